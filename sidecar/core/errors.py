@@ -1,0 +1,123 @@
+"""Everything that can go wrong, by whose fault it is.
+
+SidecarError
+├── BadRequest            the client's: a parameter is wrong (`path` names it)
+├── UnknownSession        the client's: no such session
+├── RevisionConflict      the client's: the session moved on
+├── Overloaded            the client's: too many prompts are waiting
+├── SessionOwned          another daemon writes this session
+├── NothingToDo           the call would change nothing
+├── Untrusted             the workspace may not run this
+├── Cancelled             somebody asked for it to stop
+├── ModelFailed           the provider's: see `kind`
+└── StorageFailed         the disk's: see `kind`
+
+Every message says what to do. Which JSON-RPC code each gets is decided in `wire`.
+"""
+
+from typing import Literal, TypeAlias
+
+from sidecar.core.parts import Json, JsonObject
+
+ModelFailure: TypeAlias = Literal[
+    "authentication",
+    "rate_limit",
+    "overloaded",
+    "context_overflow",
+    "bad_request",
+    "network",
+    "interrupted",
+]
+StorageFailure: TypeAlias = Literal["full", "corrupt", "newer_schema", "read_only", "io"]
+
+
+class SidecarError(Exception):
+    """Base of all errors that a client is told about; `data` goes onto the wire with them."""
+
+    kind: str = "internal"
+
+    def __init__(self, message: str, **data: Json) -> None:
+        super().__init__(message)
+        self.message = message
+        self.data: JsonObject = dict(data)
+
+
+class BadRequest(SidecarError):
+    """A parameter is wrong; `path` is where, as in `params.prompt[0].text`."""
+
+    kind = "bad_request"
+
+    def __init__(self, message: str, path: str = "params") -> None:
+        super().__init__(message, path=path)
+
+
+class UnknownSession(SidecarError):
+    """No session has this id."""
+
+    kind = "unknown_session"
+
+
+class RevisionConflict(SidecarError):
+    """`expectedRevision` is not the session's newest."""
+
+    kind = "revision_conflict"
+
+
+class Overloaded(SidecarError):
+    """Too much is waiting already."""
+
+    kind = "overloaded"
+
+
+class SessionOwned(SidecarError):
+    """Another daemon holds the session's lease; `data.owner` says who."""
+
+    kind = "session_owned"
+
+
+class NothingToDo(SidecarError):
+    """The call would change nothing."""
+
+    kind = "nothing_to_do"
+
+
+class Untrusted(SidecarError):
+    """The workspace is not trusted."""
+
+    kind = "untrusted"
+
+
+class Cancelled(SidecarError):
+    """The request was cancelled."""
+
+    kind = "cancelled"
+
+
+class ModelFailed(SidecarError):
+    """The provider refused or broke off. `retry_after` is in seconds, where it said so."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: ModelFailure,
+        status: int | None = None,
+        retryable: bool = False,
+        retry_after: float | None = None,
+        request_id: str | None = None,
+    ) -> None:
+        super().__init__(message, status=status, retryable=retryable, requestId=request_id)
+        self.kind = kind
+        self.failure: ModelFailure = kind
+        self.status = status
+        self.retryable = retryable
+        self.retry_after = retry_after
+
+
+class StorageFailed(SidecarError):
+    """The store cannot do it."""
+
+    def __init__(self, message: str, *, kind: StorageFailure) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.failure: StorageFailure = kind

@@ -1,0 +1,24 @@
+"""What the session needs from a model; `anthropic` and the offline model both give it."""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt import ModelRequest
+from sidecar.core.stream import StreamEvent
+
+
+class Model(Protocol):
+    """Streams answers. Retries are inside: an `AttemptFailed` voids what came before it."""
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        """Give the provider's request body, exactly as `stream` would send it."""
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Send the request and yield events up to `ResponseFinished`.
+
+        Raises:
+            ModelFailed: when it cannot succeed, or no attempt is left.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""What the model can call: built in, provided by the client, and recall."""

@@ -1,0 +1,95 @@
+"""What a tool is given and gives back, and what it may ask of the client."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from sidecar.core.parts import Json, JsonObject, Media, SessionId
+from sidecar.core.prompt import ToolKind
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionOption:
+    """One answer a user can give; `kind` is ACP's (allow_once, allow_always, reject_once, …)."""
+
+    option_id: str
+    name: str
+    kind: str
+
+
+class Client(Protocol):
+    """The editor, as tools and sessions see it. All methods raise `Cancelled` when it is gone."""
+
+    @property
+    def can_read_files(self) -> bool:
+        """Whether it answers `fs/read_text_file`."""
+        ...
+
+    @property
+    def can_write_files(self) -> bool:
+        """Whether it answers `fs/write_text_file`."""
+        ...
+
+    @property
+    def can_apply_edits(self) -> bool:
+        """Whether it answers `workspace/applyEdit`."""
+        ...
+
+    async def call_tool(
+        self, session_id: SessionId, call_id: str, name: str, tool_input: Json
+    ) -> JsonObject:
+        """Have a client-provided tool run; the answer is `tool/call`'s result as it came."""
+        ...
+
+    async def request_permission(
+        self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        """Ask the user; gives the chosen option's id, or `None` when the question was dismissed."""
+        ...
+
+    async def read_text_file(self, session_id: SessionId, path: str) -> str:
+        """Read a file as the editor has it."""
+        ...
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        """Write a file through the editor."""
+        ...
+
+    async def apply_edit(self, label: str, path: str, content: str) -> bool:
+        """Replace a document's whole text through the editor's undo history; whether it did."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool gives back, before its output is cut and stored.
+
+    `text` is the complete output. `metadata` is for people and the ledger (`exitCode`, `diff`).
+    """
+
+    text: str
+    is_error: bool = False
+    title: str = ""
+    metadata: JsonObject = field(default_factory=dict)
+    media: tuple[Media, ...] = ()
+
+
+Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[str]]
+"""(part id, offset, limit, pattern) -> text; offsets in bytes, as `context/recall` counts them."""
+
+Progress: TypeAlias = Callable[[str], None]
+"""Called with more of a running tool's output; what it is given is shown, not stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What permission rules need to know about a call before it runs.
+
+    `paths` are absolute, with links resolved. `outside` are those not inside the workspace.
+    """
+
+    kind: ToolKind
+    title: str
+    paths: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
+    command: str = ""

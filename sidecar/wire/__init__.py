@@ -1,0 +1,1 @@
+"""The only place that knows pygls, lsprotocol, JSON framing and JSON-RPC."""

@@ -1,0 +1,1 @@
+"""The only place that touches the user's files: buffers, paths, instructions, volatile facts."""
