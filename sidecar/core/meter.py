@@ -3,13 +3,14 @@
 The meter, the trigger, the log and the inspector all use it, so they cannot disagree.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.budget import Zone, budget, spread, turns_until, velocity, zone
 from sidecar.core.parts import Millis
 from sidecar.core.render import Region
 
-Zone: TypeAlias = Literal["green", "yellow", "orange", "red"]
 Accuracy: TypeAlias = Literal["exact", "estimated"]
 
 
@@ -58,3 +59,51 @@ class Meter:
     regions: dict[Region, int]
     cache: CacheState
     cost: Costs
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large the prompt is: tokens in all, and raw estimates that say how they are spread.
+
+    `accuracy` is `exact` when the provider reported just this prompt; `reason` says in words
+    where the total comes from.
+    """
+
+    total: int
+    raw: Mapping[Region, int]
+    accuracy: Accuracy
+    reason: str
+
+
+def measure(
+    *,
+    session_id: str,
+    revision: int,
+    window: int,
+    max_tokens: int,
+    size: Size,
+    turn_sizes: Sequence[int],
+    cache: CacheState,
+    cost: Costs,
+) -> Meter:
+    """Compute the meter. `turn_sizes` is the context after each turn so far, oldest first."""
+    room = budget(window, max_tokens)
+    growth = velocity(turn_sizes)
+    return Meter(
+        session_id=session_id,
+        revision=revision,
+        window=window,
+        used=size.total,
+        reserved_output=room.reserved_output,
+        free=max(0, room.limit - size.total),
+        compact_at=room.compact_at,
+        percent=round(100 * size.total / room.limit, 1) if room.limit else 100.0,
+        zone=zone(size.total, room.limit),
+        accuracy=size.accuracy,
+        reason=size.reason,
+        velocity=growth,
+        turns_until_compaction=turns_until(size.total, room.compact_at, growth),
+        regions=spread(size.raw, size.total),
+        cache=cache,
+        cost=cost,
+    )

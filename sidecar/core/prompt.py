@@ -1,10 +1,11 @@
 """What is sent to a model: the provider-neutral prompt, and `assemble`, its only builder."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sidecar.core.parts import JsonObject
-from sidecar.core.render import Block, Rendered
+from sidecar.core.render import Block, CallBlock, Rendered, ResultBlock
 
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "other"]
 ToolOrigin: TypeAlias = Literal["builtin", "client"]
@@ -60,3 +61,62 @@ class ModelRequest:
     max_tokens: int
     effort: str = ""
     purpose: Purpose = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """What stands before the history and stays byte-identical within an epoch."""
+
+    model: str
+    tools: tuple[ToolSpec, ...]
+    system: tuple[Block, ...]
+    renderer: int
+
+
+def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
+    """Build what is sent, but for the breakpoints, which `cache.place` decides.
+
+    Neighbours of one role are joined, because local servers insist on alternating roles and
+    the others join them anyway.
+    """
+    messages: list[Rendered] = []
+    joined: list[Block] = []
+    for rendered in history:
+        if messages and messages[-1].role == rendered.role:
+            if not joined:
+                joined = list(messages[-1].blocks)
+            joined.extend(rendered.blocks)
+            messages[-1] = Rendered(rendered.role, tuple(joined))
+        else:
+            joined = []
+            messages.append(rendered)
+    return Prompt(static.tools, static.system, tuple(messages))
+
+
+def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
+    """Say what a provider would refuse: calls without results, and results without calls.
+
+    Empty when every call is answered by the results that open the next message, once each.
+    """
+    problems: list[str] = []
+    asked: list[str] = []
+    for index, message in enumerate(prompt.messages):
+        answers = [b.content.call_id for b in message.blocks if isinstance(b.content, ResultBlock)]
+        opening = [
+            block.content.call_id
+            for block in message.blocks[: len(answers)]
+            if isinstance(block.content, ResultBlock)
+        ]
+        if answers != opening:
+            problems.append(f"message {index}: tool results must come first")
+        if sorted(answers) != sorted(asked):
+            problems.append(f"message {index}: calls {asked} are answered by {answers}")
+        asked = [b.content.call_id for b in message.blocks if isinstance(b.content, CallBlock)]
+    if asked:
+        problems.append(f"calls {asked} have no result")
+    return tuple(problems)
+
+
+def flat(prompt: Prompt) -> tuple[Block, ...]:
+    """Give the blocks of the messages in order, without regard to message boundaries."""
+    return tuple(block for message in prompt.messages for block in message.blocks)

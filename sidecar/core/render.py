@@ -6,7 +6,25 @@ Rendering is deterministic and has a version: resume, fork and restart give the 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sidecar.core.parts import Json, JsonObject, Media, PartId, Role, TurnId
+from sidecar.core.parts import (
+    FilePart,
+    Json,
+    JsonObject,
+    Media,
+    Message,
+    OpaquePart,
+    Part,
+    PartId,
+    ReasoningPart,
+    Role,
+    TextPart,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+    TurnId,
+)
 
 RENDERER = 1
 """Raised whenever the same log would render to other bytes; stored with each epoch."""
@@ -93,3 +111,82 @@ class Rendered:
 
     role: Role
     blocks: tuple[Block, ...]
+
+
+def render(message: Message, model: str) -> tuple[Rendered, ...]:
+    """Give a message as the model sees it; `model` is the one that will read it.
+
+    An assistant's tool calls are followed at once by a user message with all their results, in
+    call order, whatever became of them. What cannot be sent is left out: withdrawn attempts,
+    answers without output, blank text, thinking that is unsigned or another model's.
+    """
+    if message.status == "discarded":
+        return ()
+    if message.role == "user":
+        blocks = tuple(
+            _block(message, part.id, content, region)
+            for part in message.parts
+            for content, region in _user_content(part)
+        )
+        return (Rendered("user", blocks),) if blocks else ()
+    return _render_assistant(message, model)
+
+
+def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
+    said: list[Block] = []
+    results: list[Block] = []
+    for part in message.parts:
+        match part:
+            case TextPart() if part.text.strip():
+                said.append(_block(message, part.id, TextBlock(part.text), "assistant"))
+            case ReasoningPart() if part.metadata and message.model == model:
+                thought = ReasoningBlock(part.text, part.metadata)
+                said.append(_block(message, part.id, thought, "reasoning"))
+            case OpaquePart() if message.model == model:
+                said.append(_block(message, part.id, OpaqueBlock(part.block), "assistant"))
+            case ToolPart():
+                made = {} if part.input is None else part.input
+                call = CallBlock(part.call_id, part.name, made)
+                said.append(_block(message, part.id, call, "assistant"))
+                results.append(_block(message, part.id, _result(part), "toolResults"))
+            case _:
+                pass
+    # The API refuses an assistant message that ends in thinking, so an answer that was cut
+    # while the model was thinking loses that thought, and one without output is left out.
+    while said and isinstance(said[-1].content, ReasoningBlock):
+        said.pop()
+    if not said:
+        return ()
+    answered = (Rendered("user", tuple(results)),) if results else ()
+    return (Rendered("assistant", tuple(said)), *answered)
+
+
+def _block(message: Message, part_id: PartId, content: Content, region: Region) -> Block:
+    return Block(content, region, part_id, message.turn_id)
+
+
+def _user_content(part: Part) -> list[tuple[Content, Region]]:
+    match part:
+        case TextPart() if part.text.strip():
+            return [(TextBlock(part.text), "context" if part.source == "context" else "user")]
+        case FilePart(media=Media() as media):
+            return [(MediaBlock(media), "user")]
+        case FilePart(text=str() as text):
+            return [(TextBlock(f'<file uri="{part.uri}">\n{text}\n</file>'), "user")]
+        case FilePart():
+            return [(TextBlock(f"[{part.name or part.uri}]({part.uri})"), "user")]
+        case _:
+            return []
+
+
+def _result(part: ToolPart) -> ResultBlock:
+    match part.state:
+        case ToolCompleted(output=output, metadata=metadata):
+            return ResultBlock(
+                part.call_id, output.text, output.media, is_error=metadata.get("isError") is True
+            )
+        case ToolError(message=message, output=output):
+            text = message if output is None else f"{output.text}\n{message}"
+            return ResultBlock(part.call_id, text, is_error=True)
+        case ToolPending() | ToolRunning():
+            return ResultBlock(part.call_id, "Interrupted before this call ended.", is_error=True)
