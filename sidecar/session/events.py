@@ -60,6 +60,15 @@ class ToolChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolInputChunk:
+    """More of the JSON text that the model writes as a call's input; `ToolChanged` has it whole."""
+
+    origin: Origin
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ToolOutputChunk:
     """More output of a running tool: shown now, replaced by the stored output at its end."""
 
@@ -154,6 +163,7 @@ Event: TypeAlias = (
     TextChunk
     | ContentChunk
     | ToolChanged
+    | ToolInputChunk
     | ToolOutputChunk
     | PlanChanged
     | Notice

@@ -1,0 +1,82 @@
+"""What callers give a session and get back."""
+
+from dataclasses import dataclass, field
+
+from sidecar.core.meter import Meter
+from sidecar.core.parts import JsonObject, MessageId, Millis, SessionId, TurnId, Usage
+from sidecar.core.prompt import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class NewSession:
+    """A session to open; what is `None` comes from the configuration."""
+
+    cwd: str
+    title: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    policy: str | None = None
+    window: int | None = None
+    max_tokens: int | None = None
+    tools: tuple[ToolSpec, ...] = ()
+    builtin_tools: bool = True
+    system: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A session that is open here. `read_only`: another daemon writes it."""
+
+    session_id: SessionId
+    revision: int
+    read_only: bool
+    config_options: tuple[JsonObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A line of the session list; `cost` is USD as a decimal string."""
+
+    session_id: SessionId
+    title: str
+    cwd: str
+    updated: Millis
+    turns: int
+    cost: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """A turn to run. `blocks` are ACP content blocks; `context` is what the editor shows now.
+
+    `ticket` names this request, so that it can be cancelled alone.
+    """
+
+    blocks: tuple[JsonObject, ...]
+    context: JsonObject = field(default_factory=dict)
+    steer: bool = False
+    ticket: object = None
+    expected_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PromptResult:
+    """How a turn ended. `error` is `{kind, message, retryable, status}` when it failed."""
+
+    stop_reason: str
+    turn_id: TurnId
+    message_id: MessageId
+    revision: int
+    usage: Usage
+    cost: str | None
+    meter: Meter
+    error: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A piece of something logged: `total_bytes` of the whole, `next_offset` if there is more."""
+
+    content: str
+    total_bytes: int
+    next_offset: int | None
