@@ -121,3 +121,11 @@ class StorageFailed(SidecarError):
         super().__init__(message)
         self.kind = kind
         self.failure: StorageFailure = kind
+
+
+def innermost(error: Exception) -> Exception:
+    """Take an error out of the groups in which task groups wrap it, where it is the only kind."""
+    while isinstance(error, ExceptionGroup):
+        inner = [e for e in error.exceptions if isinstance(e, Exception)]
+        error = next((e for e in inner if isinstance(e, SidecarError)), inner[0])
+    return error

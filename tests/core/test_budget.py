@@ -1,0 +1,60 @@
+"""The window's arithmetic."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidecar.core.budget import REGIONS, budget, spread, turns_until, velocity, zone
+from sidecar.core.meter import CacheState, Costs, Size, measure
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [(0, "green"), (49, "green"), (50, "yellow"), (74, "yellow"), (75, "orange"), (90, "red")],
+)
+def test_zones(used: int, expected: str) -> None:
+    assert zone(used, 100) == expected
+
+
+def test_output_is_reserved_and_never_squeezed() -> None:
+    assert budget(200_000, 32_000).limit == 168_000
+    assert budget(200_000, 100).reserved_output == 4_000
+    assert budget(2_000, 32_000).limit == 0
+
+
+def test_velocity_looks_at_five_turns() -> None:
+    assert velocity([0, 100, 200, 300, 400, 500, 1500]) == 280
+    assert velocity([40]) == 40
+    assert velocity([]) == 0
+    assert velocity([500, 100]) == 0
+
+
+def test_turns_until() -> None:
+    assert turns_until(0, 100, 30) == 4
+    assert turns_until(200, 100, 30) == 0
+    assert turns_until(0, 100, 0) is None
+
+
+@given(st.dictionaries(st.sampled_from(REGIONS), st.integers(0, 10**6)), st.integers(0, 2_000_000))
+def test_regions_always_add_up(raw: dict, total: int) -> None:
+    shares = spread(raw, total)
+    assert sum(shares.values()) == total
+    assert set(shares) == set(REGIONS)
+    assert all(tokens >= 0 for tokens in shares.values())
+
+
+def test_the_meter_is_one_sum() -> None:
+    meter = measure(
+        session_id="s",
+        revision=3,
+        window=200_000,
+        max_tokens=32_000,
+        size=Size(84_000, {"system": 2, "user": 2}, "exact", "as reported"),
+        turn_sizes=[20_000, 40_000, 84_000],
+        cache=CacheState(warm=True, expires_at=1, hit_rate=0.9),
+        cost=Costs("1", "0.1", None, None),
+    )
+    assert meter.used == sum(meter.regions.values()) == 84_000
+    assert (meter.percent, meter.zone, meter.free) == (50.0, "yellow", 84_000)
+    assert meter.velocity == 32_000
+    assert meter.turns_until_compaction == 3
