@@ -1,0 +1,146 @@
+"""Changes as SQL, on a connection whose transaction is somebody else's."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import assert_never
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import Message, SessionId
+from sidecar.store import rows
+from sidecar.store.blobs import drop_unreferenced, put_blob, refer
+from sidecar.store.packing import Packed, encode_text
+from sidecar.store.values import (
+    AppendRecord,
+    Change,
+    DeleteSession,
+    PutBlob,
+    PutMessage,
+    PutPart,
+    PutSession,
+    Record,
+    SessionRow,
+)
+
+
+def apply_all(con: sqlite3.Connection, changes: Iterable[Change]) -> None:
+    """Carry out changes in order."""
+    for change in changes:
+        apply(con, change)
+
+
+def apply(con: sqlite3.Connection, change: Change) -> None:
+    """Carry out one change; raises StorageFailed or sqlite3.Error."""
+    match change:
+        case PutSession(row):
+            _put_session(con, row)
+        case PutMessage(session_id, message):
+            _put_message(con, session_id, message)
+        case PutPart():
+            _put_part(con, change)
+        case AppendRecord(session_id, record):
+            _append_record(con, session_id, record)
+        case PutBlob(name, data):
+            put_blob(con, name, data)
+        case DeleteSession(session_id):
+            _delete_session(con, session_id)
+        case _:
+            assert_never(change)
+
+
+def weight(change: Change) -> int:
+    """Estimate how many bytes a change holds, at least 100."""
+    return 100 + sum(_sizes(change))
+
+
+def _sizes(value: object) -> Iterator[int]:
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case str() | bytes() as content:
+                yield len(content)
+            case dict() as mapping:
+                yield sum(len(str(key)) for key in mapping)
+                pending.extend(mapping.values())
+            case list() | tuple() as items:
+                pending.extend(items)
+            case other:
+                yield 8
+                if is_dataclass(other):
+                    pending.extend(getattr(other, field.name) for field in fields(other))
+
+
+def _put_session(con: sqlite3.Connection, row: SessionRow) -> None:
+    packed = rows.encode_session(row)
+    con.execute(
+        """INSERT INTO session (id, cwd, updated, body, hash) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET
+            cwd = excluded.cwd, updated = excluded.updated, body = excluded.body,
+            hash = excluded.hash""",
+        (row.id, encode_text(row.cwd), row.updated, packed.body, packed.hash),
+    )
+    _hold(con, row.id, "session", packed)
+
+
+def _put_message(con: sqlite3.Connection, session_id: SessionId, message: Message) -> None:
+    packed = rows.encode_message(message)
+    con.execute(
+        """INSERT INTO message (session_id, id, body, hash) VALUES (?, ?, ?, ?)
+        ON CONFLICT (session_id, id) DO UPDATE SET body = excluded.body, hash = excluded.hash""",
+        (session_id, message.id, packed.body, packed.hash),
+    )
+    _hold(con, session_id, f"message:{message.id}", packed)
+
+
+def _put_part(con: sqlite3.Connection, put: PutPart) -> None:
+    packed = rows.encode_part(put.part, spill=put.final)
+    con.execute(
+        """INSERT INTO part (session_id, id, message_id, position, body, hash)
+        VALUES (?, ?, ?, ?, ?, ?)
+        ON CONFLICT (session_id, id) DO UPDATE SET
+            message_id = excluded.message_id, position = excluded.position,
+            body = excluded.body, hash = excluded.hash""",
+        (put.session_id, put.part.id, put.message_id, put.position, packed.body, packed.hash),
+    )
+    _hold(con, put.session_id, f"part:{put.part.id}", packed, rows.whole_output(put.part))
+
+
+def _append_record(con: sqlite3.Connection, session_id: SessionId, record: Record) -> None:
+    last = con.execute(
+        "SELECT revision, hash FROM record WHERE session_id = ? ORDER BY revision DESC LIMIT 1",
+        (session_id,),
+    ).fetchone()
+    if last is not None and record.revision <= last[0]:
+        raise StorageFailed(
+            f"Not stored: revision {record.revision} of {session_id} follows {last[0]}, so "
+            "another process has written the session. Load it again.",
+            kind="io",
+        )
+    packed = rows.encode_record(record, "" if last is None else last[1])
+    con.execute(
+        "INSERT INTO record (session_id, revision, body, hash) VALUES (?, ?, ?, ?)",
+        (session_id, record.revision, packed.body, packed.hash),
+    )
+    _hold(con, session_id, f"record:{record.revision}", packed)
+
+
+def _hold(
+    con: sqlite3.Connection,
+    session_id: SessionId,
+    holder: str,
+    packed: Packed,
+    whole: str | None = None,
+) -> None:
+    for name, data in packed.blobs:
+        put_blob(con, name, data)
+    names = {name for name, _ in packed.blobs}
+    refer(con, session_id, holder, names if whole is None else names | {whole})
+
+
+def _delete_session(con: sqlite3.Connection, session_id: SessionId) -> None:
+    found = con.execute("SELECT DISTINCT hash FROM reference WHERE session_id = ?", (session_id,))
+    names = [name for (name,) in found]
+    for table in ("reference", "part", "message", "record", "lease"):
+        con.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+    con.execute("DELETE FROM session WHERE id = ?", (session_id,))
+    drop_unreferenced(con, names)

@@ -1,0 +1,86 @@
+"""What SQLite and the file system complain of, as errors that say what to do."""
+
+import errno
+import sqlite3
+
+from sidecar.core.errors import SidecarError, StorageFailed
+from sidecar.store.fields import BodyBroken
+
+FULL = (
+    "The disk is full, so nothing of this was stored. Free some space and try again; "
+    "what was stored before is safe."
+)
+CORRUPT = (
+    "The store is damaged ({detail}). Run `sidecar verify` to see what is lost, or move the "
+    "folder away and start with an empty one."
+)
+READ_ONLY = (
+    "The store cannot be written: its folder or file is read-only. Make it writable for this "
+    "user, or set SIDECAR_DATA_DIR to another folder."
+)
+LOCKED = (
+    "Another program has held the store for too long, so nothing of this was stored. Close "
+    "whatever has the store's file open and try again."
+)
+ORPHAN = (
+    "Not stored: it belongs to a session or message that is not in the store, perhaps because "
+    "it was deleted. Open the session again."
+)
+OTHER = "The store could not do it ({detail}). Try again; if it persists, check the disk."
+
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+
+
+def is_busy(error: sqlite3.Error) -> bool:
+    """Tell whether another connection was merely in the way."""
+    return _primary_code(error) in _BUSY
+
+
+def storage_failed(error: Exception) -> SidecarError:
+    """Say what went wrong and what to do; an error that already does is given back."""
+    match error:
+        case SidecarError():
+            return error
+        case sqlite3.Error():
+            return _from_sqlite(error)
+        case OSError():
+            return _from_system(error)
+        case BodyBroken():
+            return StorageFailed(CORRUPT.format(detail=error), kind="corrupt")
+        case _:
+            # Values that no store can hold, such as text that cannot be encoded.
+            detail = f"{type(error).__name__}: {error}"
+            return StorageFailed(OTHER.format(detail=detail), kind="io")
+
+
+def _from_sqlite(error: sqlite3.Error) -> StorageFailed:
+    code = _primary_code(error)
+    if code in _BUSY:
+        return StorageFailed(LOCKED, kind="io")
+    match code:
+        case sqlite3.SQLITE_FULL:
+            return StorageFailed(FULL, kind="full")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return StorageFailed(CORRUPT.format(detail=error), kind="corrupt")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+            return StorageFailed(READ_ONLY, kind="read_only")
+        case sqlite3.SQLITE_CONSTRAINT:
+            return StorageFailed(ORPHAN, kind="io")
+        case _:
+            return StorageFailed(OTHER.format(detail=error), kind="io")
+
+
+def _from_system(error: OSError) -> StorageFailed:
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return StorageFailed(FULL, kind="full")
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return StorageFailed(READ_ONLY, kind="read_only")
+        case _:
+            return StorageFailed(OTHER.format(detail=error), kind="io")
+
+
+def _primary_code(error: sqlite3.Error) -> int:
+    # Errors that the Python module itself raises carry no code.
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & 0xFF

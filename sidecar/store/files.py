@@ -1,0 +1,170 @@
+"""The store's folder and file: who may read them, and how connections to them are opened."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+from sidecar.core.errors import StorageFailed
+from sidecar.store.faults import is_busy
+from sidecar.store.migrations import version
+
+NAME = "store.db"
+SUFFIXES = ("", "-wal", "-shm")
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+BUSY_SECONDS = 30.0
+"""A commit holds the lock for some milliseconds, so dozens of processes have their turn in this."""
+RETRY_SECONDS = 0.02
+
+T = TypeVar("T")
+
+
+def prepare(folder: Path) -> Path:
+    """Make the folder and an empty file if need be, for this user alone; give the file's path.
+
+    Raises OSError. Modes do not depend on the umask, and SQLite gives `-wal` and `-shm` the mode
+    of the file itself.
+    """
+    _make_folder(folder)
+    path = folder / NAME
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    except FileExistsError:
+        _tighten(path)
+        return path
+    os.close(handle)
+    path.chmod(FILE_MODE)
+    _sync_folder(folder)
+    return path
+
+
+def writable(path: Path) -> bool:
+    """Tell whether the file and its folder can be written; SQLite needs both."""
+    return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.R_OK | os.W_OK)
+
+
+def open_writer(path: Path) -> sqlite3.Connection:
+    """Open the file for writing: WAL, every commit on the disk before it returns."""
+    con = _connect(f"{path.absolute().as_uri()}?mode=rw")
+    try:
+        # Changing the mode does not wait for other connections by itself.
+        (mode,) = patiently(lambda: con.execute("PRAGMA journal_mode = WAL").fetchone())
+        _require_wal(mode)
+        con.execute("PRAGMA synchronous = FULL")
+        con.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """Open the file for reading; it and what it holds stay as they are."""
+    uri = path.absolute().as_uri()
+    con = _connect(f"{uri}?mode=ro")
+    try:
+        version(con)
+    except sqlite3.OperationalError as error:
+        con.close()
+        wal = path.with_name(path.name + "-wal")
+        unreachable = error.sqlite_errorcode & 0xFF in (
+            sqlite3.SQLITE_CANTOPEN,
+            sqlite3.SQLITE_READONLY,
+        )
+        if not unreachable or (wal.exists() and wal.stat().st_size > 0):
+            raise
+        # A folder that cannot be written has no room for `-shm`; without a log none is needed.
+        return _connect(f"{uri}?mode=ro&immutable=1")
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
+    """Look at one consistent state of the file through a connection of its own."""
+
+    def once() -> T:
+        with closing(open_reader(path)) as con:
+            con.execute("BEGIN")
+            return look(con)
+
+    return patiently(once)
+
+
+def patiently(act: Callable[[], T]) -> T:
+    """Try again while other connections are in the way, for half a minute at most.
+
+    SQLite waits by itself in most cases; while another process opens or closes the file, it
+    answers "locked" at once.
+    """
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return act()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() >= give_up:
+                raise
+        time.sleep(RETRY_SECONDS)
+
+
+def size(path: Path) -> int:
+    """Give the bytes that the store takes on the disk."""
+    total = 0
+    for suffix in SUFFIXES:
+        try:
+            total += path.with_name(path.name + suffix).stat().st_size
+        except FileNotFoundError:
+            continue
+    return total
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    # Transactions are ours to begin; a connection is made in one thread and lives in another.
+    return sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+
+
+def _require_wal(mode: str) -> None:
+    if mode != "wal":
+        raise StorageFailed(
+            "The store's file system cannot share memory between processes, which SQLite's log "
+            "needs. Set SIDECAR_DATA_DIR to a folder on a local disk.",
+            kind="io",
+        )
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.is_dir():
+        return
+    if not folder.parent.is_dir():
+        _make_folder(folder.parent)
+    try:
+        folder.mkdir(FOLDER_MODE)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
+    else:
+        folder.chmod(FOLDER_MODE)
+
+
+def _tighten(path: Path) -> None:
+    for suffix in SUFFIXES:
+        file = path.with_name(path.name + suffix)
+        if file.exists() and file.stat().st_mode & 0o077 and os.access(file, os.W_OK):
+            file.chmod(FILE_MODE)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,194 @@
+"""The durable store: what is acknowledged here survives the process, and is read from here."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import Part, PartId, SessionId
+from sidecar.store import files, lease, reading
+from sidecar.store.changes import apply_all, weight
+from sidecar.store.faults import READ_ONLY, storage_failed
+from sidecar.store.fields import BodyBroken
+from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
+from sidecar.store.values import (
+    Change,
+    DeleteSession,
+    Owner,
+    PutPart,
+    SessionRow,
+    Stored,
+    VerifyReport,
+)
+from sidecar.store.verify import verify
+from sidecar.store.writer import CLOSED, Writer
+
+READERS = 2
+"""So that a verification, which reads everything, does not keep a session from loading."""
+
+ReadOnly: TypeAlias = Literal["newer_schema", "read_only"]
+T = TypeVar("T")
+
+
+class Store:
+    """Sessions on the disk. Methods are called on an event loop and never block it.
+
+    Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`.
+    After a failure the store goes on: what failed was not stored, and later calls may succeed.
+    """
+
+    def __init__(
+        self, path: Path, now: Callable[[], int], source: sqlite3.Connection | ReadOnly
+    ) -> None:
+        self._path = path
+        self._now = now
+        # Set from the writer's thread when a newer Sidecar migrates the file while it is open.
+        self._why: ReadOnly | None = None
+        self._writer: Writer | None = None
+        if isinstance(source, sqlite3.Connection):
+            self._writer = Writer(source, self._guard)
+        else:
+            self._why = source
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
+        self._closed = False
+
+    @classmethod
+    def open(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
+        """Open the store in a folder, made if need be; blocks for some milliseconds.
+
+        `now` gives milliseconds since 1970 and is called from other threads. A newer or
+        read-only store opens for reading; raises StorageFailed when even that is impossible.
+        """
+        try:
+            return cls._open(folder, now)
+        except (sqlite3.Error, OSError) as error:
+            raise storage_failed(error) from error
+
+    @classmethod
+    def _open(cls, folder: Path, now: Callable[[], int]) -> "Store":
+        path = folder / files.NAME
+        try:
+            files.prepare(folder)
+        except OSError:
+            if not path.exists():
+                raise
+        found = files.read(path, version)
+        if found > len(MIGRATIONS):
+            return cls(path, now, "newer_schema")
+        if not files.writable(path):
+            if found == 0:
+                raise _refusal("read_only")
+            return cls(path, now, "read_only")
+        con = files.open_writer(path)
+        try:
+            files.patiently(lambda: migrate(con, MIGRATIONS, now()))
+        except BaseException:
+            con.close()
+            raise
+        return cls(path, now, con)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written: the schema is newer, or the folder not ours."""
+        return self._why is not None
+
+    def write(self, *changes: Change) -> "asyncio.Future[None]":
+        """Store changes as one unit: all or none, in order, after everything written before.
+
+        The future resolves when they are on the disk, or raises StorageFailed. It may be
+        dropped or cancelled; the unit is written all the same.
+        """
+        if self._writer is not None:
+            deleted = {c.session_id for c in changes if isinstance(c, DeleteSession)}
+            newer = {(c.session_id, c.part.id) for c in changes if isinstance(c, PutPart)}
+            if deleted or newer:
+                self._writer.forget(lambda key: key[0] in deleted or key in newer)
+        return self._submit(partial(apply_all, changes=changes), sum(map(weight, changes)))
+
+    def save(self, *changes: PutPart) -> None:
+        """Store growing parts soon, without a promise; the newest of each part wins."""
+        if self._writer is None:
+            return
+        for change in changes:
+            key = (change.session_id, change.part.id)
+            self._writer.save(key, partial(apply_all, changes=(change,)), weight(change))
+
+    async def load(self, session_id: SessionId) -> Stored:
+        """Read a whole session; raises UnknownSession."""
+        return await self._read(lambda con: reading.load(con, session_id))
+
+    async def list(self, *, cwd: str | None, before: str | None, limit: int) -> "list[SessionRow]":
+        """Read up to `limit` sessions, newest first, of one folder or of all.
+
+        `before` is what `cursor_after` gave for the last row of the page before; raises
+        BadRequest for anything else.
+        """
+        return await self._read(lambda con: reading.page(con, cwd, before, limit))
+
+    async def blob(self, hash: str) -> bytes | None:  # noqa: A002 - the field's name for it
+        """Read the bytes that were put under a hash."""
+        return await self._read(lambda con: reading.blob(con, hash))
+
+    async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
+        """Read one part without the rest of its session."""
+        return await self._read(lambda con: reading.part(con, session_id, part_id))
+
+    async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
+        """Become the one who writes a session; gives `None` then, else its living owner."""
+        return await self._submit(lambda con: lease.acquire(con, session_id, owner, self._now()))
+
+    async def release(self, session_id: SessionId, token: str) -> None:
+        """Give the lease back; one that is another's stays."""
+        await self._submit(lambda con: lease.release(con, session_id, token))
+
+    async def heartbeat(self, token: str) -> None:
+        """Say that the owner with this token lives; due every few seconds."""
+        await self._submit(lambda con: lease.beat(con, token, self._now()))
+
+    async def verify(self) -> VerifyReport:
+        """Derive every hash anew and follow every reference; reads the whole store."""
+        return await self._read(verify)
+
+    def size(self) -> int:
+        """Give the bytes that the store takes on the disk."""
+        return files.size(self._path)
+
+    async def close(self) -> None:
+        """Write everything that waits and let go of the files; twice is once."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._writer is not None:
+            await self._writer.close()
+        self._readers.shutdown(wait=False)
+
+    def _submit(self, run: Callable[[sqlite3.Connection], T], size: int = 0) -> "asyncio.Future[T]":
+        if self._writer is not None:
+            return self._writer.submit(run, size)
+        refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        refused.set_exception(_refusal(self._why or "read_only"))
+        return refused
+
+    async def _read(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        if self._closed:
+            raise StorageFailed(CLOSED, kind="io")
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._readers, files.read, self._path, look)
+        except (sqlite3.Error, OSError, BodyBroken) as error:
+            if self._why == "newer_schema":
+                raise _refusal(self._why) from error
+            raise storage_failed(error) from error
+
+    def _guard(self, con: sqlite3.Connection) -> None:
+        if version(con) > len(MIGRATIONS):
+            self._why = "newer_schema"
+            raise _refusal(self._why)
+
+
+def _refusal(why: ReadOnly) -> StorageFailed:
+    return StorageFailed(NEWER if why == "newer_schema" else READ_ONLY, kind=why)

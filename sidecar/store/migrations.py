@@ -1,0 +1,94 @@
+"""The schema, as an append-only list of steps; a step and its record commit together.
+
+Never edit a step that was released: add one. The number of steps taken is the file's
+`user_version`; a file with more of them than we know is left alone.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+NEWER = (
+    "The store was written by a newer Sidecar. It is open for reading only and nothing was "
+    "changed: update this Sidecar, or set SIDECAR_DATA_DIR to another folder."
+)
+
+Migration: TypeAlias = tuple[str, Callable[[sqlite3.Connection], None]]
+
+
+def _sessions_and_log(con: sqlite3.Connection) -> None:
+    for statement in (
+        """CREATE TABLE migration (
+            name TEXT PRIMARY KEY, at INTEGER NOT NULL
+        )""",
+        # A path may hold bytes that are not UTF-8, which SQLite text cannot.
+        """CREATE TABLE session (
+            id TEXT PRIMARY KEY, cwd BLOB NOT NULL, updated INTEGER NOT NULL,
+            body BLOB NOT NULL, hash TEXT NOT NULL
+        )""",
+        "CREATE INDEX session_by_time ON session (updated, id)",
+        "CREATE INDEX session_by_cwd ON session (cwd, updated, id)",
+        # `number` rises with each first writing: it is the order of the messages.
+        """CREATE TABLE message (
+            number INTEGER PRIMARY KEY,
+            session_id TEXT NOT NULL REFERENCES session (id), id TEXT NOT NULL,
+            body BLOB NOT NULL, hash TEXT NOT NULL,
+            UNIQUE (session_id, id)
+        )""",
+        """CREATE TABLE part (
+            session_id TEXT NOT NULL, id TEXT NOT NULL, message_id TEXT NOT NULL,
+            position INTEGER NOT NULL, body BLOB NOT NULL, hash TEXT NOT NULL,
+            PRIMARY KEY (session_id, id),
+            FOREIGN KEY (session_id, message_id) REFERENCES message (session_id, id)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE record (
+            session_id TEXT NOT NULL REFERENCES session (id), revision INTEGER NOT NULL,
+            body BLOB NOT NULL, hash TEXT NOT NULL,
+            PRIMARY KEY (session_id, revision)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE blob (
+            hash TEXT PRIMARY KEY, size INTEGER NOT NULL, encoding TEXT NOT NULL,
+            data BLOB NOT NULL
+        )""",
+        """CREATE TABLE reference (
+            session_id TEXT NOT NULL REFERENCES session (id), holder TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            PRIMARY KEY (session_id, holder, hash)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX reference_by_hash ON reference (hash)",
+        # A session is leased before its first row is written, so there is no foreign key.
+        """CREATE TABLE lease (
+            session_id TEXT PRIMARY KEY, token TEXT NOT NULL, pid INTEGER NOT NULL,
+            host TEXT NOT NULL, started TEXT NOT NULL, heartbeat INTEGER NOT NULL
+        )""",
+    ):
+        con.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (("sessions_and_log", _sessions_and_log),)
+
+
+def version(con: sqlite3.Connection) -> int:
+    """Give how many steps a file has taken; 0 for an empty one."""
+    (number,) = con.execute("PRAGMA user_version").fetchone()
+    return int(number)
+
+
+def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
+    """Take the steps that are still to be taken, each in a transaction of its own.
+
+    Several processes may do this at once. A newer file is left as it is.
+    """
+    while (done := version(con)) < len(steps):
+        con.execute("BEGIN IMMEDIATE")
+        try:
+            if version(con) == done:
+                name, step = steps[done]
+                step(con)
+                con.execute("INSERT INTO migration (name, at) VALUES (?, ?)", (name, at))
+                con.execute(f"PRAGMA user_version = {done + 1}")
+            con.execute("COMMIT")
+        except BaseException:
+            if con.in_transaction:
+                con.execute("ROLLBACK")
+            raise

@@ -1,0 +1,179 @@
+"""Sessions as SQL gives them, on a connection that sees one consistent state.
+
+What is damaged is left out and told of; a session is unreadable only when its own row is.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from sidecar.core.digest import digest
+from sidecar.core.errors import BadRequest, UnknownSession
+from sidecar.core.parts import Message, Part, PartId, SessionId
+from sidecar.store import rows
+from sidecar.store.blobs import get_blob
+from sidecar.store.fields import BodyBroken
+from sidecar.store.packing import ReadBlob, encode_text
+from sidecar.store.values import Record, SessionRow, Stored
+
+T = TypeVar("T")
+
+
+def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
+    """Read a whole session; raises UnknownSession, or BodyBroken for its own row."""
+    found = _session(con, session_id)
+    if found is None:
+        raise UnknownSession(
+            f"There is no session {session_id!r}. `session/list` names those there are."
+        )
+    body, expected = found
+    read = reader(con)
+    row = rows.decode_session(body, read)
+    problems = damage(f"session {session_id}", body, expected)
+    messages = _messages(con, session_id, problems)
+    records = _records(con, session_id, problems)
+    return Stored(row, messages, records, tuple(problems))
+
+
+def page(
+    con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int
+) -> list[SessionRow]:
+    """Read sessions, newest first, after a cursor; rows that are damaged are left out."""
+    where, values = ["1"], list[object]()
+    if cwd is not None:
+        where.append("cwd = ?")
+        values.append(encode_text(cwd))
+    if before is not None:
+        where.append("(updated, id) < (?, ?)")
+        values.extend(_cursor(before))
+    found = con.execute(
+        f"SELECT body FROM session WHERE {' AND '.join(where)} "
+        "ORDER BY updated DESC, id DESC LIMIT ?",
+        (*values, limit),
+    )
+    read = reader(con)
+    sessions = []
+    for (body,) in found:
+        try:
+            sessions.append(rows.decode_session(body, read))
+        except BodyBroken:
+            continue
+    return sessions
+
+
+def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Part | None:
+    """Read one part; raises BodyBroken."""
+    if not (_storable(session_id) and _storable(part_id)):
+        return None
+    found = con.execute(
+        "SELECT body FROM part WHERE session_id = ? AND id = ?", (session_id, part_id)
+    ).fetchone()
+    return None if found is None else rows.decode_part(found[0], reader(con))
+
+
+def blob(con: sqlite3.Connection, name: str) -> bytes | None:
+    """Read a blob; raises BodyBroken."""
+    return get_blob(con, name) if _storable(name) else None
+
+
+def reader(con: sqlite3.Connection) -> ReadBlob:
+    """Give the function that fetches blobs for bodies."""
+
+    def read(name: str) -> bytes:
+        data = get_blob(con, name)
+        if data is None:
+            raise BodyBroken(f"blob {name} is missing")
+        return data
+
+    return read
+
+
+def _session(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str] | None:
+    if not _storable(session_id):
+        return None
+    found: tuple[bytes, str] | None = con.execute(
+        "SELECT body, hash FROM session WHERE id = ?", (session_id,)
+    ).fetchone()
+    return found
+
+
+def _messages(
+    con: sqlite3.Connection, session_id: SessionId, problems: list[str]
+) -> tuple[Message, ...]:
+    read = reader(con)
+    parts: dict[str, list[Part]] = {}
+    for part_id, message_id, body, expected in con.execute(
+        "SELECT id, message_id, body, hash FROM part WHERE session_id = ? ORDER BY position, id",
+        (session_id,),
+    ):
+        name = f"part {part_id} of message {message_id}"
+        problems.extend(damage(name, body, expected))
+        one = readable(name, body, partial(rows.decode_part, read=read), problems)
+        if one is not None:
+            parts.setdefault(message_id, []).append(one)
+    messages: list[Message] = []
+    for message_id, body, expected in con.execute(
+        "SELECT id, body, hash FROM message WHERE session_id = ? ORDER BY number", (session_id,)
+    ):
+        name = f"message {message_id}"
+        problems.extend(damage(name, body, expected))
+        decode = partial(rows.decode_message, read=read, parts=tuple(parts.get(message_id, ())))
+        message = readable(name, body, decode, problems)
+        if message is not None:
+            messages.append(message)
+    return tuple(messages)
+
+
+def _records(
+    con: sqlite3.Connection, session_id: SessionId, problems: list[str]
+) -> tuple[Record, ...]:
+    decode = partial(rows.decode_record, read=reader(con))
+    records: list[Record] = []
+    previous = ""
+    for revision, body, expected in con.execute(
+        "SELECT revision, body, hash FROM record WHERE session_id = ? ORDER BY revision",
+        (session_id,),
+    ):
+        name = f"record {revision} of {session_id}"
+        problems.extend(damage(name, body, expected, previous))
+        previous = expected
+        record = readable(name, body, decode, problems)
+        if record is not None:
+            records.append(record)
+    return tuple(records)
+
+
+def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
+    """Say so, if a body has not the hash that was stored with it."""
+    if digest(body, previous) == expected:
+        return []
+    return [f"{name} is damaged: its hash is not the one that was stored with it"]
+
+
+def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
+    """Decode a body, or add to the problems why it cannot be."""
+    try:
+        return decode(body)
+    except BodyBroken as error:
+        problems.append(f"{name} is left out: {error}")
+        return None
+
+
+def _cursor(text: str) -> tuple[int, str]:
+    updated, _, session_id = text.partition(".")
+    if not (updated.isdecimal() and updated.isascii() and len(updated) < 19 and session_id):
+        raise BadRequest(
+            "This cursor is not one that `session/list` gave. Leave it out to start anew.",
+            path="params.cursor",
+        )
+    return int(updated), session_id
+
+
+def _storable(name: str) -> bool:
+    """Tell whether a name from outside can be in the store at all; SQLite refuses the rest."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,139 @@
+"""What is stored and how it may change: rows, records, changes, leases. Pure data."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """A session, but for its messages.
+
+    `seq` is the highest sequence number that is reserved for the wire; `cost` is USD as a decimal
+    string, or `None` when unknown; `settings` (model, tools, system text, …) is opaque here.
+    """
+
+    id: SessionId
+    cwd: str
+    title: str
+    created: Millis
+    updated: Millis
+    revision: int
+    seq: int
+    turns: int
+    cost: str | None
+    settings: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An entry of a session's append-only log."""
+
+    revision: int
+    kind: str
+    at: Millis
+    body: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A session as read: messages in the order of their first writing, records by revision.
+
+    `problems` says, a sentence each, what could not be read; that is left out of the rest.
+    """
+
+    session: SessionRow
+    messages: tuple[Message, ...]
+    records: tuple[Record, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PutSession:
+    """Write a session's row, or write it anew."""
+
+    row: SessionRow
+
+
+@dataclass(frozen=True, slots=True)
+class PutMessage:
+    """Write a message's header; its parts come by `PutPart`. The session must be stored."""
+
+    session_id: SessionId
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class PutPart:
+    """Write the part with this id, or write it anew. Its message must be stored.
+
+    `final=False` is for a part that still grows: its long texts stay in its row, so that every
+    save does not leave a blob behind.
+    """
+
+    session_id: SessionId
+    message_id: MessageId
+    position: int
+    part: Part
+    final: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AppendRecord:
+    """Append to a session's log; the revision must be larger than the last one there."""
+
+    session_id: SessionId
+    record: Record
+
+
+@dataclass(frozen=True, slots=True)
+class PutBlob:
+    """Keep bytes under their `core.digest.digest`, once however often they are put.
+
+    It belongs into one unit with the part that refers to it (`Output.whole`): a blob that nobody
+    refers to may go when another session that held the same content is deleted.
+    """
+
+    hash: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSession:
+    """Remove a session with everything that only it held; unknown sessions are ignored."""
+
+    session_id: SessionId
+
+
+Change: TypeAlias = PutSession | PutMessage | PutPart | AppendRecord | PutBlob | DeleteSession
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process that writes a session. `token` is its own secret name for the lease.
+
+    `started` says which process the pid meant (see `store.lease`), because pids are used again.
+    """
+
+    pid: int
+    host: str
+    started: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What a verification looked at, in rows, and a sentence for everything that is wrong."""
+
+    sessions: int
+    messages: int
+    parts: int
+    records: int
+    blobs: int
+    problems: tuple[str, ...]
+
+
+def cursor_after(row: SessionRow) -> str:
+    """Give the cursor with which `Store.list` goes on after this row."""
+    return f"{row.updated}.{row.id}"

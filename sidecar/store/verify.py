@@ -1,0 +1,172 @@
+"""Derive every hash anew and follow every reference. What is wrong is told, never raised."""
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from sidecar.store import rows
+from sidecar.store.blobs import get_blob
+from sidecar.store.faults import storage_failed
+from sidecar.store.fields import BodyBroken
+from sidecar.store.packing import ReadBlob
+from sidecar.store.reading import damage, reader
+from sidecar.store.values import VerifyReport
+
+Place: TypeAlias = tuple[str, str]
+"""A session and what in it holds references: `session`, `message:…`, `part:…`, `record:…`."""
+Decode: TypeAlias = Callable[[bytes, ReadBlob], tuple[str, set[str]]]
+"""A body to the holder that it says it is, and the blobs that it names but does not contain."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was seen so far."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    referred: set[tuple[str, str, str]] = field(default_factory=set)
+    """Session, holder and hash, as the bodies have it; the reference table must say the same."""
+    unread: set[Place] = field(default_factory=set)
+    """Whose bodies cannot be read, so that their references are not known."""
+
+
+def verify(con: sqlite3.Connection) -> VerifyReport:
+    """Check everything that a connection sees."""
+    tally = Tally()
+    for check in (_file, _blobs, _sessions, _messages, _parts, _records, _references):
+        try:
+            check(con, tally)
+        except sqlite3.Error as error:
+            # A damaged page ends one check; the others may still find their way.
+            what = check.__name__.strip("_")
+            tally.problems.append(f"the check of {what} broke off: {storage_failed(error)}")
+    seen = tally.counts
+    return VerifyReport(
+        sessions=seen.get("session", 0),
+        messages=seen.get("message", 0),
+        parts=seen.get("part", 0),
+        records=seen.get("record", 0),
+        blobs=seen.get("blob", 0),
+        problems=tuple(tally.problems),
+    )
+
+
+def _file(con: sqlite3.Connection, tally: Tally) -> None:
+    for (line,) in con.execute("PRAGMA integrity_check"):
+        if line != "ok":
+            tally.problems.append(f"the file is damaged: {line}")
+    for table, _, parent, _ in con.execute("PRAGMA foreign_key_check"):
+        tally.problems.append(f"a row of table {table} belongs to no row of table {parent}")
+
+
+def _blobs(con: sqlite3.Connection, tally: Tally) -> None:
+    names = con.execute("SELECT hash FROM blob").fetchall()
+    tally.counts["blob"] = len(names)
+    for (name,) in names:
+        try:
+            get_blob(con, name)
+        except BodyBroken as error:
+            tally.problems.append(str(error))
+
+
+def _sessions(con: sqlite3.Connection, tally: Tally) -> None:
+    for session_id, body, expected in con.execute("SELECT id, body, hash FROM session"):
+        _body(con, tally, (session_id, "session"), (body, expected, ""), _read_session)
+
+
+def _messages(con: sqlite3.Connection, tally: Tally) -> None:
+    for session_id, message_id, body, expected in con.execute(
+        "SELECT session_id, id, body, hash FROM message"
+    ):
+        place = (session_id, f"message:{message_id}")
+        _body(con, tally, place, (body, expected, ""), _read_message)
+
+
+def _parts(con: sqlite3.Connection, tally: Tally) -> None:
+    for session_id, part_id, body, expected in con.execute(
+        "SELECT session_id, id, body, hash FROM part"
+    ):
+        _body(con, tally, (session_id, f"part:{part_id}"), (body, expected, ""), _read_part)
+
+
+def _records(con: sqlite3.Connection, tally: Tally) -> None:
+    chained: tuple[str, str] = ("", "")
+    for session_id, revision, body, expected in con.execute(
+        "SELECT session_id, revision, body, hash FROM record ORDER BY session_id, revision"
+    ):
+        previous = chained[1] if chained[0] == session_id else ""
+        place = (session_id, f"record:{revision}")
+        _body(con, tally, place, (body, expected, previous), _read_record)
+        chained = (session_id, expected)
+
+
+def _references(con: sqlite3.Connection, tally: Tally) -> None:
+    recorded = set(con.execute("SELECT session_id, holder, hash FROM reference"))
+    known = {name for (name,) in con.execute("SELECT hash FROM blob")}
+    for session_id, holder, name in sorted(recorded | tally.referred):
+        place = (session_id, holder)
+        if place in tally.unread:
+            continue
+        if name not in known:
+            tally.problems.append(f"{_name(place)} refers to blob {name}, which is missing")
+        if (session_id, holder, name) not in recorded:
+            tally.problems.append(f"{_name(place)} uses blob {name} without a reference to it")
+        elif (session_id, holder, name) not in tally.referred:
+            tally.problems.append(f"{_name(place)} has a reference to blob {name} but no use of it")
+
+
+def _body(
+    con: sqlite3.Connection,
+    tally: Tally,
+    place: Place,
+    stored: tuple[bytes, str, str],
+    decode: Decode,
+) -> None:
+    """Check one body, stored as (body, hash, hash before it in a chain)."""
+    session_id, holder = place
+    table = holder.partition(":")[0]
+    tally.counts[table] = tally.counts.get(table, 0) + 1
+    body, expected, previous = stored
+    tally.problems.extend(damage(_name(place), body, expected, previous))
+    names: set[str] = set()
+    fetch = reader(con)
+
+    def read(name: str) -> bytes:
+        names.add(name)
+        return fetch(name)
+
+    try:
+        says, outside = decode(body, read)
+    except BodyBroken as error:
+        tally.problems.append(f"{_name(place)} cannot be read: {error}")
+        tally.unread.add(place)
+        return
+    if says != holder:
+        tally.problems.append(f"{_name(place)} has the body of {says}")
+    tally.referred |= {(session_id, holder, name) for name in names | outside}
+
+
+def _name(place: Place) -> str:
+    session_id, holder = place
+    kind, _, name = holder.partition(":")
+    return f"{kind} {name} of session {session_id}" if name else f"{kind} {session_id}"
+
+
+def _read_session(body: bytes, read: ReadBlob) -> tuple[str, set[str]]:
+    rows.decode_session(body, read)
+    return "session", set()
+
+
+def _read_message(body: bytes, read: ReadBlob) -> tuple[str, set[str]]:
+    return f"message:{rows.decode_message(body, read).id}", set()
+
+
+def _read_part(body: bytes, read: ReadBlob) -> tuple[str, set[str]]:
+    part = rows.decode_part(body, read)
+    whole = rows.whole_output(part)
+    return f"part:{part.id}", set() if whole is None else {whole}
+
+
+def _read_record(body: bytes, read: ReadBlob) -> tuple[str, set[str]]:
+    return f"record:{rows.decode_record(body, read).revision}", set()

@@ -1,0 +1,236 @@
+"""The one thread that owns the write connection: a bounded queue and group commit.
+
+Whatever waits when a commit ends goes into the next one: one transaction, one sync to the disk,
+a savepoint for each unit, so that a bad unit fails alone. It knows nothing of what is stored.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from sidecar.core.errors import SidecarError, StorageFailed
+from sidecar.store.faults import is_busy, storage_failed
+from sidecar.store.files import patiently
+
+QUEUE_BYTES = 128 * 1024 * 1024
+"""What may wait for the disk. Callers await their writes, so only a stalled disk gets here."""
+OVERLOADED = (
+    "The store is overloaded: too much waits for the disk already. Wait a moment and try again."
+)
+CLOSED = "The store is closed, because the daemon is stopping. Start it again."
+
+T = TypeVar("T")
+Run: TypeAlias = Callable[[sqlite3.Connection], T]
+Settle: TypeAlias = Callable[[], None]
+Key: TypeAlias = tuple[str, str]
+"""What a save is of: a session and something in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Work that is done whole or not at all. `run` gives what to call once it is durable."""
+
+    run: Run[Settle]
+    fail: Callable[[SidecarError], None]
+    loop: asyncio.AbstractEventLoop
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Work that nobody waits for and that a newer one of its key replaces."""
+
+    run: Run[None]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a unit ended: what to call on the loop of whoever waits for it."""
+
+    loop: asyncio.AbstractEventLoop
+    settle: Settle
+
+
+class Writer:
+    """Owns a connection and writes to it in a thread of its own until it is closed.
+
+    `guard` runs at the start of each transaction and may refuse it with a StorageFailed.
+    """
+
+    def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
+        self._con = con
+        self._guard = guard
+        self._changed = threading.Condition()
+        self._units: deque[Unit] = deque()
+        self._saves: dict[Key, Save] = {}
+        self._waiting_bytes = 0
+        self._closing = False
+        self._closers: list[Outcome] = []
+        self._ended = False
+        threading.Thread(target=self._work, name="store-write", daemon=True).start()
+
+    def submit(self, run: Run[T], weight: int = 0) -> "asyncio.Future[T]":
+        """Queue a unit of about `weight` bytes; must be called on an event loop.
+
+        The future gets what `run` gave, after the commit, or a StorageFailed. Cancelling the
+        future does not stop the unit.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+
+        def attempt(con: sqlite3.Connection) -> Settle:
+            value = run(con)
+            return lambda: None if future.done() else future.set_result(value)
+
+        def fail(error: SidecarError) -> None:
+            if not future.done():
+                future.set_exception(error)
+
+        with self._changed:
+            refusal = self._refusal(weight)
+            if refusal is None:
+                self._units.append(Unit(attempt, fail, loop, weight))
+                self._waiting_bytes += weight
+                self._changed.notify()
+        if refusal is not None:
+            future.set_exception(refusal)
+        return future
+
+    def save(self, key: Key, run: Run[None], weight: int = 0) -> None:
+        """Queue work that nobody waits for, in place of an older one of the same key."""
+        with self._changed:
+            self._forget(key)
+            if self._refusal(weight) is None:
+                self._saves[key] = Save(run, weight)
+                self._waiting_bytes += weight
+                self._changed.notify()
+
+    def forget(self, unwanted: Callable[[Key], bool]) -> None:
+        """Drop saves that still wait: a unit is about to overtake them."""
+        with self._changed:
+            for key in [key for key in self._saves if unwanted(key)]:
+                self._forget(key)
+
+    def close(self) -> "asyncio.Future[None]":
+        """Write everything that waits and close the connection; the future says when."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        closed = Outcome(loop, lambda: None if future.done() else future.set_result(None))
+        with self._changed:
+            self._closing = True
+            self._closers.append(closed)
+            ended = self._ended
+            self._changed.notify()
+        if ended:
+            closed.settle()
+        return future
+
+    def _refusal(self, weight: int) -> StorageFailed | None:
+        if self._closing:
+            return StorageFailed(CLOSED, kind="io")
+        if self._waiting_bytes and self._waiting_bytes + weight > QUEUE_BYTES:
+            return StorageFailed(OVERLOADED, kind="io")
+        return None
+
+    def _forget(self, key: Key) -> None:
+        save = self._saves.pop(key, None)
+        if save is not None:
+            self._waiting_bytes -= save.weight
+
+    def _work(self) -> None:
+        while (taken := self._take()) is not None:
+            units, saves = taken
+            _settle_all(self._commit(units, saves))
+        self._con.close()
+        with self._changed:
+            self._ended = True
+            closers = tuple(self._closers)
+        _settle_all(closers)
+
+    def _take(self) -> tuple[list[Unit], list[Save]] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._units or self._saves or self._closing)
+            if not self._units and not self._saves:
+                return None
+            taken = list(self._units), list(self._saves.values())
+            self._units.clear()
+            self._saves.clear()
+            self._waiting_bytes = 0
+            return taken
+
+    def _commit(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
+        try:
+            return self._transact(units, saves)
+        except (sqlite3.Error, SidecarError) as error:
+            if self._con.in_transaction:
+                with suppress(sqlite3.Error):
+                    self._con.execute("ROLLBACK")
+            hopeless = isinstance(error, SidecarError) or is_busy(error)
+            if hopeless or len(units) + len(saves) == 1:
+                return [_failed(unit, error) for unit in units]
+        # One of them took the whole transaction down with it: each for itself now.
+        outcomes = [outcome for unit in units for outcome in self._commit([unit], [])]
+        for save in saves:
+            self._commit([], [save])
+        return outcomes
+
+    def _transact(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
+        con = self._con
+        patiently(lambda: con.execute("BEGIN IMMEDIATE"))
+        self._guard(con)
+        outcomes = [self._attempt(unit) for unit in units]
+        for save in saves:
+            # A save that cannot be kept is lost until the next one; nobody was promised it.
+            _in_savepoint(con, save.run)
+        con.execute("COMMIT")
+        return outcomes
+
+    def _attempt(self, unit: Unit) -> Outcome:
+        done = _in_savepoint(self._con, unit.run)
+        return _failed(unit, done) if isinstance(done, Exception) else Outcome(unit.loop, done)
+
+
+def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
+    """Run something whole or not at all, giving its error to whoever waits for it.
+
+    Raises only when SQLite has given up the transaction itself.
+    """
+    con.execute("SAVEPOINT unit")
+    try:
+        value = run(con)
+    except Exception as error:
+        if not con.in_transaction:
+            raise
+        con.execute("ROLLBACK TO unit")
+        con.execute("RELEASE unit")
+        return error
+    con.execute("RELEASE unit")
+    return value
+
+
+def _failed(unit: Unit, error: Exception) -> Outcome:
+    failure = storage_failed(error)
+    return Outcome(unit.loop, lambda: unit.fail(failure))
+
+
+def _settle_all(outcomes: Iterable[Outcome]) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[Settle]] = {}
+    for outcome in outcomes:
+        by_loop.setdefault(outcome.loop, []).append(outcome.settle)
+    for loop, settles in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_call_all, settles)
+        except RuntimeError:
+            # The loop is closed, so nobody waits any more.
+            continue
+
+
+def _call_all(settles: list[Settle]) -> None:
+    for settle in settles:
+        settle()
