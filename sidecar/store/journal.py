@@ -19,8 +19,8 @@ from sidecar.store.values import (
     Change,
     DeleteSession,
     Owner,
+    Page,
     PutPart,
-    SessionRow,
     Stored,
     VerifyReport,
 )
@@ -109,6 +109,10 @@ class Store:
                 self._writer.forget(lambda key: key[0] in deleted or key in newer)
         return self._submit(partial(apply_all, changes=changes), sum(map(weight, changes)))
 
+    async def delete(self, session_id: SessionId) -> None:
+        """Remove a session with everything that only it held; unknown ones are ignored."""
+        await self.write(DeleteSession(session_id))
+
     def save(self, *changes: PutPart) -> None:
         """Store growing parts soon, without a promise; the newest of each part wins."""
         if self._writer is None:
@@ -121,11 +125,10 @@ class Store:
         """Read a whole session; raises UnknownSession."""
         return await self._read(lambda con: reading.load(con, session_id))
 
-    async def list(self, *, cwd: str | None, before: str | None, limit: int) -> "list[SessionRow]":
+    async def list(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
         """Read up to `limit` sessions, newest first, of one folder or of all.
 
-        `before` is what `cursor_after` gave for the last row of the page before; raises
-        BadRequest for anything else.
+        `before` is the `next` of the page before; raises BadRequest for anything else.
         """
         return await self._read(lambda con: reading.page(con, cwd, before, limit))
 

@@ -15,7 +15,7 @@ from sidecar.store import rows
 from sidecar.store.blobs import get_blob
 from sidecar.store.fields import BodyBroken
 from sidecar.store.packing import ReadBlob, encode_text
-from sidecar.store.values import Record, SessionRow, Stored
+from sidecar.store.values import Page, Record, Stored
 
 T = TypeVar("T")
 
@@ -36,9 +36,7 @@ def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
     return Stored(row, messages, records, tuple(problems))
 
 
-def page(
-    con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int
-) -> list[SessionRow]:
+def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
     """Read sessions, newest first, after a cursor; rows that are damaged are left out."""
     where, values = ["1"], list[object]()
     if cwd is not None:
@@ -48,18 +46,17 @@ def page(
         where.append("(updated, id) < (?, ?)")
         values.extend(_cursor(before))
     found = con.execute(
-        f"SELECT body FROM session WHERE {' AND '.join(where)} "
+        f"SELECT updated, id, body FROM session WHERE {' AND '.join(where)} "
         "ORDER BY updated DESC, id DESC LIMIT ?",
-        (*values, limit),
-    )
-    read = reader(con)
-    sessions = []
-    for (body,) in found:
-        try:
-            sessions.append(rows.decode_session(body, read))
-        except BodyBroken:
-            continue
-    return sessions
+        (*values, limit + 1),
+    ).fetchall()
+    decode = partial(rows.decode_session, read=reader(con))
+    sessions = [readable("session", body, decode, []) for _, _, body in found[:limit]]
+    cursor = None
+    if len(found) > limit > 0:
+        updated, session_id, _ = found[limit - 1]
+        cursor = f"{updated}.{session_id}"
+    return Page(tuple(row for row in sessions if row is not None), cursor)
 
 
 def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Part | None:

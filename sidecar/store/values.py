@@ -50,6 +50,14 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the session list; `next` is the cursor of the page after it, if there is one."""
+
+    rows: tuple[SessionRow, ...]
+    next: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class PutSession:
     """Write a session's row, or write it anew."""
 
@@ -132,8 +140,3 @@ class VerifyReport:
     records: int
     blobs: int
     problems: tuple[str, ...]
-
-
-def cursor_after(row: SessionRow) -> str:
-    """Give the cursor with which `Store.list` goes on after this row."""
-    return f"{row.updated}.{row.id}"
