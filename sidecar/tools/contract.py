@@ -1,11 +1,13 @@
 """What a tool is given and gives back, and what it may ask of the client."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from sidecar.core.parts import Json, JsonObject, Media, SessionId
 from sidecar.core.prompt import ToolKind
+from sidecar.workspace.buffers import Buffers
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,9 @@ class Access:
     """What permission rules need to know about a call before it runs.
 
     `paths` are absolute, with links resolved. `outside` are those not inside the workspace.
+    `shown` are the paths in the same order, relative to the workspace where they lie inside it.
+    `problem` says what is wrong with the input: the call then only answers that, so nobody need
+    be asked about it.
     """
 
     kind: ToolKind
@@ -93,3 +98,30 @@ class Access:
     paths: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     command: str = ""
+    shown: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """One call's surroundings.
+
+    `cwd` is the workspace's root. `environment` is the daemon's own; a shell gets it without
+    what looks like a key. `granted` are the paths outside of the workspace that the user allowed
+    for this call: `Access.outside`, once permission was given.
+    """
+
+    session_id: SessionId
+    call_id: str
+    cwd: Path
+    buffers: Buffers
+    client: Client | None
+    trusted: bool
+    progress: Progress
+    recall: Recall
+    environment: Mapping[str, str]
+    granted: tuple[str, ...] = ()
+
+
+Tool: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[ToolAnswer]]
+"""A built-in tool. Raises `SidecarError` or `OSError`; `run_builtin` tells the model."""

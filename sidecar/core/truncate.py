@@ -1,0 +1,99 @@
+"""Cutting a long output at its source: the model sees an end or both, and how to read the rest."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Keep: TypeAlias = Literal["head", "tail", "both"]
+"""Which end is shown: files and listings read from the top, commands say most at both ends."""
+
+MAX_LINES = 2000
+MAX_BYTES = 50 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Text as the model sees it. The totals, in lines and bytes of UTF-8, are of the whole."""
+
+    text: str
+    cut: bool
+    total_lines: int
+    total_bytes: int
+
+
+def cut(
+    text: str,
+    *,
+    max_lines: int = MAX_LINES,
+    max_bytes: int = MAX_BYTES,
+    keep: Keep = "head",
+    part_id: str = "",
+) -> Cut:
+    """Keep at most `max_lines` lines and `max_bytes` bytes, and say what was left out.
+
+    The note is not counted. Cuts fall between code points, and at line ends where that costs
+    little. `part_id` names the output in the note, so that `recall` can be called with it.
+    """
+    # A tool's JSON may hold lone surrogates; their size is counted as they would be encoded.
+    data = text.encode("utf-8", "surrogatepass")
+    total = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
+    if len(data) <= max_bytes and total <= max_lines:
+        return Cut(text, cut=False, total_lines=total, total_bytes=len(data))
+    match keep:
+        case "head":
+            start, end = _head(data, max_lines, max_bytes), len(data)
+        case "tail":
+            start, end = 0, _tail(data, max_lines, max_bytes)
+        case "both":
+            start = _head(data, max_lines - max_lines // 2, max_bytes - max_bytes // 2)
+            end = max(start, _tail(data, max_lines // 2, max_bytes // 2))
+    note = _note(data[start:end], start, part_id)
+    head, tail = (piece.decode("utf-8", "surrogatepass") for piece in (data[:start], data[end:]))
+    above = "" if not head or head.endswith("\n") else "\n"
+    shown = f"{head}{above}{note}\n{tail}" if tail else f"{head}{above}{note}"
+    return Cut(shown, cut=True, total_lines=total, total_bytes=len(data))
+
+
+def _note(left_out: bytes, offset: int, part_id: str) -> str:
+    lines = max(1, left_out.count(b"\n"))
+    read = f': recall {{"id": "{part_id}", "offset": {offset}}} reads them' if part_id else ""
+    amount = f"{lines:,} line{'s' if lines > 1 else ''} ({len(left_out):,} bytes)"
+    return f"[… {amount} left out{read} …]"
+
+
+def _head(data: bytes, max_lines: int, max_bytes: int) -> int:
+    """Give the index where a kept head ends."""
+    end = min(max_bytes, len(data))
+    at = -1
+    for _ in range(max_lines):
+        at = data.find(b"\n", at + 1, end)
+        if at < 0:
+            break
+    else:
+        return at + 1
+    if end == len(data):
+        return end
+    newline = data.rfind(b"\n", end // 2, end)
+    return newline + 1 if newline >= 0 else _boundary(data, end, -1)
+
+
+def _tail(data: bytes, max_lines: int, max_bytes: int) -> int:
+    """Give the index where a kept tail begins."""
+    begin = max(0, len(data) - max_bytes)
+    at = len(data) - data.endswith(b"\n")
+    for _ in range(max_lines):
+        at = data.rfind(b"\n", begin, at)
+        if at < 0:
+            break
+    else:
+        return at + 1
+    if begin == 0:
+        return 0
+    newline = data.find(b"\n", begin - 1, begin + (len(data) - begin) // 2)
+    return newline + 1 if newline >= 0 else _boundary(data, begin, 1)
+
+
+def _boundary(data: bytes, index: int, step: int) -> int:
+    """Move an index to the next edge of a code point: continuation bytes are 10xxxxxx."""
+    while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
+        index += step
+    return index

@@ -1,0 +1,98 @@
+"""Tools that the client provides: calling one, and reading whatever it answers."""
+
+from dataclasses import dataclass, field
+
+from sidecar.core.errors import Cancelled, SidecarError
+from sidecar.core.parts import Json, Media
+from sidecar.tools.contract import ToolAnswer, ToolContext
+
+
+async def call_client_tool(name: str, given: Json, context: ToolContext) -> ToolAnswer:
+    """Have the client run one of its tools; its input goes there unchanged.
+
+    What goes wrong on the client's side is an error answer.
+
+    Raises:
+        Cancelled: when the client is gone, or the call was cancelled.
+    """
+    if context.client is None:
+        return ToolAnswer(f"The client that provides {name} is not connected.", is_error=True)
+    try:
+        result = await context.client.call_tool(context.session_id, context.call_id, name, given)
+    except Cancelled:
+        raise
+    except SidecarError as error:
+        return ToolAnswer(f"The client could not run {name}: {error.message}", is_error=True)
+    return read_answer(name, result)
+
+
+def read_answer(name: str, result: Json) -> ToolAnswer:
+    """Convert `tool/call`'s result, `{content, isError?, title?, metadata?, attachments?}`.
+
+    Text blocks become lines, images media, resources their text. What is malformed is said in an
+    error answer, since the model cannot know what became of its call.
+    """
+    if not isinstance(result, dict):
+        return _malformed(name, "an object with `content`", result)
+    content = result.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    if not isinstance(content, list):
+        return _malformed(name, "`content` as an array of blocks", content)
+    attachments = result.get("attachments")
+    read = _Read()
+    for block in (*content, *(attachments if isinstance(attachments, list) else ())):
+        if not _take(block, read):
+            return _malformed(name, "content blocks (text, image, resource, resource_link)", block)
+    text = "\n".join(read.texts) or ("" if read.media else "[no output]")
+    title, metadata = result.get("title"), result.get("metadata")
+    return ToolAnswer(
+        # Half of a surrogate pair can stand in JSON, but in no request to a model.
+        text.encode("utf-8", "replace").decode("utf-8"),
+        is_error=result.get("isError") is True,
+        title=title if isinstance(title, str) else "",
+        metadata=metadata if isinstance(metadata, dict) else {},
+        media=tuple(read.media),
+    )
+
+
+@dataclass(slots=True)
+class _Read:
+    texts: list[str] = field(default_factory=list)
+    media: list[Media] = field(default_factory=list)
+
+
+def _take(block: Json, read: _Read) -> bool:
+    """Add a block to what was read; whether it was one."""
+    match block:
+        case {"type": "text", "text": str(text)}:
+            read.texts.append(text)
+        case {"type": "image", "data": str(data), "mimeType": str(media_type)}:
+            read.media.append(Media(media_type, data))
+        case {"type": "resource", "resource": {"text": str(text)}}:
+            read.texts.append(text)
+        case {"type": "resource", "resource": {"blob": str(data), "uri": str(uri)} as resource}:
+            _take_blob(data, uri, resource.get("mimeType"), read)
+        case {"type": "resource_link", "uri": str(uri)}:
+            read.texts.append(uri)
+        case {"type": str(unknown)} if unknown not in ("text", "image", "resource"):
+            read.texts.append(f"[a block of type {unknown}, which cannot be shown]")
+        case _:
+            return False
+    return True
+
+
+def _take_blob(data: str, uri: str, media_type: Json, read: _Read) -> None:
+    if isinstance(media_type, str) and media_type.startswith(("image/", "application/pdf")):
+        read.media.append(Media(media_type, data, uri))
+    else:
+        read.texts.append(f"[binary resource {uri}, which cannot be shown]")
+
+
+def _malformed(name: str, wanted: str, got: Json) -> ToolAnswer:
+    shown = repr(got)
+    shown = f"{shown[:200]}…" if len(shown) > 200 else shown
+    return ToolAnswer(
+        f"{name} ran, but its client answered wrongly: {wanted} was expected, not {shown}.",
+        is_error=True,
+    )

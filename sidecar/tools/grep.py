@@ -1,0 +1,71 @@
+"""Searching text by regular expression without ripgrep: slower, but it sees unsaved buffers.
+
+The `regex` package can be given a time limit and lets other threads run while it matches; with
+the standard library's `re`, a bad pattern would hold up the whole daemon. Blocks.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import regex  # type: ignore[import-untyped] # ships no types
+
+from sidecar.core.errors import BadRequest
+from sidecar.workspace.files import legible
+
+MAX_PATTERN = 2000
+MAX_SHOWN = 500
+"""Characters of a matching line that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A matching line: its file as a path relative to where was searched, its number from 1."""
+
+    path: str
+    line: int
+    text: str
+
+
+Left = Callable[[], float]
+"""Seconds until the search must end; none are left once it was cancelled."""
+Lines = Callable[[str, float], bool]
+"""Whether a line matches, found out in so many seconds. Raises `TimeoutError`."""
+
+
+def compile_pattern(pattern: str) -> Lines:
+    """Turn a regular expression into a test of lines.
+
+    Raises:
+        BadRequest: when it is none.
+    """
+    if len(pattern) > MAX_PATTERN:
+        raise BadRequest(f"The pattern is longer than {MAX_PATTERN} characters.", "input.pattern")
+    try:
+        compiled = regex.compile(pattern)
+    except (regex.error, RecursionError, OverflowError) as error:
+        raise BadRequest(
+            f"{pattern!r} is no valid regular expression: {error}. "
+            "Put a backslash before brackets and dots that are meant literally.",
+            "input.pattern",
+        ) from error
+    search = compiled.search
+    return lambda line, seconds: search(line, timeout=seconds, concurrent=True) is not None
+
+
+def search_text(path: str, text: str, matches: Lines, left: Left) -> Iterator[Match]:
+    """Yield the matching lines of a text.
+
+    Raises:
+        TimeoutError: when time runs out.
+    """
+    for number, line in enumerate(legible(text).split("\n"), 1):
+        seconds = left()
+        if seconds <= 0:
+            raise TimeoutError
+        if matches(line, seconds):
+            yield Match(path, number, shown(line))
+
+
+def shown(line: str) -> str:
+    """Cut a long line."""
+    return f"{line[:MAX_SHOWN]}…" if len(line) > MAX_SHOWN else line

@@ -1,0 +1,102 @@
+"""Reading a call's input: what is wrong is said so that the model can repair it.
+
+Keys that a tool does not know are ignored, since models like to add some.
+"""
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json, JsonObject
+
+_NAMES: tuple[tuple[type, str], ...] = (
+    (bool, "a boolean"),
+    (int, "a number"),
+    (float, "a number"),
+    (str, "a string"),
+    (list, "an array"),
+    (dict, "an object"),
+)
+
+
+def as_object(value: Json) -> JsonObject:
+    """Give the input as an object.
+
+    Raises:
+        BadRequest: when it is none.
+    """
+    if not isinstance(value, dict):
+        raise BadRequest(f"The input must be an object, not {kind(value)}.", "input")
+    return value
+
+
+def check(schema: JsonObject, given: JsonObject) -> None:
+    """Check an input against a tool's schema: what is required is there, and of its type.
+
+    Raises:
+        BadRequest: for the first key that is not.
+    """
+    properties, required = schema.get("properties"), schema.get("required")
+    needed = required if isinstance(required, list) else []
+    for key, wanted in (properties if isinstance(properties, dict) else {}).items():
+        if key in needed and given.get(key) is None:
+            raise BadRequest(f"`{key}` is missing.", f"input.{key}")
+        match wanted:
+            case {"type": "string"}:
+                optional_text(given, key)
+            case {"type": "integer", "minimum": int(least)}:
+                whole(given, key, least=least)
+            case {"type": "boolean"}:
+                flag(given, key)
+            case _:
+                continue
+
+
+def text(given: JsonObject, key: str) -> str:
+    """Give a required string."""
+    found = optional_text(given, key)
+    if found is None:
+        raise BadRequest(f"`{key}` is missing.", f"input.{key}")
+    return found
+
+
+def optional_text(given: JsonObject, key: str) -> str | None:
+    """Give a string, or `None` when it is absent or null."""
+    value = given.get(key)
+    if value is not None and not isinstance(value, str):
+        raise BadRequest(f"`{key}` must be a string, not {kind(value)}.", f"input.{key}")
+    if value is not None and not _is_unicode(value):
+        raise BadRequest(f"`{key}` is not valid Unicode: it has half of a pair.", f"input.{key}")
+    return value
+
+
+def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
+    """Give a whole number, or `None` when it is absent or null. `10.0` counts as 10."""
+    value = given.get(key)
+    if value is None:
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadRequest(f"`{key}` must be a whole number, not {kind(value)}.", f"input.{key}")
+    if value < least:
+        raise BadRequest(f"`{key}` must be at least {least}, not {value}.", f"input.{key}")
+    return value
+
+
+def flag(given: JsonObject, key: str) -> bool:
+    """Give a boolean; absent or null is false."""
+    value = given.get(key)
+    if value is not None and not isinstance(value, bool):
+        raise BadRequest(f"`{key}` must be true or false, not {kind(value)}.", f"input.{key}")
+    return value is True
+
+
+def kind(value: Json) -> str:
+    """Name a JSON value's type, with its article."""
+    return next((name for found, name in _NAMES if isinstance(value, found)), "null")
+
+
+def _is_unicode(value: str) -> bool:
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,93 @@
+"""Searching with ripgrep, where it is installed, with the same rules as our own walk."""
+
+import asyncio
+import re
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sidecar.tools.grep import MAX_SHOWN, Match, shown
+from sidecar.workspace.files import MAX_FILE, legible
+from sidecar.workspace.walk import SKIPPED
+
+_OPTIONS = (
+    "--no-config", "--no-heading", "--with-filename", "--line-number", "--null", "--color=never",
+    "--hidden", "--no-require-git", "--no-ignore-dot", "--no-ignore-global", "--no-messages",
+    "--sort=path", f"--max-filesize={MAX_FILE}",
+    f"--max-columns={MAX_SHOWN * 4}", "--max-columns-preview",
+)  # fmt: skip
+_LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Ran:
+    """What ripgrep found. `failed`: it could not read the pattern, so its silence says nothing."""
+
+    matches: list[Match] = field(default_factory=list)
+    failed: bool = False
+    late: bool = False
+
+
+async def run_ripgrep(
+    program: str,
+    real: Path,
+    pattern: str,
+    glob: str | None,
+    wanted: Callable[[str], bool],
+    limit: int,
+    seconds: float,
+) -> Ran:
+    """Search a file or folder for up to `limit` lines in files that are `wanted`."""
+    is_folder = await asyncio.to_thread(real.is_dir)
+    globs = [f"--glob={glob}"] if glob else []
+    globs += [f"--glob=!{name}" for name in sorted(SKIPPED)]
+    process = await asyncio.create_subprocess_exec(
+        program,
+        *_OPTIONS,
+        *(globs if is_folder else ()),
+        f"--regexp={pattern}",
+        "--",
+        "./" if is_folder else f"./{real.name}",
+        cwd=real if is_folder else real.parent,
+        stdin=DEVNULL,
+        stdout=PIPE,
+        stderr=DEVNULL,
+        limit=1024 * 1024,
+    )
+    ran = Ran()
+    try:
+        async with asyncio.timeout(seconds):
+            await _collect(process.stdout, wanted, limit, ran.matches)
+            if len(ran.matches) < limit:
+                # 2 with nothing found: most likely a pattern in another dialect than ripgrep's.
+                ran.failed = await process.wait() == 2 and not ran.matches
+    except TimeoutError:
+        ran.late = True
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+        await process.wait()
+    return ran
+
+
+async def _collect(
+    stream: asyncio.StreamReader | None,
+    wanted: Callable[[str], bool],
+    limit: int,
+    matches: list[Match],
+) -> None:
+    assert stream is not None
+    asked: dict[str, bool] = {}
+    while len(matches) < limit and (line := await stream.readline()):
+        found = _LINE.fullmatch(line.rstrip(b"\r\n"))
+        if found is None:
+            continue
+        path = found[1].decode("utf-8", "surrogateescape")
+        if path not in asked:
+            asked[path] = await asyncio.to_thread(wanted, path)
+        if asked[path]:
+            text = legible(found[3].decode("utf-8", "surrogateescape"))
+            matches.append(Match(path, int(found[2]), shown(text)))

@@ -1,0 +1,170 @@
+"""`shell`: one command in its own process group, bounded in time and memory.
+
+Output arrives through a pipe of ours, not asyncio's: with asyncio's, waiting for the process
+would also wait for every grandchild that still holds the pipe.
+"""
+
+import asyncio
+import codecs
+import os
+import shutil
+import signal
+import time
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from fnmatch import fnmatchcase
+from io import FileIO
+from pathlib import Path
+
+from sidecar.core.parts import JsonObject
+from sidecar.tools import inputs
+from sidecar.tools.collect import Collected
+from sidecar.tools.contract import Progress, ToolAnswer, ToolContext
+from sidecar.tools.reach import folder, reach
+
+DEFAULT_TIMEOUT_MS = 120_000
+MAX_TIMEOUT_MS = 600_000
+GRACE = 2.0
+"""Seconds between SIGTERM and SIGKILL."""
+DRAIN = 0.5
+"""Seconds to wait for output once the shell has ended, while a background process holds it."""
+MAX_SHOWN = 256 * 1024
+"""Characters of output shown while a command runs; the rest is shown when it ends."""
+
+_SECRETS = (
+    "ANTHROPIC_*", "*_API_KEY", "*_APIKEY", "API_KEY", "*_TOKEN", "*SECRET*", "*PASSWORD*",
+    "*PASSWD*", "*CREDENTIALS*", "*_PRIVATE_KEY", "*_ACCESS_KEY*",
+)  # fmt: skip
+
+
+async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
+    """Run a command; a failing one is an answer with its `exitCode`, a killed one an error."""
+    command = inputs.text(given, "command")
+    asked = inputs.whole(given, "timeoutMs", least=1) or DEFAULT_TIMEOUT_MS
+    timeout = min(asked, MAX_TIMEOUT_MS)
+    place = await reach(inputs.optional_text(given, "cwd") or ".", context)
+    where = await asyncio.to_thread(folder, place, context)
+    collected = Collected()
+    started = time.monotonic()
+    code, held, timed_out = 124, False, False
+    try:
+        async with asyncio.timeout(timeout / 1000):
+            environment = scrubbed(context.environment)
+            async with _running(command, where, environment) as (process, reader):
+                held = await _follow(process, reader, collected, context.progress)
+                code = _exit_code(process)
+    except TimeoutError:
+        timed_out = True
+    metadata: JsonObject = {
+        "exitCode": code,
+        "durationMs": round((time.monotonic() - started) * 1000),
+    }
+    notes = [f"[exit code {code}]"] if code and not timed_out else []
+    if timed_out:
+        metadata["timedOut"] = True
+        notes.append(f"[killed: it did not end within {timeout} ms; timeoutMs allows more]")
+    if held:
+        notes.append("[a process still runs in the background; its further output is not seen]")
+    text = collected.text()
+    if notes and text and not text.endswith("\n"):
+        text += "\n"
+    title = command.strip().split("\n")[0][:200]
+    return ToolAnswer(text + "\n".join(notes) or "[no output]", timed_out, title, metadata)
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Leave out variables that look like keys, and say that nobody is there to page or answer."""
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if not any(fnmatchcase(name.upper(), pattern) for pattern in _SECRETS)
+    }
+    return {**kept, "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+
+
+@asynccontextmanager
+async def _running(
+    command: str, cwd: Path, environment: Mapping[str, str]
+) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
+    """Run a command in a group of its own; if the block is left early, the group is ended."""
+    readable, writable = os.pipe()
+    with FileIO(readable) as pipe:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                shutil.which("bash") or "/bin/sh",
+                "-c",
+                command,
+                cwd=cwd,
+                env=environment,
+                stdin=DEVNULL,
+                stdout=writable,
+                stderr=writable,
+                start_new_session=True,
+            )
+        finally:
+            os.close(writable)
+        try:
+            reader = asyncio.StreamReader(limit=64 * 1024)
+            transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+                lambda: asyncio.StreamReaderProtocol(reader), pipe
+            )
+            try:
+                yield process, reader
+            finally:
+                transport.close()
+        except BaseException:
+            await _end(process)
+            raise
+
+
+async def _follow(
+    process: Process, reader: asyncio.StreamReader, collected: Collected, progress: Progress
+) -> bool:
+    """Collect output until the command ends; whether a background process still holds it."""
+    async with asyncio.TaskGroup() as group:
+        reading = group.create_task(_collect(reader, collected, progress))
+        await process.wait()
+        done, _ = await asyncio.wait([reading], timeout=DRAIN)
+        reading.cancel()
+    return not done
+
+
+async def _collect(reader: asyncio.StreamReader, collected: Collected, progress: Progress) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    shown = 0
+    while piece := await reader.read(64 * 1024):
+        collected.add(piece)
+        if shown > MAX_SHOWN:
+            continue
+        text = decoder.decode(piece)
+        shown += len(text)
+        progress(text if shown <= MAX_SHOWN else f"{text}\n[… the rest is shown at its end]\n")
+
+
+async def _end(process: Process) -> None:
+    """Ask the whole group to end, then kill what is left of it after two seconds."""
+    _signal(process, signal.SIGTERM)
+    try:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GRACE):
+                while _signal(process, 0):  # noqa: ASYNC110 - a group's end is no event
+                    await asyncio.sleep(0.02)
+    finally:
+        _signal(process, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal(process: Process, number: int) -> bool:
+    """Send a signal to the group; whether anybody was there to receive it."""
+    try:
+        os.killpg(process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def _exit_code(process: Process) -> int:
+    """Give the code as a shell would: 128 and the signal's number when a signal ended it."""
+    code = process.returncode or 0
+    return 128 - code if code < 0 else code

@@ -1,0 +1,191 @@
+"""Reading and writing the user's files. Everything blocks: call it in a thread.
+
+Text keeps every byte: what is no UTF-8 becomes lone surrogates (`surrogateescape`) and goes back
+to disk as it was; `legible` makes such text fit to be shown.
+"""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+
+MAX_FILE = 16 * 1024 * 1024
+"""Bytes of a file that are read at once; a longer one is read in ranges of lines."""
+
+_SNIFFED = 64 * 1024
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Some lines of a file. `more`: the file goes on after them."""
+
+    text: str
+    more: bool
+
+
+def read_text(real: Path) -> str:
+    """Read a whole text file by its resolved path, line endings as they are.
+
+    Raises:
+        BadRequest: when it is no regular file, binary or over `MAX_FILE`.
+        OSError: when it cannot be read.
+    """
+    with _open_exact(real) as (descriptor, size):
+        if size > MAX_FILE:
+            raise BadRequest(
+                f"{real.name} has {size:,} bytes, more than {MAX_FILE:,}. "
+                "Give offset and limit to read some lines of it, or search it.",
+                "input.path",
+            )
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(MAX_FILE + 1)
+    return decode(data, real.name)
+
+
+def read_lines(real: Path, offset: int, limit: int | None) -> Lines:
+    """Read `limit` lines from line `offset` (the first is 1), at most `MAX_FILE` bytes of them.
+
+    Raises:
+        BadRequest: when it is no regular file or binary.
+        OSError: when it cannot be read.
+    """
+    kept: list[bytes] = []
+    number, room = 1, MAX_FILE
+    with _open_exact(real) as (descriptor, _), open(descriptor, "rb", closefd=False) as file:
+        decode(file.read(_SNIFFED), real.name)
+        file.seek(0)
+        # In pieces, because a single line may be longer than what memory should hold.
+        while room > 0 and (limit is None or number < offset + limit):
+            piece = file.readline(min(_SNIFFED, room))
+            if not piece:
+                break
+            if number >= offset:
+                kept.append(piece)
+                room -= len(piece)
+            number += piece.endswith(b"\n")
+        more = bool(file.read(1))
+    return Lines(decode(b"".join(kept), real.name), more)
+
+
+def decode(data: bytes, name: str) -> str:
+    """Give the text of a file's bytes.
+
+    Raises:
+        BadRequest: when the bytes are no text.
+    """
+    start = data[:_SNIFFED]
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise BadRequest(f"{name} is UTF-16, which cannot be read. Convert it first.", "input.path")
+    if b"\0" in start or _strange(start) > len(start) // 10:
+        raise BadRequest(f"{name} is a binary file, which cannot be read as text.", "input.path")
+    return data.decode("utf-8", "surrogateescape")
+
+
+def legible(text: str) -> str:
+    """Make text fit to be shown: valid UTF-8, lines that end in LF, no byte order mark."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    return plain.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def newline(text: str) -> str:
+    """Give the line ending that a file uses most."""
+    windows = text.count("\r\n")
+    return "\r\n" if windows > text.count("\n") - windows else "\n"
+
+
+def write_atomically(real: Path, text: str) -> None:
+    """Write a whole file by its resolved path: a reader sees the old text or the new one.
+
+    The mode of an existing file stays. Missing folders are made. Durable when it returns.
+
+    Raises:
+        OSError: when it cannot be written; the file is as it was.
+    """
+    data = text.encode("utf-8", "surrogateescape")
+    real.parent.mkdir(parents=True, exist_ok=True)
+    with _folder(real.parent) as folder:
+        before = _existing(real, folder)
+        temporary = f".{real.name[:100]}.{secrets.token_hex(6)}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
+        descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
+        try:
+            with open(descriptor, "wb") as file:
+                if before is not None:
+                    _keep_owner_and_mode(descriptor, before)
+                file.write(data)
+                file.flush()
+                os.fsync(descriptor)
+            os.replace(temporary, real.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=folder)
+            raise
+        os.fsync(folder)
+
+
+def _strange(data: bytes) -> int:
+    """Count bytes that text does not have: undecodable ones and control characters."""
+    undecodable = len(data) - len(data.decode("utf-8", "ignore").encode())
+    return undecodable + sum(data.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
+
+
+@contextmanager
+def _open_exact(real: Path) -> Iterator[tuple[int, int]]:
+    """Open a regular file by its resolved path; a link put there since is not followed."""
+    # Without O_NONBLOCK, opening a named pipe would wait for its writer.
+    descriptor = os.open(real, os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0))
+    try:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, "is a folder; use list_files", str(real))
+        if not stat.S_ISREG(found.st_mode):
+            raise BadRequest(f"{real.name} is no regular file.", "input.path")
+        _still_there(real)
+        yield descriptor, found.st_size
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _folder(real: Path) -> Iterator[int]:
+    """Open a folder, so that what follows stays in it whatever becomes of its path."""
+    descriptor = os.open(real, os.O_RDONLY | _NOFOLLOW | getattr(os, "O_DIRECTORY", 0))
+    try:
+        _still_there(real)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _still_there(real: Path) -> None:
+    """Refuse when a folder on the way became a link after the path was resolved."""
+    if os.path.realpath(real) != str(real):
+        raise PermissionError(errno.EPERM, "moved while it was opened; try again", str(real))
+
+
+def _existing(real: Path, folder: int) -> os.stat_result | None:
+    try:
+        found = os.stat(real.name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "is a folder", str(real))
+    if not stat.S_ISREG(found.st_mode):
+        raise BadRequest(f"{real.name} is no regular file.", "input.path")
+    # A rename would replace a read-only file without asking, since only the folder matters to it.
+    if not os.access(real.name, os.W_OK, dir_fd=folder):
+        raise PermissionError(errno.EACCES, "is read-only", str(real))
+    return found
+
+
+def _keep_owner_and_mode(descriptor: int, before: os.stat_result) -> None:
+    with suppress(PermissionError):
+        os.fchown(descriptor, before.st_uid, before.st_gid)
+    os.fchmod(descriptor, stat.S_IMODE(before.st_mode))

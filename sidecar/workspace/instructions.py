@@ -1,0 +1,88 @@
+"""What the user and the project want every agent to know: AGENTS.md, else CLAUDE.md.
+
+Blocks: call it in a thread.
+"""
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+NAMES = ("AGENTS.md", "CLAUDE.md")
+"""In order of preference; a folder gives one of them at most."""
+
+MAX_INSTRUCTION = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """A file of instructions. `path` is absolute; `text` is capped at 64 KiB."""
+
+    path: str
+    text: str
+
+
+def user_folder() -> Path:
+    """Give the folder of the user's own configuration and instructions."""
+    return Path(platformdirs.user_config_dir("sidecar", appauthor=False))
+
+
+def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
+    """Read instructions, the most general first: the user's own, then from the top down to `cwd`.
+
+    The top is the repository's root; without a repository it is the user's home, or the file
+    system's root outside of it. Folders above `cwd` in which anybody may write (/tmp) are passed
+    over, and so are links that lead out of the top. An untrusted workspace gives nothing.
+    `user` is the user's own folder.
+    """
+    found = [_first(user, None)]
+    if trusted:
+        folders = _downward(Path(os.path.realpath(cwd)))
+        found += [_first(folder, folders[0]) for folder in folders if folder != user]
+    return tuple(instruction for instruction in found if instruction)
+
+
+def _downward(cwd: Path) -> list[Path]:
+    above = [cwd, *cwd.parents]
+    home = Path(os.path.realpath(Path("~").expanduser()))
+    top = next((folder for folder in above if (folder / ".git").exists()), None)
+    if top is None:
+        top = home if cwd.is_relative_to(home) else above[-1]
+    return [
+        folder for folder in above[above.index(top) :: -1] if folder == cwd or not _shared(folder)
+    ]
+
+
+def _shared(folder: Path) -> bool:
+    """Whether anybody may put files into a folder."""
+    try:
+        return bool(folder.stat().st_mode & stat.S_IWOTH)
+    except OSError:
+        return True
+
+
+def _first(folder: Path, top: Path | None) -> Instruction | None:
+    for name in NAMES:
+        path = folder / name
+        if top is not None and not Path(os.path.realpath(path)).is_relative_to(top):
+            continue
+        text = _read(path)
+        if text.strip():
+            return Instruction(str(path), text)
+    return None
+
+
+def _read(path: Path) -> str:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return ""
+        with path.open("rb") as file:
+            data = file.read(MAX_INSTRUCTION + 1)
+    except OSError:
+        return ""
+    cut = len(data) > MAX_INSTRUCTION
+    text = data[:MAX_INSTRUCTION].decode("utf-8", "ignore" if cut else "replace")
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    return f"{text}\n[cut: the file is longer than 64 KiB]" if cut else text

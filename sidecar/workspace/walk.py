@@ -1,0 +1,165 @@
+"""The files of a folder, without what .gitignore files and common sense leave out.
+
+Everything blocks: call it in a thread. Links are listed, never followed.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from sidecar.core.errors import BadRequest
+
+SKIPPED = frozenset(
+    {
+        ".git", ".hg", ".svn", ".jj", "node_modules", "__pycache__", ".venv", ".tox", ".nox",
+        ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".DS_Store",
+    }
+)  # fmt: skip
+"""Names that are never walked into, whatever .gitignore says."""
+
+MAX_IGNORE_FILE = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Ignore:
+    """The rules of one .gitignore file; they hold for paths below `folder`."""
+
+    folder: str
+    spec: GitIgnoreSpec
+
+
+def list_folder(real: Path) -> tuple[str, ...]:
+    """Give the names in a folder, sorted, folders with a `/` at the end.
+
+    Raises:
+        OSError: when it is no folder or cannot be read.
+    """
+    with os.scandir(real) as entries:
+        return tuple(sorted(f"{e.name}/" if _is_folder(e) else e.name for e in entries))
+
+
+def walk(real: Path) -> Iterator[str]:
+    """Yield the files below a folder, sorted, as paths relative to it with `/`.
+
+    The .gitignore files of the enclosing repository hold too. A folder that cannot be read is
+    passed over, as git does.
+    """
+    yield from _walk(str(real), "", _inherited(real))
+
+
+def visible(real: Path, relative: str) -> bool:
+    """Whether `walk` over a folder would yield a file, given as a path relative to it."""
+    ignores = _inherited(real)
+    folder = str(real)
+    *folders, name = relative.split("/")
+    for part in (*folders, name):
+        own = _rules(folder)
+        ignores = (*ignores, own) if own else ignores
+        folder = os.path.join(folder, part)
+        if part in SKIPPED or _ignored(folder, part is not name, ignores):
+            return False
+    return True
+
+
+def glob(pattern: str) -> Callable[[str], bool]:
+    """Turn a glob into a test of relative paths, by the rules of .gitignore.
+
+    `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
+
+    Raises:
+        BadRequest: when it is no valid pattern.
+    """
+    try:
+        spec = GitIgnoreSpec.from_lines(_alternatives(pattern.removeprefix("./")))
+    except (ValueError, RecursionError) as error:
+        raise BadRequest(f"{pattern!r} is no valid glob: {error}", "input.pattern") from error
+    return spec.match_file
+
+
+def _walk(folder: str, prefix: str, ignores: tuple[Ignore, ...]) -> Iterator[str]:
+    own = _rules(folder)
+    ignores = (*ignores, own) if own else ignores
+    try:
+        with os.scandir(folder) as scanned:
+            entries = sorted(scanned, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        is_folder = _is_folder(entry)
+        if entry.name in SKIPPED or _ignored(entry.path, is_folder, ignores):
+            continue
+        if is_folder:
+            yield from _walk(entry.path, f"{prefix}{entry.name}/", ignores)
+        else:
+            yield prefix + entry.name
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
+    """The innermost file with an opinion decides, and in it the last matching line."""
+    for ignore in reversed(ignores):
+        relative = os.path.relpath(path, ignore.folder).replace(os.sep, "/")
+        verdict = ignore.spec.check_file(f"{relative}/" if is_folder else relative).include
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _inherited(real: Path) -> tuple[Ignore, ...]:
+    """Give the rules of the folders above, up to the one that holds .git; none outside of git."""
+    above = [real, *real.parents]
+    top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)
+    if top is None:
+        return ()
+    excluded = _rules(str(above[top]), ".git/info/exclude")
+    rules = [_rules(str(folder)) for folder in reversed(above[1 : top + 1])]
+    return tuple(rule for rule in (excluded, *rules) if rule)
+
+
+def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:
+    try:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            lines = file.read(MAX_IGNORE_FILE).splitlines()
+    except OSError:
+        return None
+    try:
+        return Ignore(folder, GitIgnoreSpec.from_lines(lines))
+    except ValueError:
+        return Ignore(folder, GitIgnoreSpec.from_lines(_valid(lines)))
+
+
+def _valid(lines: list[str]) -> Iterator[str]:
+    """Leave out the lines that are no patterns, as git does."""
+    for line in lines:
+        try:
+            GitIgnoreSpec.from_lines([line])
+        except ValueError:
+            continue
+        yield line
+
+
+def _alternatives(pattern: str, limit: int = 64) -> list[str]:
+    """Write out `{a,b}`: .gitignore patterns have no braces, but models like to use them."""
+    done: list[str] = []
+    open_ones = [pattern]
+    while open_ones and len(done) + len(open_ones) < limit:
+        current = open_ones.pop()
+        start = current.find("{")
+        end = current.find("}", start)
+        if start < 0 or end < 0:
+            done.append(current)
+            continue
+        # The innermost pair first, so that nested braces come out right.
+        start = current.rfind("{", 0, end)
+        head, tail = current[:start], current[end + 1 :]
+        open_ones += [f"{head}{choice}{tail}" for choice in current[start + 1 : end].split(",")]
+    return sorted({*done, *open_ones})
