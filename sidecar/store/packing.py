@@ -7,7 +7,7 @@ UTF-8 with lone surrogates let through, because JSON from a wire may hold them.
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 import msgpack
 
@@ -101,3 +101,5 @@ def _spilled(value: Plain, blobs: dict[str, bytes]) -> object:
             return {key: _spilled(item, blobs) for key, item in value.items()}
         case bool() | int() | None:
             return value
+        case _:
+            assert_never(value)
