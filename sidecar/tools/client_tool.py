@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from sidecar.core.errors import Cancelled, SidecarError
-from sidecar.core.parts import Json, Media
+from sidecar.core.parts import Json, JsonObject, Media
 from sidecar.tools.contract import ToolAnswer, ToolContext
 
 
@@ -71,8 +71,8 @@ def _take(block: Json, read: _Read) -> bool:
             read.media.append(Media(media_type, data))
         case {"type": "resource", "resource": {"text": str(text)}}:
             read.texts.append(text)
-        case {"type": "resource", "resource": {"blob": str(data), "uri": str(uri)} as resource}:
-            _take_blob(data, uri, resource.get("mimeType"), read)
+        case {"type": "resource", "resource": dict(resource)}:
+            return _take_blob(resource, read)
         case {"type": "resource_link", "uri": str(uri)}:
             read.texts.append(uri)
         case {"type": str(unknown)} if unknown not in ("text", "image", "resource"):
@@ -82,11 +82,16 @@ def _take(block: Json, read: _Read) -> bool:
     return True
 
 
-def _take_blob(data: str, uri: str, media_type: Json, read: _Read) -> None:
+def _take_blob(resource: JsonObject, read: _Read) -> bool:
+    data, media_type, uri = (resource.get(key) for key in ("blob", "mimeType", "uri"))
+    if not isinstance(data, str):
+        return False
+    name = uri if isinstance(uri, str) else ""
     if isinstance(media_type, str) and media_type.startswith(("image/", "application/pdf")):
-        read.media.append(Media(media_type, data, uri))
+        read.media.append(Media(media_type, data, name))
     else:
-        read.texts.append(f"[binary resource {uri}, which cannot be shown]")
+        read.texts.append(f"[binary resource {name}, which cannot be shown]")
+    return True
 
 
 def _malformed(name: str, wanted: str, got: Json) -> ToolAnswer:

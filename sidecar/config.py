@@ -1,0 +1,399 @@
+"""The configuration: one frozen value, merged once from defaults, files, environment and client.
+
+Later layers go before earlier ones: defaults < user file < workspace file (only if the workspace
+is trusted) < environment < what the client gave with `initialize`. Files are TOML and name
+settings with underscores, as here; clients write them in camel case; either is understood.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
+
+import platformdirs
+
+from sidecar.core.errors import BadRequest
+
+OPTIONS = "initializationOptions"
+OFFLINE_MODEL = "offline"
+DEFAULT_MODEL = "claude-opus-5-5"
+
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+
+
+class Secret(str):
+    """A key. It is text for whoever sends it, and is never shown by `repr` in a log or an error."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'[redacted]'"
+
+
+_NO_KEY = Secret("")
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who answers. `base_url` reaches a proxy or a local server; empty is the provider's own."""
+
+    name: str = "anthropic"
+    base_url: str = ""
+    api_key: Secret = _NO_KEY
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """Rules for calls that would be asked about; `tools/permission.py` says how they are written.
+
+    As a setting: `{allow = [rules], reject = [rules]}`.
+    """
+
+    allow: tuple[str, ...] = ()
+    reject: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a model call is tried in all, and the longest wait between tries."""
+
+    attempts: int = 3
+    cap_ms: int = 30_000
+
+
+def default_model(has_key: bool) -> str:
+    """Give the model for who chose none: without a key or a server only the offline one works."""
+    return DEFAULT_MODEL if has_key else OFFLINE_MODEL
+
+
+def default_data_dir() -> Path:
+    """Give the folder where sessions are stored unless configured otherwise."""
+    return Path(platformdirs.user_data_dir("sidecar", appauthor=False))
+
+
+def user_file() -> Path:
+    """Give the path of the user's configuration file, whether or not it exists."""
+    return Path(platformdirs.user_config_dir("sidecar", appauthor=False)) / "config.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings. A session may be opened with another model, agent, policy, window or limit."""
+
+    model: str = OFFLINE_MODEL
+    """The model that answers, by the provider's id; `offline` needs neither key nor network."""
+    policy: str = "manual"
+    """The name of the rules by which the context is made smaller."""
+    agent: str = ""
+    """The name of the agent whose prompt is used; empty is the built-in one."""
+    effort: str = ""
+    """How hard the model should think, in the provider's own word; empty leaves it to the model."""
+    window: int | None = None
+    """Tokens of context to use at most; never more than the model's own window."""
+    max_tokens: int | None = None
+    """Tokens that one answer may have; `None` leaves it to the model's catalogue entry."""
+    max_steps: int = 200
+    """Model calls in one turn, after which it ends with `max_turn_requests`."""
+    auto_compact: bool = True
+    """Whether the policy may rewrite the context by itself."""
+    auto_continue: bool = True
+    """Whether a turn goes on by itself after a compaction in its middle."""
+    instructions: bool = True
+    """Whether AGENTS.md and CLAUDE.md are read."""
+    provider: Provider = field(default_factory=Provider)
+    """Who answers, and with which key."""
+    retry: Retry = field(default_factory=Retry)
+    """How failed model calls are tried again."""
+    permissions: Permissions = field(default_factory=Permissions)
+    """What need not be asked, and what is never done."""
+    workspace_trusted: bool = False
+    """Whether the workspace may run things, be changed, and configure the agent."""
+    data_dir: Path = field(default_factory=default_data_dir)
+    """The folder where sessions are stored."""
+    log: LogLevel = "info"
+    """How much is written to stderr."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Settings from one place. `name` says where they come from, for errors.
+
+    `restricted`: they belong to the workspace and may not give themselves more power.
+    """
+
+    name: str
+    values: Mapping[str, object]
+    restricted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A setting that was passed over. `path` is its key, dotted, in the layer `where`.
+
+    `unknown`: the key is none of ours. Otherwise its value is wrong.
+    """
+
+    where: str
+    path: str
+    message: str
+    unknown: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.path}: {self.message}"
+
+
+def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
+    """Merge layers, the weakest first. A setting that cannot be used is left as it was.
+
+    Permissions add up. Without a chosen model, the default depends on whether there is a key or
+    a server to ask.
+    """
+    chosen: dict[str, object] = {}
+    problems: list[Problem] = []
+    for layer in layers:
+        for setting in _flat(layer.values):
+            problem = _choose(layer, setting, chosen)
+            if problem:
+                problems.append(problem)
+    provider = Provider(**_table("provider", chosen))  # type: ignore[arg-type] # read by _READERS
+    retry = Retry(**_table("retry", chosen))  # type: ignore[arg-type] # read by _READERS
+    permissions = Permissions(**_table("permissions", chosen))  # type: ignore[arg-type] # same
+    plain = {key: value for key, value in chosen.items() if "." not in key}
+    plain.setdefault("model", default_model(bool(provider.api_key or provider.base_url)))
+    config = Config(provider=provider, retry=retry, permissions=permissions, **plain)  # type: ignore[arg-type] # same
+    return config, tuple(problems)
+
+
+def load(
+    *,
+    workspace: Path | None,
+    environment: Mapping[str, str],
+    options: Mapping[str, object],
+    user: Path | None = None,
+) -> tuple[Config, tuple[Problem, ...]]:
+    """Read the files and merge everything; `user` is another user file than the usual one.
+
+    Blocks. Problems in files and environment, and unknown options, are given back to be shown.
+
+    Raises:
+        BadRequest: when an option that the client gave has a wrong value.
+    """
+    unread: list[Problem] = []
+    usual = _read(user or user_file(), unread)
+    told = [usual, environment_layer(environment), *options_layers(options)]
+    if workspace is not None and merge(told)[0].workspace_trusted:
+        told.insert(1, _read(workspace / ".sidecar/config.toml", unread, restricted=True))
+    config, problems = merge(told)
+    for problem in problems:
+        if problem.where == OPTIONS and not problem.unknown:
+            raise BadRequest(
+                f"{OPTIONS}.{problem.path}: {problem.message}", f"params.{OPTIONS}.{problem.path}"
+            )
+    return config, (*unread, *problems)
+
+
+def environment_layer(environment: Mapping[str, str]) -> Layer:
+    """Give what environment variables set; empty ones set nothing."""
+    found = {key: environment.get(name) or None for name, key in _VARIABLES.items()}
+    provider = {key: environment.get(name) or None for name, key in _PROVIDER.items()}
+    return Layer("environment", {**found, "provider": provider})
+
+
+def options_layers(options: Mapping[str, object]) -> tuple[Layer, ...]:
+    """Give what the client set. Its `config` object holds settings too, under those beside it."""
+    nested = options.get("config")
+    direct = {key: value for key, value in options.items() if key != "config"}
+    inner = nested if isinstance(nested, Mapping) else {"config": nested}
+    return (Layer(OPTIONS, inner), Layer(OPTIONS, direct))
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A setting as it was written, `path` dotted, and its name as we know it."""
+
+    path: str
+    name: str
+    value: object
+
+
+def _flat(values: Mapping[str, object]) -> Iterable[_Setting]:
+    """Take tables apart, one level deep; a null sets nothing."""
+    for key, value in values.items():
+        name = _snake(key)
+        if name in _TABLES and isinstance(value, Mapping):
+            inner = _rules(value) if name == "permissions" else value
+            for part, each in inner.items():
+                if each is not None:
+                    yield _Setting(f"{key}.{part}", f"{name}.{_snake(part)}", each)
+        elif value is not None:
+            yield _Setting(key, name, value)
+
+
+def _rules(table: Mapping[str, object]) -> dict[str, object]:
+    """Understand `{shell = "allow", edit_file = "reject"}` too, as other agents write it."""
+    lists = {key: value for key, value in table.items() if value not in ("allow", "reject", "ask")}
+    for verdict in ("allow", "reject"):
+        named = [key for key, value in table.items() if value == verdict]
+        listed = lists.get(verdict, [])
+        if named and isinstance(listed, list):
+            lists[verdict] = [*listed, *named]
+    return lists
+
+
+def _choose(layer: Layer, setting: _Setting, chosen: dict[str, object]) -> Problem | None:
+    name = setting.name
+    if name in _TABLES:
+        return Problem(layer.name, setting.path, f"must be a table, not {_kind(setting.value)}.")
+    reader = _READERS.get(name)
+    if reader is None:
+        return Problem(layer.name, setting.path, _unknown(setting), unknown=True)
+    if layer.restricted and (name in _OWN or name.startswith("provider.")):
+        message = "a workspace may not set this. Set it in your own configuration file."
+        return Problem(layer.name, setting.path, message)
+    try:
+        value = reader(setting.value)
+    except ValueError as error:
+        return Problem(layer.name, setting.path, str(error))
+    before = chosen.get(name)
+    if isinstance(before, tuple) and isinstance(value, tuple):
+        value = tuple(dict.fromkeys((*before, *value)))
+    chosen[name] = value
+    return None
+
+
+def _unknown(setting: _Setting) -> str:
+    camel = setting.path != setting.name
+    near = get_close_matches(setting.name, _READERS, n=1, cutoff=0.7)
+    if not near:
+        return "is not a setting."
+    return f"is not a setting. Did you mean `{_camel(near[0]) if camel else near[0]}`?"
+
+
+def _table(name: str, chosen: Mapping[str, object]) -> dict[str, object]:
+    prefix = f"{name}."
+    return {k.removeprefix(prefix): v for k, v in chosen.items() if k.startswith(prefix)}
+
+
+def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> Layer:
+    try:
+        values = tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
+    except (OSError, ValueError) as error:
+        problems.append(Problem(str(path), "", f"cannot be read: {error}"))
+        values = {}
+    return Layer(str(path), values, restricted)
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: f"_{found[0]}", key).lower()
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
+
+
+def _kind(value: object) -> str:
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
+    return names.get(type(value), "a list" if isinstance(value, list) else "a table")
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"must be a string, not {_kind(value)}.")  # noqa: TRY004 - one error for all
+    return value.strip()
+
+
+def _name(value: object) -> str:
+    text = _text(value)
+    if not text:
+        raise ValueError("is empty. Leave it out for the default.")
+    return text
+
+
+def _secret(value: object) -> Secret:
+    return Secret(_text(value))
+
+
+def _url(value: object) -> str:
+    text = _text(value).rstrip("/")
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://.")
+    return text
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {_kind(value)}.")  # noqa: TRY004 - same
+    return value
+
+
+def _count(least: int, most: int = 1_000_000_000) -> "Reader":
+    def read(value: object) -> int:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError(f"must be a whole number, not {_kind(value)}.")  # noqa: TRY004 - same
+        if not least <= value <= most:
+            raise ValueError(f"must be from {least} to {most}, not {value}.")
+        return value
+
+    return read
+
+
+def _folder(value: object) -> Path:
+    try:
+        path = Path(_name(value)).expanduser()
+    except RuntimeError as error:
+        raise ValueError("names the home folder of nobody.") from error
+    if not path.is_absolute():
+        raise ValueError("must be an absolute path.")
+    return path
+
+
+def _level(value: object) -> str:
+    text = _name(value).lower()
+    if text not in get_args(LogLevel):
+        raise ValueError(f"must be one of {', '.join(get_args(LogLevel))}.")
+    return text
+
+
+def _list(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(rule, str) and rule for rule in value):
+        raise ValueError('must be a list of rules, such as ["write_file", "shell:git status*"].')
+    return tuple(value)
+
+
+Reader: TypeAlias = Callable[[object], object]
+
+_READERS: Mapping[str, Reader] = MappingProxyType(
+    {
+        "model": _name,
+        "policy": _name,
+        "agent": _text,
+        "effort": _text,
+        "window": _count(1000),
+        "max_tokens": _count(1),
+        "max_steps": _count(1, 10_000),
+        "auto_compact": _flag,
+        "auto_continue": _flag,
+        "instructions": _flag,
+        "provider.name": _name,
+        "provider.base_url": _url,
+        "provider.api_key": _secret,
+        "retry.attempts": _count(1, 20),
+        "retry.cap_ms": _count(0, 3_600_000),
+        "permissions.allow": _list,
+        "permissions.reject": _list,
+        "workspace_trusted": _flag,
+        "data_dir": _folder,
+        "log": _level,
+    }
+)
+_TABLES = frozenset({"provider", "retry", "permissions"})
+_OWN = frozenset({"data_dir", "workspace_trusted", "log", "permissions.allow"})
+"""What a workspace may not set for itself, beside everything of the provider."""
+_VARIABLES = {"SIDECAR_DATA_DIR": "data_dir", "SIDECAR_LOG": "log"}
+_PROVIDER = {"ANTHROPIC_BASE_URL": "base_url", "ANTHROPIC_API_KEY": "api_key"}

@@ -1,0 +1,214 @@
+"""Configuration: precedence, what a workspace may not do, and errors that say where."""
+
+from pathlib import Path
+
+import pytest
+
+from sidecar.config import (
+    OPTIONS,
+    Config,
+    Layer,
+    Permissions,
+    Problem,
+    Secret,
+    default_model,
+    environment_layer,
+    load,
+    merge,
+)
+from sidecar.core.errors import BadRequest
+
+KEY = "sk-ant-very-secret"
+
+
+def said(values: dict[str, object], *, restricted: bool = False) -> list[str]:
+    return [str(problem) for problem in merge([Layer("here", values, restricted)])[1]]
+
+
+def loaded(
+    tmp_path: Path,
+    *,
+    user: str = "",
+    workspace: str = "",
+    environment: dict[str, str] | None = None,
+    options: dict[str, object] | None = None,
+) -> tuple[Config, tuple[Problem, ...]]:
+    (tmp_path / "user.toml").write_text(user)
+    (tmp_path / ".sidecar").mkdir()
+    (tmp_path / ".sidecar/config.toml").write_text(workspace)
+    return load(
+        workspace=tmp_path,
+        environment=environment or {},
+        options=options or {},
+        user=tmp_path / "user.toml",
+    )
+
+
+def test_the_default_model_depends_on_who_could_answer() -> None:
+    assert default_model(False) == "offline"
+    assert default_model(True).startswith("claude-")
+    assert merge([])[0].model == "offline"
+    assert merge([environment_layer({"ANTHROPIC_API_KEY": KEY})])[0].model == default_model(True)
+    served = merge([Layer("x", {"provider": {"base_url": "http://localhost:11434"}})])[0]
+    assert served.model == default_model(True)
+    assert merge([Layer("x", {"model": "m"})])[0].model == "m"
+
+
+def test_later_layers_go_before_earlier_ones(tmp_path: Path) -> None:
+    config, problems = loaded(
+        tmp_path,
+        user="model='user'\npolicy='user'\nagent='user'\nlog='error'\nworkspace_trusted=true",
+        workspace="model = 'workspace'\npolicy = 'workspace'\nwindow = 5000",
+        environment={"SIDECAR_LOG": "DEBUG", "SIDECAR_DATA_DIR": str(tmp_path / "data")},
+        options={"model": "client", "maxTokens": 7000, "config": {"maxSteps": 3, "model": "no"}},
+    )
+    assert problems == ()
+    assert (config.model, config.policy, config.agent) == ("client", "workspace", "user")
+    assert (config.log, config.data_dir) == ("debug", tmp_path / "data")
+    assert (config.window, config.max_tokens, config.max_steps) == (5000, 7000, 3)
+
+
+def test_environment_goes_before_files_and_the_client_before_both(tmp_path: Path) -> None:
+    config, _ = loaded(
+        tmp_path,
+        user="provider = {api_key = 'file', base_url = 'http://file', name = 'file'}",
+        environment={"ANTHROPIC_API_KEY": "environment", "ANTHROPIC_BASE_URL": "http://env/"},
+        options={"provider": {"apiKey": KEY}},
+    )
+    assert config.provider.api_key == KEY
+    assert config.provider.base_url == "http://env"
+    assert config.provider.name == "file"
+
+
+def test_an_untrusted_workspace_configures_nothing(tmp_path: Path) -> None:
+    config, problems = loaded(tmp_path, workspace="model = 'theirs'\nbad = 1")
+    assert (config.model, problems) == ("offline", ())
+
+
+def test_a_workspace_cannot_trust_itself(tmp_path: Path) -> None:
+    config, _ = loaded(tmp_path, workspace="workspace_trusted = true\nmodel = 'theirs'")
+    assert not config.workspace_trusted
+    assert config.model == "offline"
+
+
+def test_the_client_may_withdraw_trust(tmp_path: Path) -> None:
+    config, _ = loaded(
+        tmp_path,
+        user="workspace_trusted = true",
+        workspace="model = 'theirs'",
+        options={"workspaceTrusted": False},
+    )
+    assert config.model == "offline"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("provider", {"name": "x"}),
+        ("provider", {"base_url": "http://evil"}),
+        ("provider", {"api_key": "x"}),
+        ("data_dir", "/tmp/x"),
+        ("permissions", {"allow": ["shell"]}),
+        ("permissions", {"shell": "allow"}),
+        ("workspace_trusted", True),
+    ],
+)
+def test_a_workspace_may_not_give_itself_power(key: str, value: object) -> None:
+    config, problems = merge([Layer("theirs", {key: value}, restricted=True)])
+    assert config == Config()
+    assert len(problems) == 1
+    assert "a workspace may not set this" in problems[0].message
+
+
+def test_a_workspace_may_forbid_more() -> None:
+    layers = [
+        Layer("user", {"permissions": {"allow": ["write_file"], "reject": ["a"]}}),
+        Layer("theirs", {"permissions": {"reject": ["shell:rm *", "a"]}}, restricted=True),
+    ]
+    config, problems = merge(layers)
+    assert config.permissions == Permissions(("write_file",), ("a", "shell:rm *"))
+    assert problems == ()
+
+
+def test_permissions_as_verdicts() -> None:
+    table = {"shell": "allow", "write_file": "reject", "edit_file": "ask", "allow": ["x"]}
+    config, problems = merge([Layer("x", {"permissions": table})])
+    assert config.permissions == Permissions(("x", "shell"), ("write_file",))
+    assert problems == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"maxTokns": 1}, "here: maxTokns: is not a setting. Did you mean `maxTokens`?"),
+        ({"modle": "x"}, "here: modle: is not a setting. Did you mean `model`?"),
+        (
+            {"provider": {"api_kye": "x"}},
+            "here: provider.api_kye: is not a setting. Did you mean `provider.api_key`?",
+        ),
+        ({"zzz": 1}, "here: zzz: is not a setting."),
+        ({"window": "big"}, "here: window: must be a whole number, not a string."),
+        ({"window": True}, "here: window: must be a whole number, not a boolean."),
+        ({"window": 10}, "here: window: must be from 1000 to 1000000000, not 10."),
+        ({"model": ""}, "here: model: is empty. Leave it out for the default."),
+        ({"model": 3}, "here: model: must be a string, not a number."),
+        ({"provider": "x"}, "here: provider: must be a table, not a string."),
+        ({"data_dir": "here"}, "here: data_dir: must be an absolute path."),
+        ({"log": "loud"}, "here: log: must be one of debug, info, warning, error."),
+        (
+            {"provider": {"baseUrl": "localhost"}},
+            "here: provider.baseUrl: must begin with http:// or https://.",
+        ),
+        ({"instructions": "no"}, "here: instructions: must be true or false, not a string."),
+    ],
+)
+def test_problems_say_where_and_what(values: dict[str, object], problem: str) -> None:
+    assert said(values) == [problem]
+
+
+def test_a_bad_rule_list_is_refused() -> None:
+    assert "must be a list of rules" in said({"permissions": {"allow": "shell rm"}})[0]
+
+
+def test_a_bad_setting_leaves_the_one_before() -> None:
+    config, problems = merge([Layer("a", {"window": 5000}), Layer("b", {"window": -1})])
+    assert config.window == 5000
+    assert [problem.where for problem in problems] == ["b"]
+
+
+def test_wrong_options_are_the_clients_fault(tmp_path: Path) -> None:
+    with pytest.raises(BadRequest) as caught:
+        loaded(tmp_path, options={"provider": {"baseUrl": 5}})
+    assert caught.value.data["path"] == f"params.{OPTIONS}.provider.baseUrl"
+
+
+def test_unknown_options_are_only_told(tmp_path: Path) -> None:
+    config, problems = loaded(tmp_path, options={"modle": "x", "model": "y", "config": 3})
+    assert config.model == "y"
+    assert [problem.path for problem in problems] == ["config", "modle"]
+
+
+def test_a_broken_file_is_told_and_the_rest_holds(tmp_path: Path) -> None:
+    config, problems = loaded(tmp_path, user="model = ", options={"policy": "p"})
+    assert config.policy == "p"
+    assert problems[0].where == str(tmp_path / "user.toml")
+    assert "cannot be read" in problems[0].message
+
+
+def test_a_missing_file_is_no_problem(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.toml"
+    assert load(workspace=None, environment={}, options={}, user=missing)[1] == ()
+
+
+def test_a_key_is_never_shown() -> None:
+    config, _ = merge([environment_layer({"ANTHROPIC_API_KEY": KEY})])
+    assert config.provider.api_key == KEY
+    assert isinstance(config.provider.api_key, Secret)
+    assert KEY not in repr(config)
+    assert KEY not in repr(config.provider.api_key)
+    _, problems = merge([Layer("x", {"provider": {"api_key": [KEY]}})])
+    assert KEY not in str(problems)
+
+
+def test_nulls_set_nothing() -> None:
+    assert merge([Layer("x", {"model": None, "provider": {"apiKey": None}})]) == merge([])
