@@ -1,8 +1,7 @@
 """Changes as SQL, on a connection whose transaction is somebody else's."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable
 from typing import assert_never
 
 from sidecar.core.errors import StorageFailed
@@ -49,25 +48,24 @@ def apply(con: sqlite3.Connection, change: Change) -> None:
 
 
 def weight(change: Change) -> int:
-    """Estimate how many bytes a change holds, at least 100."""
-    return 100 + sum(_sizes(change))
-
-
-def _sizes(value: object) -> Iterator[int]:
-    pending = [value]
+    """Estimate how many bytes a change holds; runs for every write, so it only adds up lengths."""
+    total = 100
+    pending: list[object] = [change]
     while pending:
-        match pending.pop():
-            case str() | bytes() as content:
-                yield len(content)
-            case dict() as mapping:
-                yield sum(len(str(key)) for key in mapping)
-                pending.extend(mapping.values())
-            case list() | tuple() as items:
-                pending.extend(items)
-            case other:
-                yield 8
-                if is_dataclass(other):
-                    pending.extend(getattr(other, field.name) for field in fields(other))
+        value = pending.pop()
+        if isinstance(value, (str, bytes)):
+            total += len(value)
+        elif isinstance(value, dict):
+            total += sum(map(len, value))
+            pending.extend(value.values())
+        elif isinstance(value, (list, tuple)):
+            pending.extend(value)
+        elif value is None or isinstance(value, (int, float)):
+            total += 8
+        else:
+            # One of our own values: they are all slotted.
+            pending.extend([getattr(value, name) for name in getattr(value, "__slots__", ())])
+    return total
 
 
 def _put_session(con: sqlite3.Connection, row: SessionRow) -> None:

@@ -114,7 +114,7 @@ class Writer:
     def forget(self, unwanted: Callable[[Key], bool]) -> None:
         """Drop saves that still wait: a unit is about to overtake them."""
         with self._changed:
-            for key in [key for key in self._saves if unwanted(key)]:
+            for key in list(filter(unwanted, self._saves)):
                 self._forget(key)
 
     def close(self) -> "asyncio.Future[None]":
