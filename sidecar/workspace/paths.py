@@ -38,7 +38,8 @@ def locate(given: str, root: Path) -> Place:
         real = Path(os.path.realpath(joined))
         looped = real.is_symlink()
     except (OSError, ValueError) as error:
-        raise BadRequest(f"{given!r} cannot be resolved: {error}", "input.path") from error
+        why = getattr(error, "strerror", None) or str(error)
+        raise BadRequest(f"{given[:200]} cannot be resolved: {why}.", "input.path") from error
     if looped:
         raise BadRequest(f"{given!r} is a link that leads to itself.", "input.path")
     base = Path(os.path.realpath(root))
