@@ -35,6 +35,8 @@ def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
     if found is None:
         return None
     size, encoding, stored = found
+    if not isinstance(stored, bytes):
+        raise BodyBroken(f"blob {name} is damaged: it holds no bytes")
     data = _restored(name, size, encoding, stored)
     if digest(data) != name:
         raise BodyBroken(f"blob {name} is damaged: its content has another hash")

@@ -91,7 +91,7 @@ def _put_message(con: sqlite3.Connection, session_id: SessionId, message: Messag
 
 
 def _put_part(con: sqlite3.Connection, put: PutPart) -> None:
-    packed = rows.encode_part(put.part, spill=put.final)
+    packed = rows.encode_part(put.part, put.position, spill=put.final)
     con.execute(
         """INSERT INTO part (session_id, id, message_id, position, body, hash)
         VALUES (?, ?, ?, ?, ?, ?)

@@ -28,12 +28,15 @@ ORPHAN = (
 )
 OTHER = "The store could not do it ({detail}). Try again; if it persists, check the disk."
 
+FAULTS = (sqlite3.Error, OSError, BodyBroken, UnicodeDecodeError)
+"""What reading a file can raise. SQLite quotes a damaged schema in messages that are no UTF-8."""
+
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
-def is_busy(error: sqlite3.Error) -> bool:
+def is_busy(error: Exception) -> bool:
     """Tell whether another connection was merely in the way."""
-    return _primary_code(error) in _BUSY
+    return isinstance(error, sqlite3.Error) and _primary_code(error) in _BUSY
 
 
 def storage_failed(error: Exception) -> SidecarError:
@@ -45,7 +48,7 @@ def storage_failed(error: Exception) -> SidecarError:
             return _from_sqlite(error)
         case OSError():
             return _from_system(error)
-        case BodyBroken():
+        case BodyBroken() | UnicodeDecodeError():
             return StorageFailed(CORRUPT.format(detail=error), kind="corrupt")
         case _:
             # Values that no store can hold, such as text that cannot be encoded.

@@ -12,8 +12,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Part, PartId, SessionId
 from sidecar.store import files, lease, reading
 from sidecar.store.changes import apply_all, weight
-from sidecar.store.faults import READ_ONLY, storage_failed
-from sidecar.store.fields import BodyBroken
+from sidecar.store.faults import FAULTS, READ_ONLY, storage_failed
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.values import (
     Change,
@@ -65,7 +64,7 @@ class Store:
         """
         try:
             return cls._open(folder, now)
-        except (sqlite3.Error, OSError) as error:
+        except FAULTS as error:
             raise storage_failed(error) from error
 
     @classmethod
@@ -182,7 +181,7 @@ class Store:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._readers, files.read, self._path, look)
-        except (sqlite3.Error, OSError, BodyBroken) as error:
+        except FAULTS as error:
             if self._why == "newer_schema":
                 raise _refusal(self._why) from error
             raise storage_failed(error) from error

@@ -67,8 +67,9 @@ def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") ->
 
 def unpack(body: bytes, read: ReadBlob) -> Fields:
     """Read a body, fetching the strings that stand in blobs; raises BodyBroken."""
-    if not body.startswith(TAG):
-        raise BodyBroken(f"unknown format {body[:8]!r}; a newer Sidecar may read it")
+    # A damaged row may hold a value of any type.
+    if not isinstance(body, bytes) or not body.startswith(TAG):
+        raise BodyBroken(f"unknown format {body!r:.20}; a newer Sidecar may read it")
 
     def extension(code: int, data: bytes) -> str:
         if code != BLOB_EXTENSION:

@@ -100,12 +100,13 @@ def _messages(
 ) -> tuple[Message, ...]:
     read = reader(con)
     parts: dict[str, list[Part]] = {}
-    for part_id, message_id, body, expected in con.execute(
-        "SELECT id, message_id, body, hash FROM part WHERE session_id = ? ORDER BY position, id",
+    for part_id, message_id, position, body, expected in con.execute(
+        "SELECT id, message_id, position, body, hash FROM part WHERE session_id = ? "
+        "ORDER BY position, id",
         (session_id,),
     ):
         name = f"part {part_id} of message {message_id}"
-        problems.extend(damage(name, body, expected))
+        problems.extend(damage(name, body, expected, str(position)))
         one = readable(name, body, partial(rows.decode_part, read=read), problems)
         if one is not None:
             parts.setdefault(message_id, []).append(one)
@@ -143,7 +144,7 @@ def _records(
 
 def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
     """Say so, if a body has not the hash that was stored with it."""
-    if digest(body, previous) == expected:
+    if isinstance(body, bytes) and digest(body, previous) == expected:
         return []
     return [f"{name} is damaged: its hash is not the one that was stored with it"]
 

@@ -133,9 +133,9 @@ def decode_record(body: bytes, read: ReadBlob) -> Record:
     )
 
 
-def encode_part(part: Part, *, spill: bool = True) -> Packed:
-    """Make a part's body; `spill=False` keeps long texts in it."""
-    return pack(_part_fields(part), spill=spill)
+def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
+    """Make a part's body; its hash covers its place too. `spill=False` keeps long texts in it."""
+    return pack(_part_fields(part), spill=spill, previous=str(position))
 
 
 def whole_output(part: Part) -> str | None:

@@ -2,13 +2,15 @@
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sidecar.store import rows
 from sidecar.store.blobs import get_blob
-from sidecar.store.faults import storage_failed
+from sidecar.store.faults import FAULTS, storage_failed
 from sidecar.store.fields import BodyBroken
+from sidecar.store.migrations import MIGRATIONS, migrate, version
 from sidecar.store.packing import ReadBlob
 from sidecar.store.reading import damage, reader
 from sidecar.store.values import VerifyReport
@@ -34,10 +36,10 @@ class Tally:
 def verify(con: sqlite3.Connection) -> VerifyReport:
     """Check everything that a connection sees."""
     tally = Tally()
-    for check in (_file, _blobs, _sessions, _messages, _parts, _records, _references):
+    for check in (_file, _schema, _blobs, _sessions, _messages, _parts, _records, _references):
         try:
             check(con, tally)
-        except sqlite3.Error as error:
+        except FAULTS as error:
             # A damaged page ends one check; the others may still find their way.
             what = check.__name__.strip("_")
             tally.problems.append(f"the check of {what} broke off: {storage_failed(error)}")
@@ -58,6 +60,16 @@ def _file(con: sqlite3.Connection, tally: Tally) -> None:
             tally.problems.append(f"the file is damaged: {line}")
     for table, _, parent, _ in con.execute("PRAGMA foreign_key_check"):
         tally.problems.append(f"a row of table {table} belongs to no row of table {parent}")
+
+
+def _schema(con: sqlite3.Connection, tally: Tally) -> None:
+    if version(con) > len(MIGRATIONS):
+        return
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
+        migrate(fresh, MIGRATIONS, 0)
+        statement = "SELECT name, sql FROM sqlite_master ORDER BY name"
+        if con.execute(statement).fetchall() != fresh.execute(statement).fetchall():
+            tally.problems.append("the schema is damaged: it is not what its version should have")
 
 
 def _blobs(con: sqlite3.Connection, tally: Tally) -> None:
@@ -84,10 +96,11 @@ def _messages(con: sqlite3.Connection, tally: Tally) -> None:
 
 
 def _parts(con: sqlite3.Connection, tally: Tally) -> None:
-    for session_id, part_id, body, expected in con.execute(
-        "SELECT session_id, id, body, hash FROM part"
+    for session_id, part_id, position, body, expected in con.execute(
+        "SELECT session_id, id, position, body, hash FROM part"
     ):
-        _body(con, tally, (session_id, f"part:{part_id}"), (body, expected, ""), _read_part)
+        place = (session_id, f"part:{part_id}")
+        _body(con, tally, place, (body, expected, str(position)), _read_part)
 
 
 def _records(con: sqlite3.Connection, tally: Tally) -> None:
@@ -123,7 +136,7 @@ def _body(
     stored: tuple[bytes, str, str],
     decode: Decode,
 ) -> None:
-    """Check one body, stored as (body, hash, hash before it in a chain)."""
+    """Check one body, stored as (body, hash, what the hash is chained to)."""
     session_id, holder = place
     table = holder.partition(":")[0]
     tally.counts[table] = tally.counts.get(table, 0) + 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from sidecar.core.errors import SidecarError, StorageFailed
-from sidecar.store.faults import is_busy, storage_failed
+from sidecar.store.faults import FAULTS, is_busy, storage_failed
 from sidecar.store.files import patiently
 
 QUEUE_BYTES = 128 * 1024 * 1024
@@ -167,7 +167,7 @@ class Writer:
     def _commit(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
         try:
             return self._transact(units, saves)
-        except (sqlite3.Error, SidecarError) as error:
+        except (*FAULTS, SidecarError) as error:
             if self._con.in_transaction:
                 with suppress(sqlite3.Error):
                     self._con.execute("ROLLBACK")

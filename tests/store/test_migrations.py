@@ -15,35 +15,46 @@ from tests.store.samples import open_store
 
 VERSION_1 = """
 PRAGMA journal_mode = WAL;
-CREATE TABLE migration (name TEXT PRIMARY KEY, at INTEGER NOT NULL);
+CREATE TABLE migration (
+            name TEXT PRIMARY KEY, at INTEGER NOT NULL
+        );
 CREATE TABLE session (
-    id TEXT PRIMARY KEY, cwd BLOB NOT NULL, updated INTEGER NOT NULL,
-    body BLOB NOT NULL, hash TEXT NOT NULL);
+            id TEXT PRIMARY KEY, cwd BLOB NOT NULL, updated INTEGER NOT NULL,
+            body BLOB NOT NULL, hash TEXT NOT NULL
+        );
 CREATE INDEX session_by_time ON session (updated, id);
 CREATE INDEX session_by_cwd ON session (cwd, updated, id);
 CREATE TABLE message (
-    number INTEGER PRIMARY KEY,
-    session_id TEXT NOT NULL REFERENCES session (id), id TEXT NOT NULL,
-    body BLOB NOT NULL, hash TEXT NOT NULL,
-    UNIQUE (session_id, id));
+            number INTEGER PRIMARY KEY,
+            session_id TEXT NOT NULL REFERENCES session (id), id TEXT NOT NULL,
+            body BLOB NOT NULL, hash TEXT NOT NULL,
+            UNIQUE (session_id, id)
+        );
 CREATE TABLE part (
-    session_id TEXT NOT NULL, id TEXT NOT NULL, message_id TEXT NOT NULL,
-    position INTEGER NOT NULL, body BLOB NOT NULL, hash TEXT NOT NULL,
-    PRIMARY KEY (session_id, id),
-    FOREIGN KEY (session_id, message_id) REFERENCES message (session_id, id)) WITHOUT ROWID;
+            session_id TEXT NOT NULL, id TEXT NOT NULL, message_id TEXT NOT NULL,
+            position INTEGER NOT NULL, body BLOB NOT NULL, hash TEXT NOT NULL,
+            PRIMARY KEY (session_id, id),
+            FOREIGN KEY (session_id, message_id) REFERENCES message (session_id, id)
+        ) WITHOUT ROWID;
 CREATE TABLE record (
-    session_id TEXT NOT NULL REFERENCES session (id), revision INTEGER NOT NULL,
-    body BLOB NOT NULL, hash TEXT NOT NULL,
-    PRIMARY KEY (session_id, revision)) WITHOUT ROWID;
+            session_id TEXT NOT NULL REFERENCES session (id), revision INTEGER NOT NULL,
+            body BLOB NOT NULL, hash TEXT NOT NULL,
+            PRIMARY KEY (session_id, revision)
+        ) WITHOUT ROWID;
 CREATE TABLE blob (
-    hash TEXT PRIMARY KEY, size INTEGER NOT NULL, encoding TEXT NOT NULL, data BLOB NOT NULL);
+            hash TEXT PRIMARY KEY, size INTEGER NOT NULL, encoding TEXT NOT NULL,
+            data BLOB NOT NULL
+        );
 CREATE TABLE reference (
-    session_id TEXT NOT NULL REFERENCES session (id), holder TEXT NOT NULL, hash TEXT NOT NULL,
-    PRIMARY KEY (session_id, holder, hash)) WITHOUT ROWID;
+            session_id TEXT NOT NULL REFERENCES session (id), holder TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            PRIMARY KEY (session_id, holder, hash)
+        ) WITHOUT ROWID;
 CREATE INDEX reference_by_hash ON reference (hash);
 CREATE TABLE lease (
-    session_id TEXT PRIMARY KEY, token TEXT NOT NULL, pid INTEGER NOT NULL,
-    host TEXT NOT NULL, started TEXT NOT NULL, heartbeat INTEGER NOT NULL);
+            session_id TEXT PRIMARY KEY, token TEXT NOT NULL, pid INTEGER NOT NULL,
+            host TEXT NOT NULL, started TEXT NOT NULL, heartbeat INTEGER NOT NULL
+        );
 INSERT INTO migration VALUES ('sessions_and_log', 1);
 PRAGMA user_version = 1;
 """
@@ -80,7 +91,10 @@ def version_1(path: Path) -> None:
         add = con.execute
         add("INSERT INTO session VALUES ('ses_1', x'2f77', 2, ?, ?)", (SESSION, digest(SESSION)))
         add("INSERT INTO message VALUES (1, 'ses_1', 'msg_1', ?, ?)", (MESSAGE, digest(MESSAGE)))
-        add("INSERT INTO part VALUES ('ses_1', 'm_part', 'msg_1', 0, ?, ?)", (PART, digest(PART)))
+        add(
+            "INSERT INTO part VALUES ('ses_1', 'm_part', 'msg_1', 0, ?, ?)",
+            (PART, digest(PART, "0")),
+        )
         name = digest(TEXT.encode())
         add("INSERT INTO blob VALUES (?, ?, 'raw', ?)", (name, len(TEXT), TEXT.encode()))
         add("INSERT INTO reference VALUES ('ses_1', 'part:m_part', ?)", (name,))

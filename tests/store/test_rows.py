@@ -76,7 +76,7 @@ def test_every_part_type_is_tried() -> None:
 
 @given(any_part, st.booleans())
 def test_part_comes_back(part: Part, spill: bool) -> None:
-    packed = rows.encode_part(part, spill=spill)
+    packed = rows.encode_part(part, 0, spill=spill)
     same(part, rows.decode_part(packed.body, blobs_of(packed).__getitem__))
 
 
@@ -114,22 +114,22 @@ def test_deep_nesting_comes_back() -> None:
     for _ in range(200):
         deep = {"x": [deep]}
     part = core.ToolPart(core.PartId("p"), "c", "n", deep, core.ToolRunning(1))
-    packed = rows.encode_part(part)
+    packed = rows.encode_part(part, 0)
     same(part, rows.decode_part(packed.body, blobs_of(packed).__getitem__))
 
 
 def test_long_strings_leave_the_body_and_short_ones_stay() -> None:
     whole = "x" * (SPILL_BYTES + 1)
     short = "y" * SPILL_BYTES
-    packed = rows.encode_part(core.FilePart(core.PartId("p"), "uri", short, None, whole))
+    packed = rows.encode_part(core.FilePart(core.PartId("p"), "uri", short, None, whole), 0)
     assert [data for _, data in packed.blobs] == [whole.encode()]
     assert len(packed.body) < SPILL_BYTES + 200
-    grown = rows.encode_part(core.TextPart(core.PartId("p"), whole, "model"), spill=False)
+    grown = rows.encode_part(core.TextPart(core.PartId("p"), whole, "model"), 0, spill=False)
     assert grown.blobs == ()
 
 
 def test_bytes_decide_what_is_long() -> None:
-    packed = rows.encode_part(core.TextPart(core.PartId("p"), "é" * 600, "model"))
+    packed = rows.encode_part(core.TextPart(core.PartId("p"), "é" * 600, "model"), 0)
     assert len(packed.blobs) == 1
 
 

@@ -51,6 +51,7 @@ TAMPERED = [
     ("UPDATE message SET hash = 'b2:00'", "message msg_1 of session ses_1 is damaged"),
     ("UPDATE message SET body = x'6d70313a80'", "message msg_1 of session ses_1 cannot be read"),
     ("UPDATE part SET hash = 'b2:00' WHERE id = 'part_1'", "part part_1 of session ses_1 is dam"),
+    ("UPDATE part SET position = 9 WHERE id = 'part_1'", "part part_1 of session ses_1 is dam"),
     ("UPDATE part SET id = 'part_9' WHERE id = 'part_1'", "has the body of part:part_1"),
     ("UPDATE part SET message_id = 'gone'", "of table part belongs to no row of table message"),
     ("DELETE FROM record WHERE revision = 1", "record 2 of session ses_1 is damaged"),
@@ -63,6 +64,7 @@ TAMPERED = [
         "has a reference to blob",
     ),
     ("DROP INDEX reference_by_hash; DROP TABLE blob", "broke off"),
+    ("DROP INDEX session_by_cwd", "the schema is damaged"),
 ]
 
 
