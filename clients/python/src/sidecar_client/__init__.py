@@ -1,0 +1,1 @@
+"""A typed, asynchronous client for the Sidecar daemon."""

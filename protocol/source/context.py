@@ -1,0 +1,134 @@
+"""Looking into the context and changing it: recall, breakdown, preview, compaction, pins."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from protocol.source.meter import Accuracy, Meter
+
+
+class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Anything ever logged, by id; `offset` and `limit` are bytes of UTF-8.
+
+    With `pattern`, a regular expression, the matching lines come with their numbers.
+    """
+
+    session_id: str
+    part_id: str
+    offset: int | msgspec.UnsetType = msgspec.UNSET
+    limit: int | msgspec.UnsetType = msgspec.UNSET
+    pattern: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextRecallResult(msgspec.Struct, rename="camel", kw_only=True):
+    """A piece of the text; without `nextOffset` it is the last."""
+
+    content: str
+    total_bytes: int
+    next_offset: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextBreakdownParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session whose context is taken apart."""
+
+    session_id: str
+
+
+class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
+    """A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub."""
+
+    id: str
+    region: str
+    label: str
+    tokens: int
+    accuracy: Accuracy
+    presentation: str
+    cached: bool
+    turn_id: str | msgspec.UnsetType = msgspec.UNSET
+    part_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextBreakdownResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The meter and the segments that make it up, in the order of the prompt."""
+
+    meter: Meter
+    segments: list[ContextSegment]
+
+
+class ContextPreviewParams(msgspec.Struct, rename="camel", kw_only=True):
+    """What to preview: the next request with this prompt, or the history as it stands."""
+
+    session_id: str
+    prompt: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
+    """`request` is the provider's body exactly as it would be sent; `price` is USD or null."""
+
+    request: dict[str, Any]
+    tokens: int
+    predicted_cache_read: int
+    predicted_cache_write: int
+    price: str | None
+    breakpoints: list[dict[str, Any]]
+
+
+class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Make room now; `dryRun` only answers the plan."""
+
+    session_id: str
+    strategy: str | msgspec.UnsetType = msgspec.UNSET
+    instructions: str | msgspec.UnsetType = msgspec.UNSET
+    dry_run: bool | msgspec.UnsetType = msgspec.UNSET
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
+    """What happens to one part or turn, and why."""
+
+    action: Annotated[str, msgspec.Meta(examples=["keep", "truncate", "prune", "summarize"])]
+    reason: str
+    tokens_before: int
+    tokens_after: int
+    part_id: str | msgspec.UnsetType = msgspec.UNSET
+    turn_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The plan, and what it gains; after `breakEvenRequests` it has paid for itself."""
+
+    plan: list[CompactionStep]
+    tokens_before: int
+    tokens_after: int
+    price: str | None
+    break_even_requests: int | None
+    compaction_id: str | msgspec.UnsetType = msgspec.UNSET
+    summary: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextUndoCompactionParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The compaction to take back."""
+
+    session_id: str
+    compaction_id: str
+
+
+class ContextUndoCompactionResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session after it."""
+
+    revision: int
+    meter: Meter
+
+
+class ContextPinParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Keep a part in the context through compactions, or no longer."""
+
+    session_id: str
+    part_id: str
+    pinned: bool
+
+
+class ContextPinResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session's newest revision."""
+
+    revision: int

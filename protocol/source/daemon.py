@@ -1,0 +1,119 @@
+"""Starting the daemon, its state, and its other notifications."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from protocol.source.session import TurnError
+
+ChangeCause = Annotated[
+    str, msgspec.Meta(examples=["prompt", "config", "compaction", "restore", "pin", "title"])
+]
+
+
+class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
+    """Which provider to call, where, and with which key."""
+
+    name: str | msgspec.UnsetType = msgspec.UNSET
+    base_url: str | msgspec.UnsetType = msgspec.UNSET
+    api_key: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
+    """What tools may do without asking, or never; `TOOL` or `TOOL:PATTERN` each."""
+
+    allow: list[str] | msgspec.UnsetType = msgspec.UNSET
+    reject: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
+    """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional."""
+
+    model: str | msgspec.UnsetType = msgspec.UNSET
+    policy: str | msgspec.UnsetType = msgspec.UNSET
+    window: int | msgspec.UnsetType = msgspec.UNSET
+    max_tokens: int | msgspec.UnsetType = msgspec.UNSET
+    provider: ProviderOptions | msgspec.UnsetType = msgspec.UNSET
+    data_dir: str | msgspec.UnsetType = msgspec.UNSET
+    workspace_trusted: bool | msgspec.UnsetType = msgspec.UNSET
+    agent: str | msgspec.UnsetType = msgspec.UNSET
+    config: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    permissions: PermissionRules | msgspec.UnsetType = msgspec.UNSET
+
+
+class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
+    """Whether the client reads and writes files for the daemon."""
+
+    read_text_file: bool | msgspec.UnsetType = msgspec.UNSET
+    write_text_file: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
+    """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
+
+    What is absent is not asked of the client. `workspace/applyEdit` is announced as in LSP.
+    """
+
+    fs: FileCapabilities | msgspec.UnsetType = msgspec.UNSET
+    tool_call: bool | msgspec.UnsetType = msgspec.UNSET
+    request_permission: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class ServerCapabilities(msgspec.Struct, rename="camel", kw_only=True):
+    """`capabilities.experimental.sidecar` of the daemon's answer to `initialize`."""
+
+    protocol_version: int
+    features: list[str]
+
+
+class DaemonStatusParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Nothing is needed to ask how the daemon is."""
+
+
+class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
+    """A session that is open in this daemon."""
+
+    session_id: str
+    revision: int
+    busy: bool
+
+
+class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
+    """How the daemon is. The inner objects are for people; `alerts` says what needs them."""
+
+    version: str
+    pid: int
+    uptime_ms: int
+    sessions: list[OpenSession]
+    store: dict[str, Any]
+    watcher: dict[str, Any]
+    model: dict[str, Any]
+    metrics: dict[str, Any]
+    alerts: list[dict[str, Any]]
+
+
+class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The daemon became busy or idle, or something is wrong; `message` is for a status bar."""
+
+    busy: bool
+    kind: Annotated[str, msgspec.Meta(examples=["idle", "working", "error"])]
+    message: str
+
+
+class SessionChangedParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session's log grew; `revision` is its newest."""
+
+    session_id: str
+    revision: int
+    cause: ChangeCause
+
+
+class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A model request failed and is tried again after `delayMs`; `discard` names void parts."""
+
+    session_id: str
+    attempt: int
+    max_attempts: int
+    delay_ms: int
+    error: TurnError
+    discard: list[str]

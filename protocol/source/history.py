@@ -1,0 +1,200 @@
+"""Going back, branching off, moving sessions: checkpoints, fork, handoff, export, facts."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+RestoreScope = Literal["conversation", "files", "both"]
+OnConflict = Literal["refuse", "keep", "overwrite", "merge"]
+BundleFormat = Literal["sidecar", "claude-code", "codex", "opencode", "pi"]
+FileChangeKind = Annotated[
+    str, msgspec.Meta(examples=["created", "modified", "deleted", "renamed", "mode"])
+]
+Author = Annotated[str, msgspec.Meta(examples=["agent", "user"])]
+
+
+class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to branch off, as it was at a message or is now."""
+
+    session_id: str
+    at_message_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The new session."""
+
+    session_id: str
+    revision: int
+
+
+class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
+    """What the next session is for."""
+
+    session_id: str
+    goal: str
+
+
+class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
+    """A first prompt to edit, and the files it speaks of."""
+
+    draft: str
+    files: list[str]
+
+
+class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to write out."""
+
+    session_id: str
+
+
+class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The whole session in one text."""
+
+    bundle: str
+
+
+class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A session to read in, as text or from a file; its format is found out when absent."""
+
+    format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
+    content: str | msgspec.UnsetType = msgspec.UNSET
+    path: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session that was made of it."""
+
+    session_id: str
+
+
+class FileChange(msgspec.Struct, rename="camel", kw_only=True):
+    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path."""
+
+    path: str
+    change: FileChangeKind
+    author: Author
+    additions: int
+    deletions: int
+    renamed_from: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
+
+
+class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
+    """A changed file with its unified diff."""
+
+    path: str
+    change: FileChangeKind
+    author: Author
+    diff: str
+    additions: int
+    deletions: int
+    renamed_from: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
+
+
+class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
+    """A state to which files and conversation can go back."""
+
+    checkpoint_id: str
+    turn_id: str
+    message_id: str
+    at: str
+    title: str
+    files: list[FileChange]
+
+
+class CheckpointListParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session whose checkpoints are listed."""
+
+    session_id: str
+
+
+class CheckpointListResult(msgspec.Struct, rename="camel", kw_only=True):
+    """All checkpoints, oldest first; `head` is where the session stands."""
+
+    checkpoints: list[Checkpoint]
+    head: str | None
+
+
+class CheckpointDiffParams(msgspec.Struct, rename="camel", kw_only=True):
+    """What changed between two checkpoints, or since one."""
+
+    session_id: str
+    from_checkpoint: str = msgspec.field(name="from")
+    to: str | msgspec.UnsetType = msgspec.UNSET
+    path: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The changed files."""
+
+    files: list[FileDiff]
+
+
+class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent."""
+
+    session_id: str
+    scope: RestoreScope
+    checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
+    before_message_id: str | msgspec.UnsetType = msgspec.UNSET
+    on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
+    paths: list[str] | msgspec.UnsetType = msgspec.UNSET
+    dry_run: bool | msgspec.UnsetType = msgspec.UNSET
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
+    """A file of a restore, and why it fared so."""
+
+    path: str
+    reason: str
+
+
+class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
+    """Every file that a restore looked at, by how it fared."""
+
+    restored: list[RestoredFile]
+    merged: list[RestoredFile]
+    skipped: list[RestoredFile]
+    conflicts: list[RestoredFile]
+
+
+class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session after it; `undoCheckpointId` leads back, `restoredPrompt` can be edited."""
+
+    undo_checkpoint_id: str
+    revision: int
+    files: RestoredFiles
+    restored_prompt: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Undo a restore: the newest one when no checkpoint is named."""
+
+    session_id: str
+    checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Which facts: of a session, of a folder, of a kind, or with these words."""
+
+    session_id: str | msgspec.UnsetType = msgspec.UNSET
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    kind: str | msgspec.UnsetType = msgspec.UNSET
+    query: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Fact(msgspec.Struct, rename="camel", kw_only=True):
+    """Something known: `source` says from where, `learned` whether it was found out, not told."""
+
+    fact_id: str
+    kind: str
+    content: str
+    source: dict[str, Any]
+    at: str
+    learned: bool
+
+
+class FactsListResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The facts, newest first."""
+
+    facts: list[Fact]

@@ -1,0 +1,214 @@
+"""Sessions: opening, listing, options, prompts."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from protocol.source.meter import Meter
+
+ToolKind = Literal["read", "edit", "search", "execute", "other"]
+
+StopReason = Annotated[
+    str,
+    msgspec.Meta(
+        examples=[
+            "end_turn",
+            "max_tokens",
+            "max_turn_requests",
+            "refusal",
+            "cancelled",
+            "blocked",
+            "error",
+        ]
+    ),
+]
+
+
+class Empty(msgspec.Struct, rename="camel", kw_only=True):
+    """An object without fields of its own: nothing to say but that it happened."""
+
+
+class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
+    """A tool that the client runs. `inputSchema` is JSON Schema; `outputLimit` is in bytes."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    kind: ToolKind | msgspec.UnsetType = msgspec.UNSET
+    read_only: bool | msgspec.UnsetType = msgspec.UNSET
+    output_limit: int | msgspec.UnsetType = msgspec.UNSET
+    protected_from_pruning: bool | msgspec.UnsetType = msgspec.UNSET
+    restorable: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
+    """One value that an option can have."""
+
+    value: str
+    name: str
+    description: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
+    """A setting of a session, in ACP's shape: what it is now and what it can be."""
+
+    id: str
+    name: str
+    type: Annotated[str, msgspec.Meta(examples=["select", "boolean"])]
+    current_value: str | bool
+    options: list[ConfigOptionValue] | msgspec.UnsetType = msgspec.UNSET
+    category: str | msgspec.UnsetType = msgspec.UNSET
+    description: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A session to open in a folder; what is absent comes from the configuration.
+
+    `window` and `maxTokens` are tokens. `builtinTools: false` leaves only the client's tools.
+    """
+
+    cwd: str
+    title: str | msgspec.UnsetType = msgspec.UNSET
+    agent: str | msgspec.UnsetType = msgspec.UNSET
+    model: str | msgspec.UnsetType = msgspec.UNSET
+    policy: str | msgspec.UnsetType = msgspec.UNSET
+    window: int | msgspec.UnsetType = msgspec.UNSET
+    max_tokens: int | msgspec.UnsetType = msgspec.UNSET
+    tools: list[ToolDefinition] | msgspec.UnsetType = msgspec.UNSET
+    builtin_tools: bool | msgspec.UnsetType = msgspec.UNSET
+    system: str | msgspec.UnsetType = msgspec.UNSET
+    mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The new session; it is stored when this arrives."""
+
+    session_id: str
+    revision: int
+    config_options: list[ConfigOption]
+
+
+class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Which sessions: those of a folder, or all. `cursor` is `nextCursor` of the last page."""
+
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    cursor: str | msgspec.UnsetType = msgspec.UNSET
+    limit: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
+    """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown."""
+
+    session_id: str
+    title: str
+    cwd: str
+    updated_at: str
+    turns: int
+    cost: str | None
+
+
+class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
+    """One page of sessions, newest first; without `nextCursor` it is the last."""
+
+    sessions: list[SessionInfo]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A stored session. With `replay` its history comes first, from after part `after`."""
+
+    session_id: str
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    replay: bool | msgspec.UnsetType = msgspec.UNSET
+    after: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session as it is now. `readOnly`: another daemon writes it."""
+
+    session_id: str
+    revision: int
+    read_only: bool
+    config_options: list[ConfigOption] | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to let go of; it stays stored."""
+
+    session_id: str
+
+
+class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to forget for good."""
+
+    session_id: str
+
+
+class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True):
+    """An option's new value: model, policy, effort, autoCompact, autoContinue."""
+
+    session_id: str
+    config_id: str
+    value: Any
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionSetConfigOptionResult(msgspec.Struct, rename="camel", kw_only=True):
+    """All options as they are now."""
+
+    config_options: list[ConfigOption]
+
+
+class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A turn to run. `prompt` is ACP's content blocks: text, image, resource, resource_link.
+
+    `context` is what the editor shows: `{selection?, openFiles?, diagnostics?}`. `steer` adds the
+    text to the running turn at its next step instead of starting one.
+    """
+
+    session_id: str
+    prompt: list[dict[str, Any]]
+    context: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    steer: bool | msgspec.UnsetType = msgspec.UNSET
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class Usage(msgspec.Struct, rename="camel", kw_only=True):
+    """Tokens of all model requests of a turn; `thoughtTokens` is a share of `outputTokens`."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_read_tokens: int
+    cached_write_tokens: int
+    thought_tokens: int
+    total_tokens: int
+    requests: int
+
+
+class TurnError(msgspec.Struct, rename="camel", kw_only=True):
+    """Why a turn failed or is retried; `code` and `kind` as in the table of errors."""
+
+    code: int
+    kind: str
+    message: str
+    retryable: bool
+    status: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
+    """How a turn ended; a failed one too. `messageId` is the typed message, `cost` its USD."""
+
+    stop_reason: StopReason
+    turn_id: str
+    message_id: str
+    revision: int
+    usage: Usage
+    cost: str | None
+    meter: Meter
+    error: TurnError | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionCancelParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session whose running turn and waiting prompts end as `cancelled`."""
+
+    session_id: str

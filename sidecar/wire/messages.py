@@ -1,0 +1,1469 @@
+# GENERATED from protocol/source by protocol/generate.py -- DO NOT EDIT
+"""The protocol's messages, methods and errors, version 1."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+
+Zone = Annotated[str, msgspec.Meta(examples=["green", "yellow", "orange", "red"])]
+Accuracy = Annotated[str, msgspec.Meta(examples=["exact", "estimated"])]
+
+
+class Regions(msgspec.Struct, rename="camel", kw_only=True):
+    """Tokens by where they come from; their sum is the meter's `used`."""
+
+    system: int
+    tools: int
+    instructions: int
+    learned: int
+    summary: int
+    ledger: int
+    user: int
+    assistant: int
+    reasoning: int
+    tool_results: int
+    context: int
+
+
+class CacheBreak(msgspec.Struct, rename="camel", kw_only=True):
+    """The newest request that the provider's cache did not serve: from where on, and why."""
+
+    segment: str
+    reason: str
+
+
+class CacheState(msgspec.Struct, rename="camel", kw_only=True):
+    """Whether the provider still holds the prefix; `hitRate` is of the last response, 0 to 1."""
+
+    warm: bool
+    hit_rate: float
+    expires_at: str | msgspec.UnsetType = msgspec.UNSET
+    last_break: CacheBreak | msgspec.UnsetType = msgspec.UNSET
+
+
+class Costs(msgspec.Struct, rename="camel", kw_only=True):
+    """USD as decimal strings; null where the model's price is unknown."""
+
+    session: str | None
+    last_turn: str | None
+    next_request: str | None
+    compact_now: str | None
+
+
+class Meter(msgspec.Struct, rename="camel", kw_only=True):
+    """Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
+
+    `reason` says in words where the numbers come from. `velocity` is tokens a turn;
+    `turnsUntilCompaction` is null while the context does not grow.
+    """
+
+    session_id: str
+    revision: int
+    window: int
+    used: int
+    reserved_output: int
+    free: int
+    compact_at: int
+    percent: float
+    zone: Zone
+    accuracy: Accuracy
+    reason: str
+    velocity: int
+    turns_until_compaction: int | None
+    regions: Regions
+    cache: CacheState
+    cost: Costs
+
+
+class ContextMeterParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session whose meter is asked for."""
+
+    session_id: str
+
+
+ToolKind = Literal["read", "edit", "search", "execute", "other"]
+
+StopReason = Annotated[
+    str,
+    msgspec.Meta(
+        examples=[
+            "end_turn",
+            "max_tokens",
+            "max_turn_requests",
+            "refusal",
+            "cancelled",
+            "blocked",
+            "error",
+        ]
+    ),
+]
+
+
+class Empty(msgspec.Struct, rename="camel", kw_only=True):
+    """An object without fields of its own: nothing to say but that it happened."""
+
+
+class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
+    """A tool that the client runs. `inputSchema` is JSON Schema; `outputLimit` is in bytes."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+    kind: ToolKind | msgspec.UnsetType = msgspec.UNSET
+    read_only: bool | msgspec.UnsetType = msgspec.UNSET
+    output_limit: int | msgspec.UnsetType = msgspec.UNSET
+    protected_from_pruning: bool | msgspec.UnsetType = msgspec.UNSET
+    restorable: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
+    """One value that an option can have."""
+
+    value: str
+    name: str
+    description: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
+    """A setting of a session, in ACP's shape: what it is now and what it can be."""
+
+    id: str
+    name: str
+    type: Annotated[str, msgspec.Meta(examples=["select", "boolean"])]
+    current_value: str | bool
+    options: list[ConfigOptionValue] | msgspec.UnsetType = msgspec.UNSET
+    category: str | msgspec.UnsetType = msgspec.UNSET
+    description: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A session to open in a folder; what is absent comes from the configuration.
+
+    `window` and `maxTokens` are tokens. `builtinTools: false` leaves only the client's tools.
+    """
+
+    cwd: str
+    title: str | msgspec.UnsetType = msgspec.UNSET
+    agent: str | msgspec.UnsetType = msgspec.UNSET
+    model: str | msgspec.UnsetType = msgspec.UNSET
+    policy: str | msgspec.UnsetType = msgspec.UNSET
+    window: int | msgspec.UnsetType = msgspec.UNSET
+    max_tokens: int | msgspec.UnsetType = msgspec.UNSET
+    tools: list[ToolDefinition] | msgspec.UnsetType = msgspec.UNSET
+    builtin_tools: bool | msgspec.UnsetType = msgspec.UNSET
+    system: str | msgspec.UnsetType = msgspec.UNSET
+    mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The new session; it is stored when this arrives."""
+
+    session_id: str
+    revision: int
+    config_options: list[ConfigOption]
+
+
+class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Which sessions: those of a folder, or all. `cursor` is `nextCursor` of the last page."""
+
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    cursor: str | msgspec.UnsetType = msgspec.UNSET
+    limit: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
+    """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown."""
+
+    session_id: str
+    title: str
+    cwd: str
+    updated_at: str
+    turns: int
+    cost: str | None
+
+
+class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
+    """One page of sessions, newest first; without `nextCursor` it is the last."""
+
+    sessions: list[SessionInfo]
+    next_cursor: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A stored session. With `replay` its history comes first, from after part `after`."""
+
+    session_id: str
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    replay: bool | msgspec.UnsetType = msgspec.UNSET
+    after: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session as it is now. `readOnly`: another daemon writes it."""
+
+    session_id: str
+    revision: int
+    read_only: bool
+    config_options: list[ConfigOption] | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to let go of; it stays stored."""
+
+    session_id: str
+
+
+class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to forget for good."""
+
+    session_id: str
+
+
+class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True):
+    """An option's new value: model, policy, effort, autoCompact, autoContinue."""
+
+    session_id: str
+    config_id: str
+    value: Any
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionSetConfigOptionResult(msgspec.Struct, rename="camel", kw_only=True):
+    """All options as they are now."""
+
+    config_options: list[ConfigOption]
+
+
+class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A turn to run. `prompt` is ACP's content blocks: text, image, resource, resource_link.
+
+    `context` is what the editor shows: `{selection?, openFiles?, diagnostics?}`. `steer` adds the
+    text to the running turn at its next step instead of starting one.
+    """
+
+    session_id: str
+    prompt: list[dict[str, Any]]
+    context: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    steer: bool | msgspec.UnsetType = msgspec.UNSET
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class Usage(msgspec.Struct, rename="camel", kw_only=True):
+    """Tokens of all model requests of a turn; `thoughtTokens` is a share of `outputTokens`."""
+
+    input_tokens: int
+    output_tokens: int
+    cached_read_tokens: int
+    cached_write_tokens: int
+    thought_tokens: int
+    total_tokens: int
+    requests: int
+
+
+class TurnError(msgspec.Struct, rename="camel", kw_only=True):
+    """Why a turn failed or is retried; `code` and `kind` as in the table of errors."""
+
+    code: int
+    kind: str
+    message: str
+    retryable: bool
+    status: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
+    """How a turn ended; a failed one too. `messageId` is the typed message, `cost` its USD."""
+
+    stop_reason: StopReason
+    turn_id: str
+    message_id: str
+    revision: int
+    usage: Usage
+    cost: str | None
+    meter: Meter
+    error: TurnError | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionCancelParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session whose running turn and waiting prompts end as `cancelled`."""
+
+    session_id: str
+
+
+ToolCallKind = Annotated[
+    str,
+    msgspec.Meta(
+        examples=[
+            "read",
+            "edit",
+            "delete",
+            "move",
+            "search",
+            "execute",
+            "think",
+            "fetch",
+            "other",
+        ]
+    ),
+]
+ToolCallStatus = Annotated[
+    str, msgspec.Meta(examples=["pending", "in_progress", "completed", "failed"])
+]
+PlanStatus = Annotated[str, msgspec.Meta(examples=["pending", "in_progress", "completed"])]
+PlanPriority = Annotated[str, msgspec.Meta(examples=["high", "medium", "low"])]
+NoticeLevel = Annotated[str, msgspec.Meta(examples=["info", "warning", "error"])]
+CompactionStatus = Annotated[str, msgspec.Meta(examples=["completed", "failed", "undone"])]
+CompactionCause = Annotated[
+    str,
+    msgspec.Meta(
+        examples=[
+            "user",
+            "budget",
+            "cold",
+            "pays",
+            "overflow",
+            "idle",
+            "instructions",
+            "model",
+            "tools",
+            "restore",
+            "undo",
+        ]
+    ),
+]
+
+
+class UpdateOrigin(msgspec.Struct, rename="camel", kw_only=True):
+    """What `_meta.sidecar` of an update holds. `seq` rises strictly per session.
+
+    `inputChunk` and `outputChunk` are more of a call's input or output text while it comes.
+    `discards` names parts that are withdrawn because their step is retried.
+    """
+
+    seq: int
+    part_id: str | msgspec.UnsetType = msgspec.UNSET
+    message_id: str | msgspec.UnsetType = msgspec.UNSET
+    turn_id: str | msgspec.UnsetType = msgspec.UNSET
+    input_chunk: str | msgspec.UnsetType = msgspec.UNSET
+    output_chunk: str | msgspec.UnsetType = msgspec.UNSET
+    discards: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+class UserMessageChunk(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="user_message_chunk",
+):
+    """More of what the user said: one content block."""
+
+    content: dict[str, Any]
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class AgentMessageChunk(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="agent_message_chunk",
+):
+    """More of the model's answer: one content block."""
+
+    content: dict[str, Any]
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class AgentThoughtChunk(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="agent_thought_chunk",
+):
+    """More of the model's thinking: one content block."""
+
+    content: dict[str, Any]
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class ToolCallLocation(msgspec.Struct, rename="camel", kw_only=True):
+    """A file that a call reads or changes; `line` counts from 1."""
+
+    path: str
+    line: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class ToolCallStarted(
+    msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="tool_call"
+):
+    """A tool call appeared. `content` is ACP's tool call content; `rawInput` is the model's."""
+
+    tool_call_id: str
+    title: str
+    kind: ToolCallKind | msgspec.UnsetType = msgspec.UNSET
+    status: ToolCallStatus | msgspec.UnsetType = msgspec.UNSET
+    content: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    locations: list[ToolCallLocation] | msgspec.UnsetType = msgspec.UNSET
+    raw_input: Any = msgspec.UNSET
+    raw_output: Any = msgspec.UNSET
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class ToolCallChanged(
+    msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"
+):
+    """A tool call changed; fields that are absent are as they were, lists are replaced whole."""
+
+    tool_call_id: str
+    title: str | msgspec.UnsetType = msgspec.UNSET
+    kind: ToolCallKind | msgspec.UnsetType = msgspec.UNSET
+    status: ToolCallStatus | msgspec.UnsetType = msgspec.UNSET
+    content: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    locations: list[ToolCallLocation] | msgspec.UnsetType = msgspec.UNSET
+    raw_input: Any = msgspec.UNSET
+    raw_output: Any = msgspec.UNSET
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class PlanEntry(msgspec.Struct, rename="camel", kw_only=True):
+    """One thing to do."""
+
+    content: str
+    priority: PlanPriority
+    status: PlanStatus
+
+
+class PlanChanged(
+    msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="plan"
+):
+    """The todo list, whole."""
+
+    entries: list[PlanEntry]
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class UsageCost(msgspec.Struct, rename="camel", kw_only=True):
+    """What the session cost so far, as ACP has it; the meter's decimal strings are exact."""
+
+    amount: float
+    currency: str
+
+
+class UsageChanged(
+    msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="usage_update"
+):
+    """Tokens in the context and its size; the rest of the meter stands in `_meta.sidecar`."""
+
+    used: int
+    size: int
+    cost: UsageCost | msgspec.UnsetType = msgspec.UNSET
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class SessionInfoChanged(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="session_info_update",
+):
+    """The session's title or time changed."""
+
+    title: str | msgspec.UnsetType = msgspec.UNSET
+    updated_at: str | msgspec.UnsetType = msgspec.UNSET
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class AvailableCommand(msgspec.Struct, rename="camel", kw_only=True):
+    """A slash command; `input` is `{hint}` where it takes text."""
+
+    name: str
+    description: str
+    input: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+
+
+class AvailableCommandsChanged(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="available_commands_update",
+):
+    """All slash commands there are now."""
+
+    available_commands: list[AvailableCommand]
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class ConfigOptionsChanged(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="config_option_update",
+):
+    """All config options as they are now."""
+
+    config_options: list[ConfigOption]
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class CompactionChanged(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="compaction_update",
+):
+    """The cached prefix was rewritten, or it failed; nothing else rewrites one. `price` is USD."""
+
+    compaction_id: str
+    status: CompactionStatus
+    cause: CompactionCause
+    tokens_before: int
+    tokens_after: int
+    price: str | None
+    summary_part_id: str | msgspec.UnsetType = msgspec.UNSET
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class Notice(msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="notice"):
+    """Something a person should read."""
+
+    level: NoticeLevel
+    text: str
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+SessionUpdate = (
+    UserMessageChunk
+    | AgentMessageChunk
+    | AgentThoughtChunk
+    | ToolCallStarted
+    | ToolCallChanged
+    | PlanChanged
+    | UsageChanged
+    | SessionInfoChanged
+    | AvailableCommandsChanged
+    | ConfigOptionsChanged
+    | CompactionChanged
+    | Notice
+)
+
+
+class SessionUpdateParams(msgspec.Struct, rename="camel", kw_only=True):
+    """One update of one session."""
+
+    session_id: str
+    update: SessionUpdate
+
+
+ChangeCause = Annotated[
+    str, msgspec.Meta(examples=["prompt", "config", "compaction", "restore", "pin", "title"])
+]
+
+
+class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
+    """Which provider to call, where, and with which key."""
+
+    name: str | msgspec.UnsetType = msgspec.UNSET
+    base_url: str | msgspec.UnsetType = msgspec.UNSET
+    api_key: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
+    """What tools may do without asking, or never; `TOOL` or `TOOL:PATTERN` each."""
+
+    allow: list[str] | msgspec.UnsetType = msgspec.UNSET
+    reject: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
+    """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional."""
+
+    model: str | msgspec.UnsetType = msgspec.UNSET
+    policy: str | msgspec.UnsetType = msgspec.UNSET
+    window: int | msgspec.UnsetType = msgspec.UNSET
+    max_tokens: int | msgspec.UnsetType = msgspec.UNSET
+    provider: ProviderOptions | msgspec.UnsetType = msgspec.UNSET
+    data_dir: str | msgspec.UnsetType = msgspec.UNSET
+    workspace_trusted: bool | msgspec.UnsetType = msgspec.UNSET
+    agent: str | msgspec.UnsetType = msgspec.UNSET
+    config: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    permissions: PermissionRules | msgspec.UnsetType = msgspec.UNSET
+
+
+class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
+    """Whether the client reads and writes files for the daemon."""
+
+    read_text_file: bool | msgspec.UnsetType = msgspec.UNSET
+    write_text_file: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
+    """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
+
+    What is absent is not asked of the client. `workspace/applyEdit` is announced as in LSP.
+    """
+
+    fs: FileCapabilities | msgspec.UnsetType = msgspec.UNSET
+    tool_call: bool | msgspec.UnsetType = msgspec.UNSET
+    request_permission: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class ServerCapabilities(msgspec.Struct, rename="camel", kw_only=True):
+    """`capabilities.experimental.sidecar` of the daemon's answer to `initialize`."""
+
+    protocol_version: int
+    features: list[str]
+
+
+class DaemonStatusParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Nothing is needed to ask how the daemon is."""
+
+
+class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
+    """A session that is open in this daemon."""
+
+    session_id: str
+    revision: int
+    busy: bool
+
+
+class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
+    """How the daemon is. The inner objects are for people; `alerts` says what needs them."""
+
+    version: str
+    pid: int
+    uptime_ms: int
+    sessions: list[OpenSession]
+    store: dict[str, Any]
+    watcher: dict[str, Any]
+    model: dict[str, Any]
+    metrics: dict[str, Any]
+    alerts: list[dict[str, Any]]
+
+
+class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The daemon became busy or idle, or something is wrong; `message` is for a status bar."""
+
+    busy: bool
+    kind: Annotated[str, msgspec.Meta(examples=["idle", "working", "error"])]
+    message: str
+
+
+class SessionChangedParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session's log grew; `revision` is its newest."""
+
+    session_id: str
+    revision: int
+    cause: ChangeCause
+
+
+class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A model request failed and is tried again after `delayMs`; `discard` names void parts."""
+
+    session_id: str
+    attempt: int
+    max_attempts: int
+    delay_ms: int
+    error: TurnError
+    discard: list[str]
+
+
+PermissionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
+    """One answer that the user can give."""
+
+    option_id: str
+    name: str
+    kind: PermissionKind
+
+
+class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
+    """The call that waits for the answer; the fields of a `tool_call_update`."""
+
+    tool_call_id: str
+    title: str | msgspec.UnsetType = msgspec.UNSET
+    kind: ToolCallKind | msgspec.UnsetType = msgspec.UNSET
+    status: ToolCallStatus | msgspec.UnsetType = msgspec.UNSET
+    content: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    locations: list[ToolCallLocation] | msgspec.UnsetType = msgspec.UNSET
+    raw_input: Any = msgspec.UNSET
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
+class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Ask the user whether a call may run, in ACP's shape."""
+
+    session_id: str
+    tool_call: PermissionToolCall
+    options: list[PermissionOption]
+
+
+class PermissionSelected(
+    msgspec.Struct, rename="camel", kw_only=True, tag_field="outcome", tag="selected"
+):
+    """The user chose an option."""
+
+    option_id: str
+
+
+class PermissionCancelled(
+    msgspec.Struct, rename="camel", kw_only=True, tag_field="outcome", tag="cancelled"
+):
+    """The question was dismissed, or the turn was cancelled meanwhile."""
+
+
+PermissionOutcome = PermissionSelected | PermissionCancelled
+
+
+class SessionRequestPermissionResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The user's answer."""
+
+    outcome: PermissionOutcome
+
+
+class ToolCallParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Run one of the client's tools; `input` is what the model wrote, as it wrote it."""
+
+    session_id: str
+    call_id: str
+    name: str
+    input: Any
+
+
+class ToolCallResult(msgspec.Struct, rename="camel", kw_only=True):
+    """What the tool gave: ACP content blocks. `metadata.exitCode` tells a failed command."""
+
+    content: list[dict[str, Any]]
+    is_error: bool | msgspec.UnsetType = msgspec.UNSET
+    title: str | msgspec.UnsetType = msgspec.UNSET
+    metadata: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    attachments: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+
+
+class FsReadTextFileParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Read a file as the editor has it, unsaved changes and all; `path` is absolute."""
+
+    session_id: str
+    path: str
+
+
+class FsReadTextFileResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The file's whole text."""
+
+    content: str
+
+
+class FsWriteTextFileParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Replace a file's whole text through the editor; `path` is absolute."""
+
+    session_id: str
+    path: str
+    content: str
+
+
+class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Anything ever logged, by id; `offset` and `limit` are bytes of UTF-8.
+
+    With `pattern`, a regular expression, the matching lines come with their numbers.
+    """
+
+    session_id: str
+    part_id: str
+    offset: int | msgspec.UnsetType = msgspec.UNSET
+    limit: int | msgspec.UnsetType = msgspec.UNSET
+    pattern: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextRecallResult(msgspec.Struct, rename="camel", kw_only=True):
+    """A piece of the text; without `nextOffset` it is the last."""
+
+    content: str
+    total_bytes: int
+    next_offset: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextBreakdownParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session whose context is taken apart."""
+
+    session_id: str
+
+
+class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
+    """A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub."""
+
+    id: str
+    region: str
+    label: str
+    tokens: int
+    accuracy: Accuracy
+    presentation: str
+    cached: bool
+    turn_id: str | msgspec.UnsetType = msgspec.UNSET
+    part_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextBreakdownResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The meter and the segments that make it up, in the order of the prompt."""
+
+    meter: Meter
+    segments: list[ContextSegment]
+
+
+class ContextPreviewParams(msgspec.Struct, rename="camel", kw_only=True):
+    """What to preview: the next request with this prompt, or the history as it stands."""
+
+    session_id: str
+    prompt: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
+    """`request` is the provider's body exactly as it would be sent; `price` is USD or null."""
+
+    request: dict[str, Any]
+    tokens: int
+    predicted_cache_read: int
+    predicted_cache_write: int
+    price: str | None
+    breakpoints: list[dict[str, Any]]
+
+
+class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Make room now; `dryRun` only answers the plan."""
+
+    session_id: str
+    strategy: str | msgspec.UnsetType = msgspec.UNSET
+    instructions: str | msgspec.UnsetType = msgspec.UNSET
+    dry_run: bool | msgspec.UnsetType = msgspec.UNSET
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
+    """What happens to one part or turn, and why."""
+
+    action: Annotated[str, msgspec.Meta(examples=["keep", "truncate", "prune", "summarize"])]
+    reason: str
+    tokens_before: int
+    tokens_after: int
+    part_id: str | msgspec.UnsetType = msgspec.UNSET
+    turn_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The plan, and what it gains; after `breakEvenRequests` it has paid for itself."""
+
+    plan: list[CompactionStep]
+    tokens_before: int
+    tokens_after: int
+    price: str | None
+    break_even_requests: int | None
+    compaction_id: str | msgspec.UnsetType = msgspec.UNSET
+    summary: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class ContextUndoCompactionParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The compaction to take back."""
+
+    session_id: str
+    compaction_id: str
+
+
+class ContextUndoCompactionResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session after it."""
+
+    revision: int
+    meter: Meter
+
+
+class ContextPinParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Keep a part in the context through compactions, or no longer."""
+
+    session_id: str
+    part_id: str
+    pinned: bool
+
+
+class ContextPinResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session's newest revision."""
+
+    revision: int
+
+
+RestoreScope = Literal["conversation", "files", "both"]
+OnConflict = Literal["refuse", "keep", "overwrite", "merge"]
+BundleFormat = Literal["sidecar", "claude-code", "codex", "opencode", "pi"]
+FileChangeKind = Annotated[
+    str, msgspec.Meta(examples=["created", "modified", "deleted", "renamed", "mode"])
+]
+Author = Annotated[str, msgspec.Meta(examples=["agent", "user"])]
+
+
+class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to branch off, as it was at a message or is now."""
+
+    session_id: str
+    at_message_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The new session."""
+
+    session_id: str
+    revision: int
+
+
+class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
+    """What the next session is for."""
+
+    session_id: str
+    goal: str
+
+
+class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
+    """A first prompt to edit, and the files it speaks of."""
+
+    draft: str
+    files: list[str]
+
+
+class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to write out."""
+
+    session_id: str
+
+
+class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The whole session in one text."""
+
+    bundle: str
+
+
+class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A session to read in, as text or from a file; its format is found out when absent."""
+
+    format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
+    content: str | msgspec.UnsetType = msgspec.UNSET
+    path: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session that was made of it."""
+
+    session_id: str
+
+
+class FileChange(msgspec.Struct, rename="camel", kw_only=True):
+    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path."""
+
+    path: str
+    change: FileChangeKind
+    author: Author
+    additions: int
+    deletions: int
+    renamed_from: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
+
+
+class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
+    """A changed file with its unified diff."""
+
+    path: str
+    change: FileChangeKind
+    author: Author
+    diff: str
+    additions: int
+    deletions: int
+    renamed_from: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
+
+
+class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
+    """A state to which files and conversation can go back."""
+
+    checkpoint_id: str
+    turn_id: str
+    message_id: str
+    at: str
+    title: str
+    files: list[FileChange]
+
+
+class CheckpointListParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session whose checkpoints are listed."""
+
+    session_id: str
+
+
+class CheckpointListResult(msgspec.Struct, rename="camel", kw_only=True):
+    """All checkpoints, oldest first; `head` is where the session stands."""
+
+    checkpoints: list[Checkpoint]
+    head: str | None
+
+
+class CheckpointDiffParams(msgspec.Struct, rename="camel", kw_only=True):
+    """What changed between two checkpoints, or since one."""
+
+    session_id: str
+    from_checkpoint: str = msgspec.field(name="from")
+    to: str | msgspec.UnsetType = msgspec.UNSET
+    path: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The changed files."""
+
+    files: list[FileDiff]
+
+
+class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent."""
+
+    session_id: str
+    scope: RestoreScope
+    checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
+    before_message_id: str | msgspec.UnsetType = msgspec.UNSET
+    on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
+    paths: list[str] | msgspec.UnsetType = msgspec.UNSET
+    dry_run: bool | msgspec.UnsetType = msgspec.UNSET
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+
+
+class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
+    """A file of a restore, and why it fared so."""
+
+    path: str
+    reason: str
+
+
+class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
+    """Every file that a restore looked at, by how it fared."""
+
+    restored: list[RestoredFile]
+    merged: list[RestoredFile]
+    skipped: list[RestoredFile]
+    conflicts: list[RestoredFile]
+
+
+class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session after it; `undoCheckpointId` leads back, `restoredPrompt` can be edited."""
+
+    undo_checkpoint_id: str
+    revision: int
+    files: RestoredFiles
+    restored_prompt: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Undo a restore: the newest one when no checkpoint is named."""
+
+    session_id: str
+    checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
+    """Which facts: of a session, of a folder, of a kind, or with these words."""
+
+    session_id: str | msgspec.UnsetType = msgspec.UNSET
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
+    kind: str | msgspec.UnsetType = msgspec.UNSET
+    query: str | msgspec.UnsetType = msgspec.UNSET
+
+
+class Fact(msgspec.Struct, rename="camel", kw_only=True):
+    """Something known: `source` says from where, `learned` whether it was found out, not told."""
+
+    fact_id: str
+    kind: str
+    content: str
+    source: dict[str, Any]
+    at: str
+    learned: bool
+
+
+class FactsListResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The facts, newest first."""
+
+    facts: list[Fact]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """One JSON-RPC error code. `kinds` is what `data.kind` can be, `data` its other fields."""
+
+    code: int
+    kinds: tuple[str, ...]
+    meaning: str
+    remedy: str
+    data: tuple[str, ...] = ()
+
+
+ERRORS: dict[int, ErrorCode] = {
+    error.code: error
+    for error in (
+        ErrorCode(
+            -32700,
+            ("parse_error",),
+            "A message is not JSON.",
+            "Fix what writes the messages; the answer has id null.",
+        ),
+        ErrorCode(
+            -32600,
+            ("invalid_request",),
+            "A message is JSON but no request; a batch is none either.",
+            "Send one JSON-RPC 2.0 object at a time, with an id that is a string or a number.",
+        ),
+        ErrorCode(
+            -32601,
+            ("method_not_found",),
+            "There is no such method, or not in this version.",
+            "Look the method up in the features that initialize answers.",
+        ),
+        ErrorCode(
+            -32602,
+            ("bad_request",),
+            "A parameter is missing or wrong.",
+            "Fix the field that data.path names.",
+            ("path",),
+        ),
+        ErrorCode(
+            -32603,
+            ("internal",),
+            "A fault of the daemon.",
+            "Report it with the daemon's log.",
+        ),
+        ErrorCode(
+            -32002,
+            ("not_initialized",),
+            "The daemon is not initialized; over ACP: a resource was not found.",
+            "Send initialize first, and wait for its answer.",
+        ),
+        ErrorCode(
+            -32800,
+            ("cancelled",),
+            "The request was cancelled before it did anything.",
+            "Nothing; send it again if it is still wanted.",
+        ),
+        ErrorCode(
+            -32801,
+            ("revision_conflict",),
+            "The session moved on: expectedRevision is not its newest.",
+            "Look at the session as it is now, then send it again with the newest revision.",
+            ("revision",),
+        ),
+        ErrorCode(
+            -32001,
+            ("overloaded",),
+            "Too many prompts wait for this session.",
+            "Wait for one of them to end, or cancel.",
+        ),
+        ErrorCode(
+            -32010,
+            ("unknown_session",),
+            "No session has this id.",
+            "Take an id from session/list.",
+        ),
+        ErrorCode(
+            -32011,
+            ("session_owned",),
+            "Another window writes this session.",
+            "Go on there or close it there; here the session can only be read.",
+            ("owner",),
+        ),
+        ErrorCode(
+            -32012,
+            ("nothing_to_do",),
+            "The call would change nothing.",
+            "Nothing.",
+        ),
+        ErrorCode(
+            -32013,
+            ("restore_conflict",),
+            "Files that the restore would touch were changed meanwhile; nothing was touched.",
+            "Look at data.conflicts, then choose onConflict.",
+            ("conflicts",),
+        ),
+        ErrorCode(
+            -32014,
+            ("untrusted",),
+            "The workspace is not trusted.",
+            "Trust it, or start with workspaceTrusted.",
+        ),
+        ErrorCode(
+            -32020,
+            (
+                "authentication",
+                "rate_limit",
+                "overloaded",
+                "context_overflow",
+                "bad_request",
+                "network",
+                "interrupted",
+            ),
+            "The model's provider refused or broke off.",
+            "Do what the message says; when data.retryable is true, the same can be sent again.",
+            ("status", "retryable"),
+        ),
+        ErrorCode(
+            -32030,
+            ("full", "corrupt", "newer_schema", "read_only", "io"),
+            "The store cannot do it.",
+            "Do what the message says: free space, repair or update, or choose another dataDir.",
+        ),
+    )
+}
+
+
+PROTOCOL_VERSION = 1
+
+Kind = Literal["request", "notification"]
+Direction = Literal["clientToDaemon", "daemonToClient"]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One method. `errors` are those of its own, beside the ones any request can have.
+
+    A method that is not `available` is settled but not built: it answers -32601.
+    """
+
+    name: str
+    kind: Kind
+    direction: Direction
+    params: type[msgspec.Struct]
+    result: type[msgspec.Struct] | None
+    errors: tuple[int, ...]
+    available: bool
+    doc: str
+    since: int = 1
+
+
+COMMON_ERRORS = (-32600, -32601, -32602, -32603, -32002, -32800)
+"""What any request can be answered with."""
+
+_READ = (-32010, -32030)
+_WRITE = (-32010, -32011, -32801, -32030)
+
+
+def _ask(
+    name: str,
+    params: type[msgspec.Struct],
+    result: type[msgspec.Struct],
+    errors: tuple[int, ...],
+    doc: str,
+) -> Method:
+    return Method(name, "request", "clientToDaemon", params, result, errors, True, doc)
+
+
+def _later(
+    name: str,
+    params: type[msgspec.Struct],
+    result: type[msgspec.Struct],
+    errors: tuple[int, ...],
+    doc: str,
+) -> Method:
+    return Method(name, "request", "clientToDaemon", params, result, errors, False, doc)
+
+
+def _tell(name: str, params: type[msgspec.Struct], doc: str) -> Method:
+    return Method(name, "notification", "daemonToClient", params, None, (), True, doc)
+
+
+def _call(
+    name: str, params: type[msgspec.Struct], result: type[msgspec.Struct], doc: str
+) -> Method:
+    return Method(name, "request", "daemonToClient", params, result, (), True, doc)
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        _ask(
+            "session/new",
+            SessionNewParams,
+            SessionNewResult,
+            (-32014, -32030),
+            "Open a new session in a folder.",
+        ),
+        _ask(
+            "session/list",
+            SessionListParams,
+            SessionListResult,
+            (-32030,),
+            "List sessions, newest first.",
+        ),
+        _ask(
+            "session/load",
+            SessionLoadParams,
+            SessionLoadResult,
+            _READ,
+            "Open a stored session; its history comes as session/update before the result.",
+        ),
+        _ask("session/close", SessionCloseParams, Empty, _READ, "Let go of a session."),
+        _ask(
+            "session/delete",
+            SessionDeleteParams,
+            Empty,
+            (-32010, -32011, -32030),
+            "Delete a session for good.",
+        ),
+        _ask(
+            "session/set_config_option",
+            SessionSetConfigOptionParams,
+            SessionSetConfigOptionResult,
+            _WRITE,
+            "Change the model, the policy, the effort or a switch of a session.",
+        ),
+        _ask(
+            "session/prompt",
+            SessionPromptParams,
+            SessionPromptResult,
+            (-32010, -32011, -32801, -32001, -32014, -32030),
+            "Run a turn; answered when it ends, a failed one too. An error means none began.",
+        ),
+        Method(
+            "session/cancel",
+            "notification",
+            "clientToDaemon",
+            SessionCancelParams,
+            None,
+            (),
+            True,
+            "Stop the running turn; its session/prompt answers with stopReason cancelled.",
+        ),
+        _ask("context/meter", ContextMeterParams, Meter, _READ, "Read a session's meter."),
+        _ask(
+            "context/recall",
+            ContextRecallParams,
+            ContextRecallResult,
+            _READ,
+            "Read anything that was ever logged in a session, whole or by pieces.",
+        ),
+        _ask("daemon/status", DaemonStatusParams, DaemonStatusResult, (), "Ask how the daemon is."),
+        _tell("session/update", SessionUpdateParams, "Something happened in a session."),
+        _tell(
+            "context/meterChanged",
+            Meter,
+            "The meter moved; at most four a second, newest wins. Over ACP it is usage_update.",
+        ),
+        _tell("session/changed", SessionChangedParams, "The session's revision rose."),
+        _tell(
+            "session/retrying",
+            SessionRetryingParams,
+            "A model request is tried again; parts that it had streamed are withdrawn.",
+        ),
+        _tell("daemon/statusChanged", DaemonStatusChangedParams, "Something for the status bar."),
+        _call(
+            "session/request_permission",
+            SessionRequestPermissionParams,
+            SessionRequestPermissionResult,
+            "Ask the user whether a call may run.",
+        ),
+        _call("tool/call", ToolCallParams, ToolCallResult, "Run one of the client's tools."),
+        _call(
+            "fs/read_text_file",
+            FsReadTextFileParams,
+            FsReadTextFileResult,
+            "Read a file as the editor has it; only where the client says that it can.",
+        ),
+        _call(
+            "fs/write_text_file",
+            FsWriteTextFileParams,
+            Empty,
+            "Write a file through the editor; only where the client says that it can.",
+        ),
+        _later(
+            "session/fork", SessionForkParams, SessionForkResult, _READ, "Branch off a session."
+        ),
+        _later(
+            "session/handoff",
+            SessionHandoffParams,
+            SessionHandoffResult,
+            (-32010, -32020, -32030),
+            "Draft the first prompt of a session that goes on with a goal.",
+        ),
+        _later(
+            "session/export",
+            SessionExportParams,
+            SessionExportResult,
+            _READ,
+            "Write a session out.",
+        ),
+        _later(
+            "session/import",
+            SessionImportParams,
+            SessionImportResult,
+            (-32030,),
+            "Read a session in, ours or another agent's.",
+        ),
+        _later(
+            "context/breakdown",
+            ContextBreakdownParams,
+            ContextBreakdownResult,
+            _READ,
+            "Take the context apart, piece by piece.",
+        ),
+        _later(
+            "context/preview",
+            ContextPreviewParams,
+            ContextPreviewResult,
+            _READ,
+            "See exactly what would be sent, and what it would cost.",
+        ),
+        _later(
+            "context/compact",
+            ContextCompactParams,
+            ContextCompactResult,
+            (*_WRITE, -32012, -32020),
+            "Make room in the context, or plan it.",
+        ),
+        _later(
+            "context/undo_compaction",
+            ContextUndoCompactionParams,
+            ContextUndoCompactionResult,
+            (*_WRITE, -32012),
+            "Take a compaction back.",
+        ),
+        _later(
+            "context/pin",
+            ContextPinParams,
+            ContextPinResult,
+            _WRITE,
+            "Keep a part through compactions.",
+        ),
+        _later(
+            "checkpoint/list",
+            CheckpointListParams,
+            CheckpointListResult,
+            _READ,
+            "List the states to which a session can go back.",
+        ),
+        _later(
+            "checkpoint/diff",
+            CheckpointDiffParams,
+            CheckpointDiffResult,
+            _READ,
+            "See what changed between two checkpoints.",
+        ),
+        _later(
+            "checkpoint/restore",
+            CheckpointRestoreParams,
+            CheckpointRestoreResult,
+            (*_WRITE, -32012, -32013),
+            "Go back: conversation, files or both.",
+        ),
+        _later(
+            "checkpoint/redo",
+            CheckpointRedoParams,
+            CheckpointRestoreResult,
+            (*_WRITE, -32012, -32013),
+            "Undo a restore.",
+        ),
+        _later("facts/list", FactsListParams, FactsListResult, _READ, "List what is known."),
+    )
+}
