@@ -97,23 +97,29 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def _search(query: Query, context: ToolContext) -> tuple[list[Match], bool]:
+    """Search the files, and apart from them the open documents, which may not be saved."""
     opened = await asyncio.to_thread(_opened, query, context.buffers)
-    program = shutil.which("rg", path=context.environment.get("PATH"))
-    if program is None:
-        return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
+    saved, late = await _on_disk(query, opened, context)
+    unsaved, later = await _in_time(lambda left: _in_buffers(query, opened, left), query.limit)
+    both = sorted((*saved, *unsaved), key=lambda match: (match.path.split("/"), match.line))
+    return both[: query.limit], late or later
 
+
+async def _on_disk(
+    query: Query, opened: dict[str, str], context: ToolContext
+) -> tuple[list[Match], bool]:
     def wanted(path: str) -> bool:
         # A glob given to ripgrep brings back files that .gitignore leaves out.
         return path not in opened and (query.glob is None or visible(query.real, path))
 
-    ran = await run_ripgrep(
-        program, query.real, query.pattern, query.glob, wanted, query.limit, DEADLINE
-    )
-    if ran.failed:
-        return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
-    unsaved, late = await _in_time(lambda left: _in_buffers(query, opened, left), query.limit)
-    both = sorted((*ran.matches, *unsaved), key=lambda match: (match.path.split("/"), match.line))
-    return both[: query.limit], ran.late or late
+    program = shutil.which("rg", path=context.environment.get("PATH", ""))
+    if program is not None:
+        ran = await run_ripgrep(
+            program, query.real, query.pattern, query.glob, wanted, query.limit, DEADLINE
+        )
+        if not ran.failed:
+            return ran.matches, ran.late
+    return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
 
 
 async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:
@@ -152,10 +158,8 @@ def _by_ourselves(query: Query, opened: dict[str, str], left: Left) -> Iterator[
     base = query.real if query.is_folder else query.real.parent
     paths = walk(query.real) if query.is_folder else iter((query.real.name,))
     for path in paths:
-        if not query.accepts(path):
-            continue
-        text = opened[path] if path in opened else _text(base / path)
-        yield from search_text(path, text, matches, left)
+        if path not in opened and query.accepts(path):
+            yield from search_text(path, _text(base / path), matches, left)
 
 
 def _in_buffers(query: Query, opened: dict[str, str], left: Left) -> Iterator[Match]:

@@ -15,7 +15,7 @@ from sidecar.workspace.walk import SKIPPED
 _OPTIONS = (
     "--no-config", "--no-heading", "--with-filename", "--line-number", "--null", "--color=never",
     "--hidden", "--no-require-git", "--no-ignore-dot", "--no-ignore-global", "--no-messages",
-    "--sort=path", f"--max-filesize={MAX_FILE}",
+    "--sort=path", "--crlf", f"--max-filesize={MAX_FILE}",
     f"--max-columns={MAX_SHOWN * 4}", "--max-columns-preview",
 )  # fmt: skip
 _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)

@@ -12,7 +12,7 @@ import signal
 import time
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from fnmatch import fnmatchcase
 from io import FileIO
 from pathlib import Path
@@ -89,8 +89,12 @@ async def _running(
 ) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
     """Run a command in a group of its own; if the block is left early, the group is ended."""
     readable, writable = os.pipe()
-    with FileIO(readable) as pipe:
-        try:
+    reader = asyncio.StreamReader(limit=64 * 1024)
+    with FileIO(readable) as ours, FileIO(writable, "w") as theirs:
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), ours
+        )
+        with closing(transport):
             process = await asyncio.create_subprocess_exec(
                 shutil.which("bash") or "/bin/sh",
                 "-c",
@@ -98,24 +102,18 @@ async def _running(
                 cwd=cwd,
                 env=environment,
                 stdin=DEVNULL,
-                stdout=writable,
-                stderr=writable,
+                stdout=theirs,
+                stderr=theirs,
                 start_new_session=True,
             )
-        finally:
-            os.close(writable)
-        try:
-            reader = asyncio.StreamReader(limit=64 * 1024)
-            transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-                lambda: asyncio.StreamReaderProtocol(reader), pipe
-            )
+            theirs.close()
             try:
                 yield process, reader
-            finally:
-                transport.close()
-        except BaseException:
-            await _end(process)
-            raise
+            except BaseException:
+                # Before our end is closed: a last word written to a closed pipe would kill the
+                # command before it has cleaned up.
+                await _end(process)
+                raise
 
 
 async def _follow(

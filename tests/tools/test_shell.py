@@ -1,0 +1,260 @@
+"""The shell, with real processes: bounded in time and memory, and nothing is left running."""
+
+import asyncio
+import os
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.parts import Json
+from sidecar.tools.collect import MAX_KEPT, Collected
+from sidecar.tools.contract import ToolAnswer, ToolContext
+from sidecar.tools.run import run_builtin
+from sidecar.tools.shell import scrubbed
+
+
+async def run(context: ToolContext, command: str, **more: Json) -> ToolAnswer:
+    async with asyncio.timeout(30):
+        return await run_builtin("shell", {"command": command, **more}, context)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - other processes set no event
+            await asyncio.sleep(0.01)
+
+
+async def gone(pid: int) -> None:
+    await until(lambda: not alive(pid))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; a zombie that nobody reaps does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+async def pid_in(path: Path) -> int:
+    def said() -> str:
+        text = path.read_text() if path.exists() else ""
+        return text if text.endswith("\n") else ""
+
+    await until(said)
+    return int(said())
+
+
+async def test_output_and_exit_code(root: Path, context: ToolContext) -> None:
+    answer = await run(context, "echo out; echo err >&2; pwd")
+    assert answer.text == f"out\nerr\n{root}\n"
+    assert not answer.is_error
+    assert answer.metadata["exitCode"] == 0
+    assert isinstance(answer.metadata["durationMs"], int)
+    answer = await run(context, "printf no-newline; exit 3")
+    assert answer.text == "no-newline\n[exit code 3]"
+    assert not answer.is_error
+    assert answer.metadata["exitCode"] == 3
+    assert (await run(context, "true")).text == "[no output]"
+    assert (await run(context, "kill -9 $$")).metadata["exitCode"] == 137
+    assert (await run(context, "printf 'a\\xffb'")).text == "a\ufffdb"
+    assert (await run(context, "no-such-command-here")).metadata["exitCode"] == 127
+
+
+async def test_there_is_no_input_and_no_terminal(context: ToolContext) -> None:
+    answer = await run(context, "cat; test -t 0 || echo none")
+    assert answer.text == "none\n"
+
+
+async def test_folders(root: Path, context: ToolContext) -> None:
+    (root / "sub").mkdir()
+    assert (await run(context, "pwd", cwd="sub")).text == f"{root}/sub\n"
+    assert "outside" in (await run(context, "pwd", cwd="..")).text
+    assert (await run(context, "pwd", cwd="missing")).is_error
+    granted = replace(context, granted=(str(root.parent),))
+    assert (await run(granted, "pwd", cwd="..")).text == f"{root.parent}\n"
+
+
+async def test_an_untrusted_workspace_runs_nothing(root: Path, context: ToolContext) -> None:
+    answer = await run(replace(context, trusted=False), "touch made")
+    assert answer.is_error
+    assert "not trusted" in answer.text
+    assert not (root / "made").exists()
+
+
+async def test_keys_are_kept_from_commands(context: ToolContext) -> None:
+    secret = {
+        "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "k", "OPENAI_API_KEY": "k",
+        "GITHUB_TOKEN": "k", "AWS_SECRET_ACCESS_KEY": "k", "my_secret": "k", "DB_PASSWORD": "k",
+    }  # fmt: skip
+    kept = {"PATH": os.environ["PATH"], "KEYBOARD": "yes", "TOKENIZERS": "yes"}
+    assert {n for n in scrubbed({**secret, **kept}) if n in {**secret, **kept}} == set(kept)
+    answer = await run(replace(context, environment={**secret, **kept}), "env")
+    assert "=k" not in answer.text
+    assert "KEYBOARD=yes" in answer.text
+
+
+async def test_output_is_shown_while_it_runs(root: Path, context: ToolContext) -> None:
+    seen: list[str] = []
+    came = asyncio.Event()
+
+    def progress(text: str) -> None:
+        seen.append(text)
+        came.set()
+
+    async with asyncio.TaskGroup() as group:
+        command = "printf 'caf\\xc3'; printf '\\xa9\\n'; until test -e go; do sleep 0.01; done"
+        running = group.create_task(run(replace(context, progress=progress), command))
+        async with asyncio.timeout(10):
+            while "\n" not in "".join(seen):
+                came.clear()
+                await came.wait()
+        assert not running.done()
+        (root / "go").touch()
+    assert "".join(seen) == "café\n" == running.result().text
+
+
+async def test_a_timeout_ends_the_whole_group(root: Path, context: ToolContext) -> None:
+    command = "echo start; sleep 600 & echo $! > pid; wait"
+    answer = await run(context, command, timeoutMs=300)
+    assert answer.is_error
+    assert answer.text.startswith("start\n[killed: it did not end within 300 ms")
+    assert (answer.metadata["exitCode"], answer.metadata["timedOut"]) == (124, True)
+    await gone(int((root / "pid").read_text()))
+
+
+async def test_what_ignores_sigterm_is_killed(root: Path, context: ToolContext) -> None:
+    command = "trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done"
+    began = time.monotonic()
+    answer = await run(context, command, timeoutMs=200)
+    assert answer.is_error
+    assert 2 <= time.monotonic() - began < 10
+    await gone(int((root / "pid").read_text()))
+
+
+async def test_a_polite_command_may_clean_up(root: Path, context: ToolContext) -> None:
+    command = "trap 'echo bye > left; exit 0' TERM; echo $$ > pid; while :; do sleep 0.01; done"
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(run(context, command))
+        await pid_in(root / "pid")
+        began = time.monotonic()
+        running.cancel()
+    assert (root / "left").read_text() == "bye\n"
+    assert time.monotonic() - began < 2
+
+
+async def test_cancelling_ends_the_whole_group(root: Path, context: ToolContext) -> None:
+    command = (
+        "(trap '' TERM; echo $BASHPID > inner; while :; do sleep 0.05; done) & echo $$ > pid; wait"
+    )
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(run(context, command))
+        pids = [await pid_in(root / name) for name in ("pid", "inner")]
+        running.cancel()
+    assert running.cancelled()
+    for pid in pids:
+        await gone(pid)
+
+
+async def test_cancelling_twice_kills_at_once(root: Path, context: ToolContext) -> None:
+    began = time.monotonic()
+    async with asyncio.TaskGroup() as group:
+        command = "trap '' TERM; echo $$ > pid; while :; do sleep 0.05; done"
+        running = group.create_task(run(context, command))
+        pid = await pid_in(root / "pid")
+        running.cancel()
+        await asyncio.wait([running], timeout=0.2)
+        running.cancel()
+    await gone(pid)
+    assert time.monotonic() - began < 2
+
+
+async def test_a_background_process_does_not_hold_the_call(
+    root: Path, context: ToolContext
+) -> None:
+    began = time.monotonic()
+    answer = await run(context, "sleep 600 & echo $! > pid; echo done")
+    pid = int((root / "pid").read_text())
+    try:
+        assert time.monotonic() - began < 5
+        assert answer.text.startswith("done\n[a process still runs in the background")
+        assert answer.metadata["exitCode"] == 0
+        assert alive(pid)
+    finally:
+        os.kill(pid, 9)
+
+
+async def test_much_output_stays_within_memory(root: Path, context: ToolContext) -> None:
+    shown: list[int] = []
+    longest = 0.0
+
+    async def watch() -> None:
+        nonlocal longest
+        while True:
+            began = time.perf_counter()
+            await asyncio.sleep(0.001)
+            longest = max(longest, time.perf_counter() - began)
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    limited = replace(context, progress=lambda text: shown.append(len(text)))
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(watch())
+        answer = await run(
+            limited, "echo first; head -c 200000000 /dev/zero | tr '\\0' x; echo; echo last"
+        )
+        watching.cancel()
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
+    assert answer.text.startswith("first\nxxx")
+    assert answer.text.endswith("x\nlast\n")
+    assert "bytes were not kept" in answer.text
+    assert MAX_KEPT - 1 < len(answer.text) < MAX_KEPT + 200_000
+    assert grown < 6 * MAX_KEPT
+    assert sum(shown) < 600_000
+    assert longest < 0.5
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_both_ends_are_kept_however_the_output_comes(size: int) -> None:
+    data = bytes(range(32, 127)) * 4000
+    collected = Collected(limit=100_000)
+    for start in range(0, len(data), size):
+        collected.add(data[start : start + size])
+    head, note, tail = collected.text().split("\n")
+    text = data.decode()
+    assert head == text[:50_000]
+    assert text.endswith(tail)
+    assert len(tail) >= 50_000
+    assert note == f"[… {len(data) - len(head) - len(tail):,} bytes were not kept …]"
+
+
+def test_what_fits_is_whole_even_where_the_halves_meet_in_a_character() -> None:
+    collected = Collected(limit=10)
+    for byte in "aaaaéé".encode():
+        collected.add(bytes([byte]))
+    assert collected.text() == "aaaaéé"
+
+
+async def test_wrong_input(context: ToolContext) -> None:
+    for command in ("", "  "):
+        assert (await run(context, command)).is_error
+    answer = await run(context, "true", timeoutMs=0)
+    assert "at least 1" in answer.text
+
+
+@pytest.fixture
+def descriptors() -> Callable[[], int]:
+    return lambda: len(os.listdir("/proc/self/fd"))
+
+
+async def test_nothing_stays_open(context: ToolContext, descriptors: Callable[[], int]) -> None:
+    await run(context, "true")
+    before = descriptors()
+    for _ in range(5):
+        await run(context, "echo x")
+        await run(context, "sleep 9", timeoutMs=20)
+    await asyncio.sleep(0)
+    assert descriptors() <= before
