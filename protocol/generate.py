@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from protocol import python
+from protocol import golden, markdown, python, schema, typescript
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -14,17 +14,27 @@ def outputs() -> dict[str, str]:
     return {
         "sidecar/wire/messages.py": messages,
         "clients/python/src/sidecar_client/messages.py": messages,
+        "clients/typescript/src/protocol.ts": typescript.render(),
+        "protocol/schema.json": schema.schema(),
+        "protocol/methods.json": schema.methods(),
+        "protocol/PROTOCOL.md": markdown.render(),
+        **{f"protocol/golden/{name}": text for name, text in golden.files().items()},
     }
 
 
 def main() -> None:
     """Write the files that differ from what the source says, and name them."""
-    for name, text in outputs().items():
+    wanted = outputs()
+    for name, text in wanted.items():
         path = ROOT / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
+        if not path.exists() or path.read_bytes() != text.encode():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="\n")
+            path.write_bytes(text.encode())
             sys.stdout.write(f"wrote {name}\n")
+    for path in sorted((ROOT / "protocol/golden").glob("*.json")):
+        if f"protocol/golden/{path.name}" not in wanted:
+            path.unlink()
+            sys.stdout.write(f"removed protocol/golden/{path.name}\n")
 
 
 if __name__ == "__main__":

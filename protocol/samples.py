@@ -1,0 +1,275 @@
+"""One true-to-life value of every message that is built, for the golden files."""
+
+from typing import Any
+
+import msgspec
+
+from protocol.source import client, context, daemon, meter, session, updates
+
+SESSION = "ses_01k9f3"
+ODD_INPUT: dict[str, Any] = {
+    "file-path": "src/a b.py",
+    "class": 2,
+    "_x": None,
+    "jsonrpc": "2.0",
+    "type_name": [{"jsonrpc": 1, "id": None}],
+    "nested": {"méthode": {"params": [True, -0.5, "\u2028", ""]}},
+    "": "empty key",
+}
+"""Keys that a JSON-RPC library might rename, drop or take for its own."""
+
+METER = meter.Meter(
+    session_id=SESSION,
+    revision=12,
+    window=200000,
+    used=20500,
+    reserved_output=32000,
+    free=147500,
+    compact_at=142800,
+    percent=12.2,
+    zone="green",
+    accuracy="exact",
+    reason="reported by the provider for the last request",
+    velocity=1800,
+    turns_until_compaction=67,
+    regions=meter.Regions(
+        system=2500,
+        tools=3000,
+        instructions=500,
+        learned=0,
+        summary=0,
+        ledger=0,
+        user=1500,
+        assistant=4000,
+        reasoning=1000,
+        tool_results=7800,
+        context=200,
+    ),
+    cache=meter.CacheState(
+        warm=True,
+        hit_rate=0.93,
+        expires_at="2026-01-05T10:05:00Z",
+        last_break=meter.CacheBreak(segment="tools", reason="a tool was added"),
+    ),
+    cost=meter.Costs(session="0.0431", last_turn="0.0102", next_request="0.0095", compact_now=None),
+)
+OPTIONS = [
+    session.ConfigOption(
+        id="model",
+        name="Model",
+        category="model",
+        type="select",
+        current_value="claude-sonnet-4-5",
+        options=[session.ConfigOptionValue(value="claude-sonnet-4-5", name="claude-sonnet-4-5")],
+    )
+]
+TEXT: dict[str, Any] = {"type": "text", "text": "Why is the test red?"}
+IMAGE: dict[str, Any] = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
+FAILURE = session.TurnError(
+    code=-32020,
+    kind="overloaded",
+    message="The provider is overloaded; try again in a minute.",
+    retryable=True,
+    status=529,
+)
+DEFINITION = session.ToolDefinition(
+    name="lookup",
+    description="Looks a symbol up in the editor's index.",
+    input_schema={"type": "object", "properties": {"file-path": {"type": "string"}}},
+    kind="read",
+    read_only=True,
+    output_limit=20000,
+    protected_from_pruning=False,
+    restorable=True,
+)
+
+PARAMS: dict[str, msgspec.Struct] = {
+    "session/new": session.SessionNewParams(
+        cwd="/home/ada/engine",
+        title="Red test",
+        model="claude-sonnet-4-5",
+        window=200000,
+        max_tokens=32000,
+        tools=[DEFINITION],
+        builtin_tools=True,
+    ),
+    "session/list": session.SessionListParams(cwd="/home/ada/engine", limit=20),
+    "session/load": session.SessionLoadParams(session_id=SESSION, replay=True, after="part_01"),
+    "session/close": session.SessionCloseParams(session_id=SESSION),
+    "session/delete": session.SessionDeleteParams(session_id=SESSION),
+    "session/set_config_option": session.SessionSetConfigOptionParams(
+        session_id=SESSION, config_id="autoCompact", value=False, expected_revision=12
+    ),
+    "session/prompt": session.SessionPromptParams(
+        session_id=SESSION,
+        prompt=[TEXT, IMAGE],
+        context={"openFiles": ["src/a b.py"], "selection": {"start_line": 3, "end-line": 4}},
+        steer=False,
+        expected_revision=12,
+    ),
+    "session/cancel": session.SessionCancelParams(session_id=SESSION),
+    "context/meter": meter.ContextMeterParams(session_id=SESSION),
+    "context/recall": context.ContextRecallParams(
+        session_id=SESSION, part_id="part_07", offset=0, limit=4096, pattern="^E "
+    ),
+    "daemon/status": daemon.DaemonStatusParams(),
+    "context/meterChanged": METER,
+    "session/changed": daemon.SessionChangedParams(session_id=SESSION, revision=13, cause="prompt"),
+    "session/retrying": daemon.SessionRetryingParams(
+        session_id=SESSION,
+        attempt=1,
+        max_attempts=5,
+        delay_ms=2000,
+        error=FAILURE,
+        discard=["part_08", "part_09"],
+    ),
+    "daemon/statusChanged": daemon.DaemonStatusChangedParams(
+        busy=True, kind="working", message="1 turn is running"
+    ),
+    "session/request_permission": client.SessionRequestPermissionParams(
+        session_id=SESSION,
+        tool_call=client.PermissionToolCall(
+            tool_call_id="toolu_01", title="Run pytest", kind="execute", raw_input=ODD_INPUT
+        ),
+        options=[
+            client.PermissionOption(option_id="once", name="Allow once", kind="allow_once"),
+            client.PermissionOption(option_id="no", name="Reject", kind="reject_once"),
+        ],
+    ),
+    "tool/call": client.ToolCallParams(
+        session_id=SESSION, call_id="toolu_01", name="lookup", input=ODD_INPUT
+    ),
+    "fs/read_text_file": client.FsReadTextFileParams(
+        session_id=SESSION, path="/home/ada/engine/src/a b.py"
+    ),
+    "fs/write_text_file": client.FsWriteTextFileParams(
+        session_id=SESSION, path="/home/ada/engine/src/a b.py", content="é = 1\n"
+    ),
+}
+"""By method; `session/update` has its own, one for each kind."""
+
+RESULTS: dict[str, msgspec.Struct] = {
+    "session/new": session.SessionNewResult(session_id=SESSION, revision=1, config_options=OPTIONS),
+    "session/list": session.SessionListResult(
+        sessions=[
+            session.SessionInfo(
+                session_id=SESSION,
+                title="Red test",
+                cwd="/home/ada/engine",
+                updated_at="2026-01-05T10:00:00Z",
+                turns=3,
+                cost="0.0431",
+            )
+        ],
+        next_cursor="eyJhIjoxfQ",
+    ),
+    "session/load": session.SessionLoadResult(
+        session_id=SESSION, revision=12, read_only=False, config_options=OPTIONS
+    ),
+    "session/close": session.Empty(),
+    "session/delete": session.Empty(),
+    "session/set_config_option": session.SessionSetConfigOptionResult(config_options=OPTIONS),
+    "session/prompt": session.SessionPromptResult(
+        stop_reason="error",
+        turn_id="turn_03",
+        message_id="msg_05",
+        revision=13,
+        usage=session.Usage(
+            input_tokens=1200,
+            output_tokens=340,
+            cached_read_tokens=19000,
+            cached_write_tokens=800,
+            thought_tokens=90,
+            total_tokens=21340,
+            requests=2,
+        ),
+        cost="0.0102",
+        meter=METER,
+        error=FAILURE,
+    ),
+    "context/meter": METER,
+    "context/recall": context.ContextRecallResult(
+        content="E assert 1 == 2\n", total_bytes=90210, next_offset=4096
+    ),
+    "daemon/status": daemon.DaemonStatusResult(
+        version="0.1.0",
+        pid=4711,
+        uptime_ms=61000,
+        sessions=[daemon.OpenSession(session_id=SESSION, revision=12, busy=False)],
+        store={"path": "/home/ada/.local/share/sidecar", "sizeBytes": 1048576},
+        watcher={},
+        model={"id": "claude-sonnet-4-5"},
+        metrics={},
+        alerts=[],
+    ),
+    "session/request_permission": client.SessionRequestPermissionResult(
+        outcome=client.PermissionSelected(option_id="once")
+    ),
+    "tool/call": client.ToolCallResult(
+        content=[{"type": "text", "text": "src/a b.py:3"}],
+        is_error=False,
+        title="lookup",
+        metadata={"exitCode": 0, "_x": None, "echo": ODD_INPUT},
+        attachments=[IMAGE],
+    ),
+    "fs/read_text_file": client.FsReadTextFileResult(content="é = 2\n"),
+    "fs/write_text_file": session.Empty(),
+}
+"""By method."""
+
+
+def _origin(seq: int) -> dict[str, Any]:
+    return {
+        "sidecar": {"partId": "part_07", "messageId": "msg_05", "turnId": "turn_03", "seq": seq}
+    }
+
+
+UPDATES: tuple[updates.SessionUpdate, ...] = (
+    updates.UserMessageChunk(content=TEXT, meta=_origin(1)),
+    updates.AgentMessageChunk(content={"type": "text", "text": "Because"}, meta=_origin(2)),
+    updates.AgentThoughtChunk(content={"type": "text", "text": "Hm."}, meta=_origin(3)),
+    updates.ToolCallStarted(
+        tool_call_id="toolu_01",
+        title="lookup",
+        kind="read",
+        status="pending",
+        content=[],
+        locations=[updates.ToolCallLocation(path="/home/ada/engine/src/a b.py", line=3)],
+        raw_input=ODD_INPUT,
+        meta=_origin(4),
+    ),
+    updates.ToolCallChanged(
+        tool_call_id="toolu_01",
+        status="completed",
+        content=[{"type": "content", "content": {"type": "text", "text": "src/a b.py:3"}}],
+        raw_output=None,
+        meta=_origin(5),
+    ),
+    updates.PlanChanged(
+        entries=[updates.PlanEntry(content="Fix it", priority="medium", status="in_progress")],
+        meta=_origin(6),
+    ),
+    updates.UsageChanged(
+        used=20500, size=168000, cost=updates.UsageCost(amount=0.0431, currency="USD")
+    ),
+    updates.SessionInfoChanged(title="Red test", updated_at="2026-01-05T10:00:00Z"),
+    updates.AvailableCommandsChanged(
+        available_commands=[
+            updates.AvailableCommand(
+                name="compact", description="Make room", input={"hint": "what to keep"}
+            )
+        ]
+    ),
+    updates.ConfigOptionsChanged(config_options=OPTIONS),
+    updates.CompactionChanged(
+        compaction_id="cmp_01",
+        status="completed",
+        cause="user",
+        tokens_before=142000,
+        tokens_after=31000,
+        price="0.0210",
+        summary_part_id="part_10",
+        meta=_origin(7),
+    ),
+    updates.Notice(level="warning", text="The disk is nearly full; free some space."),
+)
