@@ -7,7 +7,7 @@ the standard library's `re`, a bad pattern would hold up the whole daemon. Block
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import regex  # type: ignore[import-untyped] # ships no types
+import regex  # type: ignore[import-untyped, unused-ignore] # types-regex may be missing
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import legible

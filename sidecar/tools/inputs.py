@@ -15,6 +15,8 @@ _NAMES: tuple[tuple[type, str], ...] = (
     (dict, "an object"),
 )
 
+_FILE_TEXTS = ("content", "oldText", "newText")
+
 
 def as_object(value: Json) -> JsonObject:
     """Give the input as an object.
@@ -40,7 +42,9 @@ def check(schema: JsonObject, given: JsonObject) -> None:
             raise BadRequest(f"`{key}` is missing.", f"input.{key}")
         match wanted:
             case {"type": "string"}:
-                optional_text(given, key)
+                found = optional_text(given, key)
+                if found and "\0" in found and key not in _FILE_TEXTS:
+                    raise BadRequest(f"`{key}` has a NUL byte in it.", f"input.{key}")
             case {"type": "integer", "minimum": int(least)}:
                 whole(given, key, least=least)
             case {"type": "boolean"}:

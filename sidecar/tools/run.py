@@ -83,6 +83,8 @@ async def run_builtin(name: str, given: Json, context: ToolContext) -> ToolAnswe
         return _error(error.message)
     except OSError as error:
         return _error(_say(error, context.cwd))
+    except UnicodeError:
+        return _error("The text has half of a surrogate pair in it, which no file can hold.")
 
 
 def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:

@@ -6,6 +6,7 @@ to disk as it was; `legible` makes such text fit to be shown.
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ MAX_FILE = 16 * 1024 * 1024
 """Bytes of a file that are read at once; a longer one is read in ranges of lines."""
 
 _SNIFFED = 64 * 1024
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -91,7 +93,7 @@ def decode(data: bytes, name: str) -> str:
 def legible(text: str) -> str:
     """Make text fit to be shown: valid UTF-8, lines that end in LF, no byte order mark."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    return plain.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return _SURROGATES.sub("\ufffd", plain)
 
 
 def newline(text: str) -> str:

@@ -224,3 +224,13 @@ async def test_a_file_that_is_not_open_is_written_by_the_client(
     await edit(context, "two", "no")
     assert len(editor.asked) == 1
     assert b"no sugars" in (root / "a").read_bytes()
+
+
+async def test_a_document_with_half_a_pair_is_no_crash(root: Path, context: ToolContext) -> None:
+    (root / "a").write_text("old")
+    context.buffers.set(root / "a", "text \ud800", 1)
+    assert (await run_builtin("read_file", {"path": "a"}, context)).text == "text \ufffd"
+    answer = await edit(context, "text", "new")
+    assert answer.is_error
+    assert "surrogate" in answer.text
+    assert (root / "a").read_text() == "old"

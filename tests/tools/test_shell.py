@@ -241,6 +241,7 @@ def test_what_fits_is_whole_even_where_the_halves_meet_in_a_character() -> None:
 async def test_wrong_input(context: ToolContext) -> None:
     for command in ("", "  "):
         assert (await run(context, command)).is_error
+    assert "NUL" in (await run(context, "echo \0")).text
     answer = await run(context, "true", timeoutMs=0)
     assert "at least 1" in answer.text
 
