@@ -1,8 +1,10 @@
 """The store as its users see it: on real files, through its public methods."""
 
 import asyncio
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import cast
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest, StorageFailed, UnknownSession
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart
+from sidecar.store import writer
 from sidecar.store.journal import Store
 from sidecar.store.values import (
     AppendRecord,
@@ -31,14 +34,14 @@ async def test_a_session_comes_back_after_a_restart(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     second = replace(message("msg_0"), role="assistant", model="m")
     records = (Record(1, "created", NOW, {}), Record(3, "turn", NOW + 1, {"why": BIG}))
-    await store.write(*base(), put_text("part_2", "two", at=1), put_text("part_1", BIG, at=0))
+    await store.write(*base(), put_text("part_1", "two", at=1), put_text("part_2", BIG, at=0))
     await store.write(PutMessage(SES, second), *(AppendRecord(SES, r) for r in records))
     await store.write(PutMessage(SES, replace(message(), status="cut")))
     await store.close()
 
     store = open_store(tmp_path)
     stored = await store.load(SES)
-    first = replace(message(), status="cut", parts=(text("part_1", BIG), text("part_2", "two")))
+    first = replace(message(), status="cut", parts=(text("part_2", BIG), text("part_1", "two")))
     assert stored.session == session()
     # Order is that of the first writing, whatever the ids and whatever was written anew.
     assert stored.messages == (first, second)
@@ -164,6 +167,30 @@ async def test_the_newest_of_a_part_wins_however_it_was_written(tmp_path: Path) 
     await store.delete(SES)
     report = await store.verify()
     assert (report.parts, report.problems) == (0, ())
+    await store.close()
+
+
+async def test_only_the_newest_save_of_a_part_waits_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "QUEUE_BYTES", 1_000_000)
+    store = open_store(tmp_path)
+    await store.write(*base())
+    busy, go_on = Event(), Event()
+    assert store._writer is not None
+
+    def hold(_: sqlite3.Connection) -> bool:
+        busy.set()
+        return go_on.wait(10)
+
+    held = store._writer.submit(hold)
+    await asyncio.to_thread(busy.wait, 10)
+    for n in range(100):
+        store.save(put_text("part_1", f"{n:06}" * 15_000, final=False))
+    go_on.set()
+    assert await held
+    await store.write()
+    assert await store.part(SES, PartId("part_1")) == text("part_1", "000099" * 15_000)
     await store.close()
 
 
