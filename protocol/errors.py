@@ -25,13 +25,13 @@ ERRORS: dict[int, ErrorCode] = {
         ),
         ErrorCode(
             -32600,
-            ("invalid_request",),
+            ("invalid_request", "shut_down"),
             "A message is JSON but no request; a batch is none either.",
             "Send one JSON-RPC 2.0 object at a time, with an id that is a string or a number.",
         ),
         ErrorCode(
             -32601,
-            ("method_not_found",),
+            ("unknown_method", "not_available"),
             "There is no such method, or not in this version.",
             "Look the method up in the features that initialize answers.",
         ),
@@ -44,8 +44,8 @@ ERRORS: dict[int, ErrorCode] = {
         ),
         ErrorCode(
             -32603,
-            ("internal",),
-            "A fault of the daemon.",
+            ("internal", "client"),
+            "A fault of the daemon, or of the client in answering it.",
             "Report it with the daemon's log.",
         ),
         ErrorCode(

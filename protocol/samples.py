@@ -114,13 +114,17 @@ PARAMS: dict[str, msgspec.Struct] = {
     ),
     "daemon/status": daemon.DaemonStatusParams(),
     "context/meterChanged": METER,
-    "session/changed": daemon.SessionChangedParams(session_id=SESSION, revision=13, cause="prompt"),
+    "session/changed": daemon.SessionChangedParams(
+        session_id=SESSION, revision=13, cause="turn_ended"
+    ),
     "session/retrying": daemon.SessionRetryingParams(
         session_id=SESSION,
         attempt=1,
         max_attempts=5,
         delay_ms=2000,
-        error=FAILURE,
+        error=daemon.RetryError(
+            kind="overloaded", message="The provider is overloaded.", status=529
+        ),
         discard=["part_08", "part_09"],
     ),
     "daemon/statusChanged": daemon.DaemonStatusChangedParams(
@@ -197,7 +201,7 @@ RESULTS: dict[str, msgspec.Struct] = {
         uptime_ms=61000,
         sessions=[daemon.OpenSession(session_id=SESSION, revision=12, busy=False)],
         store={"path": "/home/ada/.local/share/sidecar", "sizeBytes": 1048576},
-        watcher={},
+        watcher=None,
         model={"id": "claude-sonnet-4-5"},
         metrics={},
         alerts=[],
@@ -271,5 +275,5 @@ UPDATES: tuple[updates.SessionUpdate, ...] = (
         summary_part_id="part_10",
         meta=_origin(7),
     ),
-    updates.Notice(level="warning", text="The disk is nearly full; free some space."),
+    updates.Notice(level="warning", message="The disk is nearly full; free some space."),
 )

@@ -4,10 +4,8 @@ from typing import Annotated, Any
 
 import msgspec
 
-from protocol.source.session import TurnError
-
 ChangeCause = Annotated[
-    str, msgspec.Meta(examples=["prompt", "config", "compaction", "restore", "pin", "title"])
+    str, msgspec.Meta(examples=["turn_started", "step", "tools", "turn_ended", "option"])
 ]
 
 
@@ -79,15 +77,15 @@ class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
-    """How the daemon is. The inner objects are for people; `alerts` says what needs them."""
+    """How the daemon is. The inner objects are for people; null is what is not there (yet)."""
 
     version: str
     pid: int
     uptime_ms: int
     sessions: list[OpenSession]
-    store: dict[str, Any]
-    watcher: dict[str, Any]
-    model: dict[str, Any]
+    store: dict[str, Any] | None
+    watcher: dict[str, Any] | None
+    model: dict[str, Any] | None
     metrics: dict[str, Any]
     alerts: list[dict[str, Any]]
 
@@ -108,6 +106,14 @@ class SessionChangedParams(msgspec.Struct, rename="camel", kw_only=True):
     cause: ChangeCause
 
 
+class RetryError(msgspec.Struct, rename="camel", kw_only=True):
+    """Why a model request failed; `kind` is one of -32020's, `status` is HTTP's."""
+
+    kind: str
+    message: str
+    status: int | msgspec.UnsetType = msgspec.UNSET
+
+
 class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
     """A model request failed and is tried again after `delayMs`; `discard` names void parts."""
 
@@ -115,5 +121,5 @@ class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
     attempt: int
     max_attempts: int
     delay_ms: int
-    error: TurnError
+    error: RetryError
     discard: list[str]

@@ -186,13 +186,13 @@ class Usage(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class TurnError(msgspec.Struct, rename="camel", kw_only=True):
-    """Why a turn failed or is retried; `code` and `kind` as in the table of errors."""
+    """Why a turn failed; `code` and `kind` as in the table of errors, `status` is HTTP's."""
 
     code: int
     kind: str
     message: str
     retryable: bool
-    status: int | msgspec.UnsetType = msgspec.UNSET
+    status: int | None | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):

@@ -52,7 +52,8 @@ CompactionCause = Annotated[
 class UpdateOrigin(msgspec.Struct, rename="camel", kw_only=True):
     """What `_meta.sidecar` of an update holds. `seq` rises strictly per session.
 
-    `inputChunk` and `outputChunk` are more of a call's input or output text while it comes.
+    `inputDelta` and `outputDelta` are more of a call's input or output text while it comes.
+    `metadata` is what the tool said beside its output (`exitCode`, `diff`), for people.
     `discards` names parts that are withdrawn because their step is retried.
     """
 
@@ -60,8 +61,9 @@ class UpdateOrigin(msgspec.Struct, rename="camel", kw_only=True):
     part_id: str | msgspec.UnsetType = msgspec.UNSET
     message_id: str | msgspec.UnsetType = msgspec.UNSET
     turn_id: str | msgspec.UnsetType = msgspec.UNSET
-    input_chunk: str | msgspec.UnsetType = msgspec.UNSET
-    output_chunk: str | msgspec.UnsetType = msgspec.UNSET
+    input_delta: str | msgspec.UnsetType = msgspec.UNSET
+    output_delta: str | msgspec.UnsetType = msgspec.UNSET
+    metadata: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     discards: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -249,7 +251,7 @@ class Notice(msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpd
     """Something a person should read."""
 
     level: NoticeLevel
-    text: str
+    message: str
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 

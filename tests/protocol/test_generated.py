@@ -132,7 +132,7 @@ export const wrong: Params<"session/prompt"> = { prompt: [] };
 export function title(update: SessionUpdate): string {
   switch (update.sessionUpdate) {
     case "tool_call": return update.title;
-    case "notice": return update.text;
+    case "notice": return update.message;
     default: return "";
   }
 }

@@ -227,13 +227,13 @@ export interface Usage {
   requests: number;
 }
 
-/** Why a turn failed or is retried; `code` and `kind` as in the table of errors. */
+/** Why a turn failed; `code` and `kind` as in the table of errors, `status` is HTTP's. */
 export interface TurnError {
   code: number;
   kind: string;
   message: string;
   retryable: boolean;
-  status?: number;
+  status?: number | null;
 }
 
 /** How a turn ended; a failed one too. `messageId` is the typed message, `cost` its USD. */
@@ -272,7 +272,8 @@ export type CompactionCause = "user" | "budget" | "cold" | "pays" | "overflow" |
 /**
  * What `_meta.sidecar` of an update holds. `seq` rises strictly per session.
  *
- * `inputChunk` and `outputChunk` are more of a call's input or output text while it comes.
+ * `inputDelta` and `outputDelta` are more of a call's input or output text while it comes.
+ * `metadata` is what the tool said beside its output (`exitCode`, `diff`), for people.
  * `discards` names parts that are withdrawn because their step is retried.
  */
 export interface UpdateOrigin {
@@ -280,8 +281,9 @@ export interface UpdateOrigin {
   partId?: string;
   messageId?: string;
   turnId?: string;
-  inputChunk?: string;
-  outputChunk?: string;
+  inputDelta?: string;
+  outputDelta?: string;
+  metadata?: Record<string, unknown>;
   discards?: string[];
 }
 
@@ -415,7 +417,7 @@ export interface CompactionChanged {
 export interface Notice {
   sessionUpdate: "notice";
   level: NoticeLevel;
-  text: string;
+  message: string;
   _meta?: Record<string, unknown>;
 }
 
@@ -429,7 +431,7 @@ export interface SessionUpdateParams {
 
 // --- Starting the daemon, its state, and its other notifications.
 
-export type ChangeCause = "prompt" | "config" | "compaction" | "restore" | "pin" | "title" | (string & {});
+export type ChangeCause = "turn_started" | "step" | "tools" | "turn_ended" | "option" | (string & {});
 
 /** Which provider to call, where, and with which key. */
 export interface ProviderOptions {
@@ -491,15 +493,15 @@ export interface OpenSession {
   busy: boolean;
 }
 
-/** How the daemon is. The inner objects are for people; `alerts` says what needs them. */
+/** How the daemon is. The inner objects are for people; null is what is not there (yet). */
 export interface DaemonStatusResult {
   version: string;
   pid: number;
   uptimeMs: number;
   sessions: OpenSession[];
-  store: Record<string, unknown>;
-  watcher: Record<string, unknown>;
-  model: Record<string, unknown>;
+  store: Record<string, unknown> | null;
+  watcher: Record<string, unknown> | null;
+  model: Record<string, unknown> | null;
   metrics: Record<string, unknown>;
   alerts: Array<Record<string, unknown>>;
 }
@@ -518,13 +520,20 @@ export interface SessionChangedParams {
   cause: ChangeCause;
 }
 
+/** Why a model request failed; `kind` is one of -32020's, `status` is HTTP's. */
+export interface RetryError {
+  kind: string;
+  message: string;
+  status?: number;
+}
+
 /** A model request failed and is tried again after `delayMs`; `discard` names void parts. */
 export interface SessionRetryingParams {
   sessionId: string;
   attempt: number;
   maxAttempts: number;
   delayMs: number;
-  error: TurnError;
+  error: RetryError;
   discard: string[];
 }
 
@@ -992,13 +1001,13 @@ export const ERRORS = {
   /** A message is not JSON. Fix what writes the messages; the answer has id null. */
   "-32700": ["parse_error"],
   /** A message is JSON but no request; a batch is none either. Send one JSON-RPC 2.0 object at a time, with an id that is a string or a number. */
-  "-32600": ["invalid_request"],
+  "-32600": ["invalid_request", "shut_down"],
   /** There is no such method, or not in this version. Look the method up in the features that initialize answers. */
-  "-32601": ["method_not_found"],
+  "-32601": ["unknown_method", "not_available"],
   /** A parameter is missing or wrong. Fix the field that data.path names. */
   "-32602": ["bad_request"],
-  /** A fault of the daemon. Report it with the daemon's log. */
-  "-32603": ["internal"],
+  /** A fault of the daemon, or of the client in answering it. Report it with the daemon's log. */
+  "-32603": ["internal", "client"],
   /** The daemon is not initialized; over ACP: a resource was not found. Send initialize first, and wait for its answer. */
   "-32002": ["not_initialized"],
   /** The request was cancelled before it did anything. Nothing; send it again if it is still wanted. */

@@ -263,13 +263,13 @@ class Usage(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class TurnError(msgspec.Struct, rename="camel", kw_only=True):
-    """Why a turn failed or is retried; `code` and `kind` as in the table of errors."""
+    """Why a turn failed; `code` and `kind` as in the table of errors, `status` is HTTP's."""
 
     code: int
     kind: str
     message: str
     retryable: bool
-    status: int | msgspec.UnsetType = msgspec.UNSET
+    status: int | None | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -337,7 +337,8 @@ CompactionCause = Annotated[
 class UpdateOrigin(msgspec.Struct, rename="camel", kw_only=True):
     """What `_meta.sidecar` of an update holds. `seq` rises strictly per session.
 
-    `inputChunk` and `outputChunk` are more of a call's input or output text while it comes.
+    `inputDelta` and `outputDelta` are more of a call's input or output text while it comes.
+    `metadata` is what the tool said beside its output (`exitCode`, `diff`), for people.
     `discards` names parts that are withdrawn because their step is retried.
     """
 
@@ -345,8 +346,9 @@ class UpdateOrigin(msgspec.Struct, rename="camel", kw_only=True):
     part_id: str | msgspec.UnsetType = msgspec.UNSET
     message_id: str | msgspec.UnsetType = msgspec.UNSET
     turn_id: str | msgspec.UnsetType = msgspec.UNSET
-    input_chunk: str | msgspec.UnsetType = msgspec.UNSET
-    output_chunk: str | msgspec.UnsetType = msgspec.UNSET
+    input_delta: str | msgspec.UnsetType = msgspec.UNSET
+    output_delta: str | msgspec.UnsetType = msgspec.UNSET
+    metadata: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     discards: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -534,7 +536,7 @@ class Notice(msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpd
     """Something a person should read."""
 
     level: NoticeLevel
-    text: str
+    message: str
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 
@@ -562,7 +564,7 @@ class SessionUpdateParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 ChangeCause = Annotated[
-    str, msgspec.Meta(examples=["prompt", "config", "compaction", "restore", "pin", "title"])
+    str, msgspec.Meta(examples=["turn_started", "step", "tools", "turn_ended", "option"])
 ]
 
 
@@ -634,15 +636,15 @@ class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
-    """How the daemon is. The inner objects are for people; `alerts` says what needs them."""
+    """How the daemon is. The inner objects are for people; null is what is not there (yet)."""
 
     version: str
     pid: int
     uptime_ms: int
     sessions: list[OpenSession]
-    store: dict[str, Any]
-    watcher: dict[str, Any]
-    model: dict[str, Any]
+    store: dict[str, Any] | None
+    watcher: dict[str, Any] | None
+    model: dict[str, Any] | None
     metrics: dict[str, Any]
     alerts: list[dict[str, Any]]
 
@@ -663,6 +665,14 @@ class SessionChangedParams(msgspec.Struct, rename="camel", kw_only=True):
     cause: ChangeCause
 
 
+class RetryError(msgspec.Struct, rename="camel", kw_only=True):
+    """Why a model request failed; `kind` is one of -32020's, `status` is HTTP's."""
+
+    kind: str
+    message: str
+    status: int | msgspec.UnsetType = msgspec.UNSET
+
+
 class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
     """A model request failed and is tried again after `delayMs`; `discard` names void parts."""
 
@@ -670,7 +680,7 @@ class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
     attempt: int
     max_attempts: int
     delay_ms: int
-    error: TurnError
+    error: RetryError
     discard: list[str]
 
 
@@ -1114,13 +1124,13 @@ ERRORS: dict[int, ErrorCode] = {
         ),
         ErrorCode(
             -32600,
-            ("invalid_request",),
+            ("invalid_request", "shut_down"),
             "A message is JSON but no request; a batch is none either.",
             "Send one JSON-RPC 2.0 object at a time, with an id that is a string or a number.",
         ),
         ErrorCode(
             -32601,
-            ("method_not_found",),
+            ("unknown_method", "not_available"),
             "There is no such method, or not in this version.",
             "Look the method up in the features that initialize answers.",
         ),
@@ -1133,8 +1143,8 @@ ERRORS: dict[int, ErrorCode] = {
         ),
         ErrorCode(
             -32603,
-            ("internal",),
-            "A fault of the daemon.",
+            ("internal", "client"),
+            "A fault of the daemon, or of the client in answering it.",
             "Report it with the daemon's log.",
         ),
         ErrorCode(
