@@ -140,11 +140,9 @@ def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
 
 def whole_output(part: Part) -> str | None:
     """Give the hash of the complete output that a part refers to, if any."""
-    match part:
-        case ToolPart(state=ToolCompleted(output=output) | ToolError(output=Output() as output)):
-            return output.whole
-        case _:
-            return None
+    if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted | ToolError):
+        return None
+    return None if part.state.output is None else part.state.output.whole
 
 
 def _part_fields(part: Part) -> dict[str, Plain]:
@@ -218,6 +216,8 @@ def _state_fields(state: ToolState) -> dict[str, Plain]:
                 "metadata": to_json(state.metadata),
                 "output": None if state.output is None else _output_fields(state.output),
             }
+        case _:
+            assert_never(state)
 
 
 def _output_fields(output: Output) -> dict[str, Plain]:
