@@ -1,5 +1,84 @@
-"""The command line: reads arguments and calls what does the work."""
+"""The command line: reads arguments and calls what does the work.
+
+`serve` is started by editors and must be quick, so it is told apart before anything else is
+imported; typer and rich are for the commands that people type.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
 
 
 def main() -> None:
     """Run the command that the arguments name."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--stdio"] or (arguments[:1] == ["serve"] and "--help" not in arguments):
+        _serve([a for a in arguments if a not in ("serve", "--stdio")])
+    else:
+        _people()
+
+
+def _serve(rest: list[str]) -> None:
+    if rest:
+        sys.stderr.write(f"sidecar serve: unknown argument {rest[0]!r}; it takes --stdio only\n")
+        sys.exit(2)
+    from sidecar.daemon import serve_stdio
+
+    serve_stdio()
+
+
+def _people() -> None:
+    import typer
+
+    app = typer.Typer(
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="A daemon beside your editor that owns an AI coding agent's sessions.",
+    )
+
+    @app.command()
+    def serve(
+        stdio: Annotated[bool, typer.Option("--stdio", help="Speak on stdin and stdout.")] = True,
+    ) -> None:
+        """Run the daemon for an editor."""
+        assert stdio
+        _serve([])
+
+    @app.command()
+    def demo(
+        workspace: Annotated[
+            Path | None, typer.Option(help="Play in this folder instead of a sample one.")
+        ] = None,
+        fast: Annotated[bool, typer.Option(help="Do not pace the output for reading.")] = False,
+    ) -> None:
+        """Play a session with the offline model, as an editor would; needs no key."""
+        from sidecar.commands.demo import play
+
+        sys.exit(play(workspace, fast=fast))
+
+    @app.command()
+    def sessions(
+        here: Annotated[bool, typer.Option(help="Only those of the current folder.")] = False,
+        limit: Annotated[int, typer.Option(help="At most this many.")] = 50,
+    ) -> None:
+        """List recorded sessions, newest first."""
+        from sidecar.commands.sessions import show
+
+        sys.exit(show(Path.cwd() if here else None, limit))
+
+    @app.command()
+    def doctor() -> None:
+        """Check what the daemon needs, and say what to do about what is missing."""
+        from sidecar.commands.doctor import check
+
+        sys.exit(check())
+
+    @app.command()
+    def verify() -> None:
+        """Read the whole store and derive every hash again."""
+        from sidecar.commands.verify import check
+
+        sys.exit(check())
+
+    app()

@@ -31,6 +31,11 @@ class Channel:
             self._reserve(self._reserved)
         return self._seq
 
+    def skip_to(self, seq: int) -> None:
+        """Go on after `seq`, which another daemon had reserved, if it is ahead of ours."""
+        self._seq = max(self._seq, seq)
+        self._reserved = max(self._reserved, seq)
+
     def origin(self, turn_id: TurnId, message_id: MessageId, part_id: PartId) -> Origin:
         """Say where an update belongs, with a sequence number of its own."""
         return Origin(self._session_id, turn_id, message_id, part_id, self.next_seq())

@@ -49,7 +49,7 @@ def compile_pattern(pattern: str) -> Lines:
             "input.pattern",
         ) from error
     search = compiled.search
-    return lambda line, seconds: search(line, timeout=seconds, concurrent=True) is not None
+    return lambda line, seconds: search(line, timeout=seconds) is not None
 
 
 def search_text(path: str, text: str, matches: Lines, left: Left) -> Iterator[Match]:

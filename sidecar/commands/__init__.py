@@ -1,0 +1,1 @@
+"""What people type: `demo`, `sessions`, `doctor`, `verify`. Rich output, never used by `serve`."""

@@ -1,0 +1,221 @@
+"""The composition root: the only place that joins the parts, reads the clock and mints ids."""
+
+import asyncio
+import json
+import logging
+import os
+import secrets
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+
+from sidecar import __version__
+from sidecar.config import Config, load
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import JsonObject, Millis
+from sidecar.model.catalogue import KNOWN, lookup
+from sidecar.model.models import Models
+from sidecar.session.context import Clock
+from sidecar.session.sessions import Sessions
+from sidecar.session.state import Environment
+from sidecar.store.journal import Store
+from sidecar.store.lease import this_process
+from sidecar.wire.server import serve
+from sidecar.wire.streams import reader, take_stdio, writer
+from sidecar.wire.translate import iso
+from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.facts import read_git, volatile_context
+from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
+
+logger = logging.getLogger("sidecar.daemon")
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+"""Crockford's base 32 in lower case: sorts as it counts, and is safe as a folder's name."""
+
+
+def read_clock() -> Millis:
+    """Give milliseconds since 1970.
+
+    `SIDECAR_CLOCK_OFFSET_FILE` names a file with a number of seconds that is added, read anew at
+    each use, so that checks of what depends on time need not wait.
+    """
+    return round((time.time() + _offset()) * 1000)
+
+
+def _offset() -> float:
+    path = os.environ.get("SIDECAR_CLOCK_OFFSET_FILE")
+    if not path:
+        return 0.0
+    try:
+        return float(Path(path).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0.0
+
+
+def id_source(now: Callable[[], Millis]) -> Callable[[str], str]:
+    """Give a function that mints ids like `msg_01jd…`: time-ordered, also within a millisecond.
+
+    48 bits of time and 80 of chance that count up within one millisecond, as in ULID. If the
+    clock steps back, the last time is kept, so that order never breaks.
+    """
+    last = [0, 0]
+
+    def new_id(prefix: str) -> str:
+        stamp = max(now(), last[0])
+        chance = last[1] + 1 if stamp == last[0] else secrets.randbits(79)
+        last[:] = [stamp, chance]
+        return f"{prefix}_{_base32(stamp, 10)}{_base32(chance, 16)}"
+
+    return new_id
+
+
+def _base32(number: int, length: int) -> str:
+    digits = []
+    for _ in range(length):
+        digits.append(ALPHABET[number & 31])
+        number >>= 5
+    return "".join(reversed(digits))
+
+
+def serve_stdio() -> None:
+    """Serve the editor that started this process, on stdin and stdout, and exit."""
+    read, write = take_stdio()
+    log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
+    code = asyncio.run(_serve(read, write))
+    sys.stderr.flush()
+    # Threads that still read stdin or wait for a tool must not keep the process.
+    os._exit(code)
+
+
+async def _serve(read: int, write: int) -> int:
+    clock = Clock(read_clock, id_source(read_clock))
+    models = Models(read_clock, secrets.SystemRandom().random, _pace())
+    buffers = Buffers()
+
+    async def open_environment(options: JsonObject, root: Path | None) -> Environment:
+        config, problems = await asyncio.to_thread(
+            load, workspace=root, environment=os.environ, options=options
+        )
+        for problem in problems:
+            logger.warning("configuration: %s", problem)
+        models.configure(config)
+        store = await asyncio.to_thread(open_store, config.data_dir)
+        return Environment(
+            store=store,
+            config=config,
+            clock=clock,
+            buffers=buffers,
+            count=await models.counter(),
+            model_for=models.model_for,
+            info=lookup,
+            facts=_facts,
+            models=KNOWN,
+            variables=os.environ,
+            instructions=_instructions(config),
+        )
+
+    sessions = Sessions(
+        open_environment, buffers, this_process(secrets.token_hex(8)), describe, check_options
+    )
+    async with asyncio.TaskGroup() as group:
+        group.create_task(sessions.run())
+        return await serve(
+            sessions,
+            reader(read),
+            writer(write),
+            version=__version__,
+            on_initialized=lambda: _warm_up(models, sessions),
+        )
+
+
+def open_store(folder: Path) -> Store:
+    """Open the store; imported late, because `initialize` needs none of it."""
+    return Store.open(folder, now=read_clock)
+
+
+async def _warm_up(models: Models, sessions: Sessions) -> None:
+    await sessions.warm_up()
+    await models.warm_up()
+
+
+def check_options(options: JsonObject) -> str:
+    """Say what is wrong with the editor's options, or nothing."""
+    try:
+        load(workspace=None, environment=os.environ, options=options)
+    except BadRequest as error:
+        return error.message
+    return ""
+
+
+def describe(environment: Environment | None) -> JsonObject:
+    """Say how the daemon is, for `daemon/status`."""
+    about: JsonObject = {"version": __version__, "pid": os.getpid()}
+    if environment is None:
+        return {**about, "store": None, "model": None}
+    config, store = environment.config, environment.store
+    return {
+        **about,
+        "store": {
+            "path": str(config.data_dir),
+            "bytes": store.size(),
+            "readOnly": store.read_only,
+        },
+        "model": {
+            "id": config.model,
+            "provider": config.provider.name,
+            "hasKey": bool(config.provider.api_key),
+        },
+        "watcher": None,
+        "metrics": {},
+        "alerts": [],
+    }
+
+
+async def _facts(cwd: str, trusted: bool, shown: JsonObject) -> str:
+    git = await read_git(Path(cwd), trusted, os.environ)
+    day = datetime.fromtimestamp(read_clock() / 1000).astimezone().date()
+    return volatile_context(day, git, shown, Path(cwd))
+
+
+def _instructions(config: Config) -> Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]:
+    async def read(cwd: str, trusted: bool) -> tuple[Instruction, ...]:
+        if not config.instructions:
+            return ()
+        return await asyncio.to_thread(read_instructions, Path(cwd), trusted, user_folder())
+
+    return read
+
+
+def _pace() -> float:
+    """Seconds between the offline model's pieces; `sidecar demo` sets it, to be watched."""
+    try:
+        return float(os.environ.get("SIDECAR_OFFLINE_PACE", "0"))
+    except ValueError:
+        return 0.0
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: when, how bad, where, what. Bodies are never logged."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Give a record's line."""
+        line: JsonObject = {
+            "at": iso(round(record.created * 1000)),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False)
+
+
+def log_to_stderr(level: str) -> None:
+    """Send our own logs to stderr; pygls's, which hold whole bodies, only when they are errors."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    for name in ("pygls", "httpx2", "httpcore2", "anthropic", "asyncio"):
+        logging.getLogger(name).setLevel(logging.ERROR)

@@ -1,0 +1,144 @@
+"""The Anthropic SDK: one attempt at a streamed answer, with our retries around it.
+
+Importing the SDK takes a second or two and 70 MB, so it happens after `initialize` has been
+answered, in a thread, with the garbage collector off: the loop then stalls for milliseconds.
+"""
+
+import asyncio
+import gc
+import importlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
+from typing import Any
+
+from sidecar.core.errors import ModelFailed
+from sidecar.core.parts import JsonObject, Millis
+from sidecar.core.prompt import ModelRequest
+from sidecar.core.stream import StreamEvent
+from sidecar.model.decode import Decoder
+from sidecar.model.encode import encode
+from sidecar.model.endpoint import Endpoint
+from sidecar.model.failures import EndedEarly, classify
+from sidecar.model.retry import Patience, with_retries
+
+STALL = 120.0
+"""Seconds without a byte after which a stream counts as dead; the provider pings more often."""
+
+_CLIENTS = {
+    "anthropic": "AsyncAnthropic",
+    "bedrock": "AsyncAnthropicBedrock",
+    "vertex": "AsyncAnthropicVertex",
+    "foundry": "AsyncAnthropicFoundry",
+}
+NO_KEY = (
+    "there is no API key: set ANTHROPIC_API_KEY or the provider's apiKey, "
+    'or choose the model "offline", which needs none'
+)
+
+
+class AnthropicModel:
+    """Implements `model.contract.Model` with the vendor's SDK."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        now: Callable[[], Millis],
+        random: Callable[[], float],
+        patience: Patience | None = None,
+        stall: float = STALL,
+    ) -> None:
+        self._endpoint = endpoint
+        self._now = now
+        self._random = random
+        self._patience = patience or Patience()
+        self._stall = stall
+        self._client: Any = None
+        self._loading = asyncio.Lock()
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        """Give the provider's request body, exactly as `stream` would send it."""
+        return {**encode(request), "stream": True}
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Send the request and yield events up to `ResponseFinished`; see the contract."""
+        if self._endpoint.name == "anthropic" and self._endpoint.hosted:
+            self._require_key()
+        await self.warm_up()
+        body = self.body(request)
+        headers = {"x-sidecar-purpose": request.purpose}
+        tries = with_retries(
+            lambda: self._attempt(body, headers), self._patience, asyncio.sleep, self._random
+        )
+        async with aclosing(tries) as events:  # type: ignore[type-var] # a generator
+            async for event in events:
+                yield event
+
+    async def warm_up(self) -> None:
+        """Import the SDK and make the client, once; the first request waits for it."""
+        async with self._loading:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._load)
+
+    def _require_key(self) -> None:
+        if not self._endpoint.api_key:
+            raise ModelFailed(NO_KEY, kind="authentication")
+
+    async def _attempt(
+        self, body: JsonObject, headers: Mapping[str, str]
+    ) -> AsyncIterator[StreamEvent]:
+        decoder = Decoder()
+        try:
+            # The plain POST skips the SDK's transformation of the whole history, which costs
+            # more than everything else we do for a step.
+            response = await self._client.post(
+                "/v1/messages",
+                body=body,
+                cast_to=object,
+                options={"headers": headers},
+                stream=True,
+                stream_cls=self._stream_class,
+            )
+            async with response:
+                async for event in response:
+                    for known in decoder.take(event):
+                        yield known
+            if not decoder.finished:
+                raise EndedEarly  # noqa: TRY301 - it joins the SDK's own ways to fail
+        except (asyncio.CancelledError, GeneratorExit, ModelFailed):
+            raise
+        except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
+            # Without the chain: the SDK's exceptions quote headers and bodies.
+            raise classify(error, self._now()) from None
+
+    def _load(self) -> Any:  # noqa: ANN401 - one of the SDK's clients, imported late
+        """Import the SDK off the loop and make the client for this endpoint."""
+        gc.disable()
+        try:
+            sdk = importlib.import_module("anthropic")
+            gc.freeze()
+        finally:
+            gc.enable()
+        transport = importlib.import_module("httpx2")
+        self._stream_class = sdk.AsyncStream[object]
+        timeout = transport.Timeout(connect=10.0, read=self._stall, write=60.0, pool=60.0)
+        name = _CLIENTS.get(self._endpoint.name)
+        if name is None:
+            known = ", ".join(_CLIENTS)
+            raise ModelFailed(
+                f"there is no provider {self._endpoint.name!r}; there are {known}",
+                kind="bad_request",
+            )
+        options: dict[str, Any] = {"max_retries": 0, "timeout": timeout}
+        if self._endpoint.name == "anthropic":
+            # Local servers take any key; giving one keeps the SDK from looking for others.
+            options["api_key"] = self._endpoint.api_key or "none"
+            options["base_url"] = self._endpoint.base_url or "https://api.anthropic.com"
+            options["open_telemetry"] = False
+        elif self._endpoint.base_url:
+            options["base_url"] = self._endpoint.base_url
+        try:
+            return getattr(sdk, name)(**options)
+        except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:
+            text = f"the provider {self._endpoint.name} cannot be used: {error}"
+            raise ModelFailed(text, kind="bad_request") from None

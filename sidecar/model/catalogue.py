@@ -1,0 +1,96 @@
+"""The models we know: windows, limits and prices, as data.
+
+Prices agree with `genai-prices` (a test compares them); a model that only it knows gets its price
+from there. Windows and limits: Anthropic's model pages, read 2026-11. Source of the minimums:
+"Prompt caching", same date.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
+from functools import lru_cache
+from types import MappingProxyType
+
+from sidecar.core.pricing import ModelInfo, Price
+
+CURRENT = 1.5
+"""Tokens per cl100k token for models since Opus 4.7; the first observation corrects it."""
+OLDER = 1.2
+WINDOW = 200_000
+OUTPUT = 8_192
+
+
+def _price(card: str) -> Price:
+    """Read `input output write-5m write-1h read`, in USD per million tokens."""
+    return Price(*(Decimal(number) for number in card.split()))
+
+
+def _model(
+    name: str, card: str, window: int, output: int, cacheable: int, factor: float
+) -> ModelInfo:
+    return ModelInfo(name, window, output, cacheable, factor, _price(card), effort=True)
+
+
+_M = 1_000_000
+_LISTED = (
+    _model("claude-opus-5-5", "4 20 5 8 0.20", _M, 128_000, 512, CURRENT),
+    _model("claude-sonnet-5-5", "2 10 2.50 4 0.10", _M, 128_000, 512, CURRENT),
+    replace(
+        _model("claude-haiku-5-5", "0.10 0.50 0.125 0.20 0.01", _M, 128_000, 512, CURRENT),
+        tier_above=100_000,
+        tier_price=_price("0.50 2.50 0.625 1.00 0.05"),
+    ),
+    _model("claude-fable-5-2", "8 40 10 16 0.20", _M, 128_000, 512, CURRENT),
+    _model("claude-fable-5-1", "10 50 12.50 20 0.25", _M, 128_000, 512, CURRENT),
+    _model("claude-fable-5", "10 50 12.50 20 1.00", _M, 128_000, 512, CURRENT),
+    _model("claude-opus-5", "5 25 6.25 10 0.50", _M, 128_000, 512, CURRENT),
+    _model("claude-sonnet-5", "2 10 2.50 4 0.20", _M, 128_000, 1_024, CURRENT),
+    _model("claude-opus-4-8", "5 25 6.25 10 0.50", _M, 128_000, 1_024, CURRENT),
+    _model("claude-opus-4-7", "5 25 6.25 10 0.50", _M, 128_000, 2_048, CURRENT),
+    _model("claude-opus-4-6", "5 25 6.25 10 0.50", _M, 128_000, 4_096, OLDER),
+    _model("claude-sonnet-4-6", "3 15 3.75 6 0.30", _M, 128_000, 1_024, OLDER),
+    _model("claude-opus-4-5", "5 25 6.25 10 0.50", WINDOW, 64_000, 4_096, OLDER),
+    _model("claude-sonnet-4-5", "3 15 3.75 6 0.30", WINDOW, 64_000, 1_024, OLDER),
+    _model("claude-haiku-4-5", "1 5 1.25 2 0.10", WINDOW, 64_000, 4_096, OLDER),
+    ModelInfo("offline", WINDOW, OUTPUT, 0, 1.0, _price("0 0 0 0 0")),
+)
+MODELS: Mapping[str, ModelInfo] = MappingProxyType({info.id: info for info in _LISTED})
+KNOWN: tuple[str, ...] = tuple(MODELS)
+
+
+@lru_cache(maxsize=256)
+def lookup(model_id: str) -> ModelInfo:
+    """Give what is known of a model; dated ids stand for their model.
+
+    An unknown model gets a cautious window and no price: cost unknown, never a sibling's.
+    """
+    known = MODELS.get(model_id) or MODELS.get(_undated(model_id))
+    if known is not None:
+        return replace(known, id=model_id)
+    return _from_genai_prices(model_id) or ModelInfo(model_id, WINDOW, OUTPUT, 1_024, CURRENT)
+
+
+def _undated(model_id: str) -> str:
+    """Take away a date (`-20251001`), and what marks a model's place on other clouds."""
+    name = model_id.removeprefix("anthropic.").partition("@")[0]
+    head, _, tail = name.rpartition("-")
+    return head if len(tail) == 8 and tail.isdigit() else name
+
+
+def _from_genai_prices(model_id: str) -> ModelInfo | None:
+    # Its import takes a quarter of a second, so it waits for a model that our table lacks.
+    from genai_prices import Usage, calc_price  # noqa: PLC0415 - see above
+
+    try:
+        found = calc_price(Usage(input_tokens=1, output_tokens=1), model_ref=model_id)
+    except LookupError:
+        return None
+    card = found.model_price
+    plain = (card.input_mtok, card.output_mtok, card.cache_write_mtok, card.cache_read_mtok)
+    price = None
+    if all(amount is None or isinstance(amount, Decimal) for amount in plain):
+        given, output, write, read = (None if a is None else Decimal(str(a)) for a in plain)
+        if given is not None and output is not None:
+            written = given if write is None else write
+            price = Price(given, output, written, written, given if read is None else read)
+    return ModelInfo(model_id, found.model.context_window or WINDOW, OUTPUT, 1_024, CURRENT, price)

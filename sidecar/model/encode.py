@@ -1,0 +1,105 @@
+"""A prompt as the Messages API takes it. Pure: the same prompt gives the same bytes."""
+
+from sidecar.core.parts import Json, JsonObject, Media
+from sidecar.core.prompt import Breakpoint, ModelRequest, ToolSpec
+from sidecar.core.render import (
+    Block,
+    CallBlock,
+    MediaBlock,
+    OpaqueBlock,
+    ReasoningBlock,
+    ResultBlock,
+    TextBlock,
+)
+
+NOTHING = "(no output)"
+"""The API refuses an empty text block, and local servers an empty result."""
+
+
+def encode(request: ModelRequest) -> JsonObject:
+    """Give the request's body, but for `stream`."""
+    marks = {(b.message, b.block): b for b in request.prompt.breakpoints}
+    body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens}
+    if request.prompt.system:
+        body["system"] = [
+            _marked(_block(block), marks.get((None, index)))
+            for index, block in enumerate(request.prompt.system)
+        ]
+    if request.prompt.tools:
+        body["tools"] = [_tool(tool) for tool in request.prompt.tools]
+    body["messages"] = [
+        {
+            "role": message.role,
+            "content": [
+                _marked(_block(block), marks.get((number, index)))
+                for index, block in enumerate(message.blocks)
+            ],
+        }
+        for number, message in enumerate(request.prompt.messages)
+    ]
+    if request.effort:
+        body["output_config"] = {"effort": request.effort}
+    return body
+
+
+def _tool(tool: ToolSpec) -> JsonObject:
+    return {
+        "name": tool.name,
+        "description": _text(tool.description),
+        "input_schema": tool.input_schema,
+    }
+
+
+def _marked(block: JsonObject, mark: Breakpoint | None) -> JsonObject:
+    if mark is None:
+        return block
+    ttl: JsonObject = {"ttl": "1h"} if mark.ttl == "1h" else {}
+    return {**block, "cache_control": {"type": "ephemeral", **ttl}}
+
+
+def _block(block: Block) -> JsonObject:
+    match block.content:
+        case TextBlock(text=text):
+            return {"type": "text", "text": _text(text)}
+        case MediaBlock(media=media):
+            return _media(media)
+        case ReasoningBlock(text=text, metadata={"data": data}):
+            return {"type": "redacted_thinking", "data": data}
+        case ReasoningBlock(text=text, metadata=metadata):
+            return {
+                "type": "thinking",
+                "thinking": text,
+                "signature": metadata.get("signature", ""),
+            }
+        case CallBlock(call_id=call_id, name=name, input=given):
+            return {"type": "tool_use", "id": call_id, "name": name, "input": given}
+        case ResultBlock():
+            return _result(block.content)
+        case OpaqueBlock(block=body):
+            return body
+
+
+def _result(result: ResultBlock) -> JsonObject:
+    text = _text(result.text) or NOTHING
+    content: Json = text
+    if result.media:
+        content = [{"type": "text", "text": text}, *(_media(media) for media in result.media)]
+    encoded: JsonObject = {
+        "type": "tool_result",
+        "tool_use_id": result.call_id,
+        "content": content,
+    }
+    return {**encoded, "is_error": True} if result.is_error else encoded
+
+
+def _media(media: Media) -> JsonObject:
+    source: JsonObject = {"type": "base64", "media_type": media.media_type, "data": media.data}
+    return {
+        "type": "image" if media.media_type.startswith("image/") else "document",
+        "source": source,
+    }
+
+
+def _text(text: str) -> str:
+    """Replace lone surrogates, which JSON over HTTP cannot carry."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,124 @@
+"""What went wrong with a model call, and whether another attempt can help.
+
+The SDK reports a broken stream in unrelated ways (an APIStatusError with status 200 for an error
+event, a bare transport error for a drop or a stall, nothing at all for a clean early end), so it
+is told by attributes, in one place. Checked with SDK 2.11.
+"""
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+from sidecar.core.errors import ModelFailed, ModelFailure
+from sidecar.core.parts import Millis
+
+RETRYABLE_STATUS = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+_STREAM_RETRYABLE = frozenset(
+    {"overloaded_error", "api_error", "rate_limit_error", "timeout_error"}
+)
+_KINDS: dict[int, ModelFailure] = {
+    401: "authentication",
+    403: "authentication",
+    413: "context_overflow",
+    429: "rate_limit",
+    529: "overloaded",
+}
+_ADVICE: dict[str, str] = {
+    "authentication": "check the API key, or choose the model `offline`",
+    "rate_limit": "wait a little, then send the prompt again",
+    "overloaded": "the provider is overloaded: send the prompt again later",
+    "context_overflow": "the conversation is too long for the model: start a new session",
+    "network": "check the connection and the provider's base URL, then send the prompt again",
+    "interrupted": "the answer broke off: send the prompt again",
+    "bad_request": "the provider refused the request",
+}
+
+
+class EndedEarly(Exception):
+    """The stream ended cleanly, but before `message_stop`."""
+
+
+def classify(error: Exception, now: Millis) -> ModelFailed:
+    """Give an error of the SDK, of its transport or of the stream in our terms."""
+    status = getattr(error, "status_code", None)
+    kind_word = str(getattr(error, "type", "") or "")
+    said = _said(error)
+    if isinstance(error, EndedEarly):
+        return _failed("interrupted", "the answer ended before it was complete", retryable=True)
+    if status == 200:
+        overloaded = kind_word == "overloaded_error"
+        kind: ModelFailure = "overloaded" if overloaded else "interrupted"
+        return _failed(kind, said, retryable=kind_word in _STREAM_RETRYABLE or not kind_word)
+    if isinstance(status, int):
+        return _by_status(error, status, said, now)
+    if _is_transport(error):
+        return _failed("network", said or type(error).__name__, retryable=True)
+    return _failed("interrupted", f"the answer could not be read: {said}", retryable=True)
+
+
+def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
+    """Read how many seconds the provider asks to wait: in ms, in seconds, or as a date."""
+    exact = headers.get("retry-after-ms")
+    if exact is not None and _is_number(exact):
+        return max(0.0, float(exact) / 1000)
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    if _is_number(value):
+        return max(0.0, float(value))
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now / 1000)
+    except (TypeError, ValueError):
+        return None
+
+
+def _by_status(error: Exception, status: int, said: str, now: Millis) -> ModelFailed:
+    kind = _KINDS.get(status, "overloaded" if status >= 500 else "bad_request")
+    if status == 400 and "prompt is too long" in said.lower():
+        kind = "context_overflow"
+    # A spend limit answers 429 for as long as it holds: waiting does not help.
+    limited = "spend" in str(getattr(error, "error_code", "") or "").lower()
+    limited = limited or "Spend" in type(error).__name__
+    response = getattr(error, "response", None)
+    headers = getattr(response, "headers", {})
+    failed = _failed(
+        kind, said, retryable=status in RETRYABLE_STATUS and not limited, status=status
+    )
+    failed.retry_after = retry_after(headers, now) if status in RETRYABLE_STATUS else None
+    request_id = getattr(error, "request_id", None)
+    if isinstance(request_id, str):
+        failed.data["requestId"] = request_id
+    return failed
+
+
+def _failed(
+    kind: ModelFailure, said: str, *, retryable: bool, status: int | None = None
+) -> ModelFailed:
+    message = f"{said.rstrip('.')}; {_ADVICE[kind]}" if said else _ADVICE[kind]
+    return ModelFailed(message, kind=kind, status=status, retryable=retryable)
+
+
+def _said(error: Exception) -> str:
+    """Give the provider's own words, without the request that the SDK's message quotes."""
+    body = getattr(error, "body", None)
+    inner = body.get("error") if isinstance(body, dict) else None
+    message = inner.get("message") if isinstance(inner, dict) else None
+    if isinstance(message, str):
+        return message
+    return str(getattr(error, "message", "") or error)[:500]
+
+
+def _is_transport(error: Exception) -> bool:
+    modules = {cls.__module__.partition(".")[0] for cls in type(error).__mro__}
+    names = {cls.__name__ for cls in type(error).__mro__}
+    return bool(modules & {"httpx2", "httpcore2"}) or bool(
+        names
+        & {"APIConnectionError", "APITimeoutError", "TransportError", "TimeoutError", "OSError"}
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

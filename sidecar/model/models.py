@@ -1,0 +1,64 @@
+"""The models that a daemon can ask, chosen by id, each made when it is first needed."""
+
+import asyncio
+from collections.abc import Callable
+
+from sidecar.config import OFFLINE_MODEL, Config
+from sidecar.core.parts import Millis
+from sidecar.core.tokens import Count
+from sidecar.model.anthropic_stream import AnthropicModel
+from sidecar.model.contract import Model
+from sidecar.model.endpoint import Endpoint
+from sidecar.model.offline import OfflineModel
+from sidecar.model.retry import Patience
+from sidecar.model.vocabulary import load_counter
+
+
+class Models:
+    """The models that this daemon can ask, made when first asked for."""
+
+    def __init__(
+        self, now: Callable[[], Millis], random: Callable[[], float], pace: float = 0.0
+    ) -> None:
+        self._now = now
+        self._random = random
+        self._pace = pace
+        self._config = Config()
+        self._offline: Model | None = None
+        self._hosted: AnthropicModel | None = None
+        self._count: Count | None = None
+        self._counting = asyncio.Lock()
+
+    def configure(self, config: Config) -> None:
+        """Take the provider and its key from the configuration."""
+        self._config = config
+
+    def model_for(self, model_id: str) -> Model:
+        """Give what answers for a model id: the offline one, or the provider's."""
+        if model_id == OFFLINE_MODEL:
+            if self._offline is None:
+                self._offline = OfflineModel(self._count or len, self._pace)
+            return self._offline
+        if self._hosted is None:
+            provider, retry = self._config.provider, self._config.retry
+            self._hosted = AnthropicModel(
+                Endpoint(provider.name, provider.base_url, provider.api_key),
+                now=self._now,
+                random=self._random,
+                patience=Patience(retry.attempts, retry.cap_ms / 1000),
+            )
+        return self._hosted
+
+    async def counter(self) -> Count:
+        """Give the token counter; its vocabulary takes a fifth of a second, once."""
+        async with self._counting:
+            if self._count is None:
+                self._count = await asyncio.to_thread(load_counter)
+            return self._count
+
+    async def warm_up(self) -> None:
+        """Import the vendor's SDK, off the loop, if a hosted model is configured."""
+        if self._config.model != OFFLINE_MODEL:
+            model = self.model_for(self._config.model)
+            if isinstance(model, AnthropicModel):
+                await model.warm_up()

@@ -1,0 +1,185 @@
+"""The offline model: needs no key and no network, so that anyone can try the whole product.
+
+It is not a language model and says so. It follows simple rules (`offline_rules`), calls the real
+tools, sees their results, and reports usage as a provider with a prompt cache would.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.prompt import ModelRequest, Prompt, flat
+from sidecar.core.render import Block, CallBlock, ResultBlock, TextBlock
+from sidecar.core.stream import (
+    BlockDelta,
+    BlockFinished,
+    BlockMetadata,
+    BlockStarted,
+    ResponseFinished,
+    ResponseStarted,
+    StreamEvent,
+)
+from sidecar.core.tokens import Count, count_block, count_tool
+from sidecar.model.encode import encode
+from sidecar.model.offline_rules import Call, Step, plan
+
+PIECE = 12
+"""Characters in a delta, about what a fast model sends."""
+
+HELP = """\
+I am Sidecar's offline model: not a language model, but a few rules that call the real tools.
+Try: "read README.md and main.py", "search for TODO in src", "list files", \
+"create notes.txt with `hello`", "replace `a` with `b` in main.py", "run `ls -l`", \
+"todo: one; two", or several joined by "then"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The newest typed text, and the calls and results that followed it."""
+
+    text: str
+    calls: tuple[CallBlock, ...]
+    results: tuple[ResultBlock, ...]
+    calls_before: int
+    first: bool
+
+
+class OfflineModel:
+    """Implements `model.contract.Model`. `pace` is seconds between pieces, to be watched."""
+
+    def __init__(self, count: Count, pace: float = 0.0) -> None:
+        self._count = count
+        self._pace = pace
+        self._cached: dict[str, list[Block]] = {}
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        """Give the body that a hosted model would be sent."""
+        return encode(request)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Answer by rule."""
+        turn = _read(request.prompt)
+        steps = plan(turn.text, [tool.name for tool in request.prompt.tools])
+        usage = self._usage(request.prompt)
+        yield ResponseStarted("offline", usage, "offline")
+        step = _next(steps, turn)
+        output = 0
+        if step:
+            async for event in self._acting(turn, step, steps):
+                output += isinstance(event, BlockDelta)
+                yield event
+        else:
+            async for event in self._saying(0, _closing(turn, steps)):
+                output += isinstance(event, BlockDelta)
+                yield event
+        final = Usage(
+            input=usage.input,
+            cache_read=usage.cache_read,
+            cache_write_5m=usage.cache_write_5m,
+            output=output * 4,
+        )
+        yield ResponseFinished("tool_use" if step else "end_turn", final)
+
+    async def _acting(
+        self, turn: _Turn, step: Step, steps: tuple[Step, ...]
+    ) -> AsyncIterator[StreamEvent]:
+        index = 0
+        if not turn.calls:
+            yield BlockStarted(index, "reasoning")
+            number = "one step" if len(steps) == 1 else f"{len(steps)} steps"
+            async for event in self._pieces(index, f"My rules read this as {number}."):
+                yield event
+            yield BlockMetadata(index, {"signature": "offline"})
+            yield BlockFinished(index)
+            index += 1
+            async for event in self._saying(index, _opening(turn, step)):
+                yield event
+            index += 1
+        for made, call in enumerate(step, turn.calls_before + len(turn.calls) + 1):
+            yield BlockStarted(index, "tool", f"offline_{made}", call.name)
+            async for event in self._pieces(index, json.dumps(call.input, ensure_ascii=False)):
+                yield event
+            yield BlockFinished(index, call.input)
+            index += 1
+
+    async def _saying(self, index: int, text: str) -> AsyncIterator[StreamEvent]:
+        yield BlockStarted(index, "text")
+        async for event in self._pieces(index, text):
+            yield event
+        yield BlockFinished(index)
+
+    async def _pieces(self, index: int, text: str) -> AsyncIterator[StreamEvent]:
+        for start in range(0, len(text), PIECE):
+            await asyncio.sleep(self._pace)
+            yield BlockDelta(index, text[start : start + PIECE])
+
+    def _usage(self, prompt: Prompt) -> Usage:
+        """Count as a provider would that caches what the request before had as well."""
+        static = sum(count_tool(tool, self._count) for tool in prompt.tools)
+        static += sum(count_block(block, self._count) for block in prompt.system)
+        blocks = list(flat(prompt))
+        # A conversation is known by its first block; another one begins with nothing cached.
+        name = repr(blocks[0].part_id) if blocks else ""
+        before = self._cached.get(name, [])
+        same = 0
+        while same < min(len(before), len(blocks)) and before[same] == blocks[same]:
+            same += 1
+        self._cached = {name: blocks}
+        sizes = [count_block(block, self._count) for block in blocks]
+        read = static + sum(sizes[:same]) if before else 0
+        return Usage(cache_read=read, cache_write_5m=static + sum(sizes) - read)
+
+
+def _read(prompt: Prompt) -> _Turn:
+    blocks = flat(prompt)
+    typed = [
+        index
+        for index, block in enumerate(blocks)
+        if block.region == "user" and isinstance(block.content, TextBlock)
+    ]
+    start = typed[-1] if typed else 0
+    content = blocks[start].content if typed else None
+    after = blocks[start + 1 :]
+    said = any(block.region == "assistant" for block in blocks[:start])
+    return _Turn(
+        text=content.text if isinstance(content, TextBlock) else "",
+        calls=tuple(b.content for b in after if isinstance(b.content, CallBlock)),
+        results=tuple(b.content for b in after if isinstance(b.content, ResultBlock)),
+        calls_before=sum(isinstance(b.content, CallBlock) for b in blocks[:start]),
+        first=not said,
+    )
+
+
+def _next(steps: tuple[Step, ...], turn: _Turn) -> Step:
+    """Give the step whose calls have not been made yet; none when all have."""
+    made = 0
+    for step in steps:
+        if made >= len(turn.calls):
+            return step
+        made += len(step)
+    return ()
+
+
+def _opening(turn: _Turn, step: Step) -> str:
+    who = "I am not a language model; I follow simple rules. " if turn.first else ""
+    return f"{who}I will {' and '.join(_named(call) for call in step)}."
+
+
+def _named(call: Call) -> str:
+    given = call.input if isinstance(call.input, dict) else {}
+    first = next((str(value) for value in given.values() if isinstance(value, str)), "")
+    return f"call {call.name} on {first[:60]}" if first else f"call {call.name}"
+
+
+def _closing(turn: _Turn, steps: tuple[Step, ...]) -> str:
+    if not steps:
+        return f"{HELP}\n\nYour message had {len(turn.text)} characters, and none of my rules fits."
+    names = {call.call_id: call.name for call in turn.calls}
+    lines = []
+    for result in turn.results:
+        first = result.text.strip().splitlines()[0][:120] if result.text.strip() else "(nothing)"
+        failed = "failed: " if result.is_error else ""
+        lines.append(f"- {names.get(result.call_id, 'tool')}: {failed}{first}")
+    return "Done. What the tools said:\n" + "\n".join(lines)

@@ -1,0 +1,78 @@
+"""ACP content blocks into parts, and back for those who watch."""
+
+from collections.abc import Callable
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import FilePart, JsonObject, Media, Part, PartId, TextPart, TextSource
+
+MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
+"""What the Messages API takes besides text; anything else would fail the whole request."""
+
+NewPartId = Callable[[], PartId]
+
+
+def parts_of(
+    blocks: tuple[JsonObject, ...], new_part_id: NewPartId, source: TextSource
+) -> tuple[Part, ...]:
+    """Turn what the user sent into parts.
+
+    Raises:
+        BadRequest: naming the block that cannot be used, or when there is nothing to send.
+    """
+    parts = tuple(
+        _part(block, new_part_id(), source, f"params.prompt[{index}]")
+        for index, block in enumerate(blocks)
+    )
+    blank = all(isinstance(part, TextPart) and not part.text.strip() for part in parts)
+    if blank:
+        raise BadRequest(
+            "the prompt is empty: send at least one block with content", "params.prompt"
+        )
+    return parts
+
+
+def _part(block: JsonObject, part_id: PartId, source: TextSource, path: str) -> Part:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return TextPart(part_id, text, source)
+        case {"type": "image", "data": str(data), "mimeType": str(mime)}:
+            media = Media(_sendable(mime, path), data)
+            return FilePart(part_id, str(block.get("uri") or ""), media=media)
+        case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
+            return FilePart(part_id, uri, text=text)
+        case {"type": "resource", "resource": {"uri": str(uri), "blob": str(data), **rest}}:
+            kind = str(rest.get("mimeType") or "application/octet-stream")
+            return FilePart(part_id, uri, media=Media(_sendable(kind, path), data))
+        case {"type": "resource_link", "uri": str(uri)}:
+            return FilePart(part_id, uri, name=str(block.get("name") or ""))
+        case _:
+            given = block.get("type")
+            raise BadRequest(
+                f"a content block of type {given!r} with these fields cannot be sent; "
+                "use text, image, resource or resource_link",
+                path,
+            )
+
+
+def _sendable(media_type: str, path: str) -> str:
+    if media_type not in MEDIA_TYPES:
+        raise BadRequest(
+            f"{media_type} cannot be sent to a model; these can: {', '.join(MEDIA_TYPES)}", path
+        )
+    return media_type
+
+
+def content_of(part: FilePart) -> JsonObject:
+    """Give the content block that a file part came from."""
+    if part.media is not None and part.media.media_type.startswith("image/"):
+        return {"type": "image", "mimeType": part.media.media_type, "data": part.media.data}
+    if part.media is not None:
+        blob: JsonObject = {
+            "uri": part.uri,
+            "blob": part.media.data,
+            "mimeType": part.media.media_type,
+        }
+        return {"type": "resource", "resource": blob}
+    if part.text is not None:
+        return {"type": "resource", "resource": {"uri": part.uri, "text": part.text}}
+    return {"type": "resource_link", "uri": part.uri, "name": part.name or part.uri}

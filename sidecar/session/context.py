@@ -1,0 +1,70 @@
+"""What a running turn works with: handed down from the session, never reached for."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sidecar.core.parts import JsonObject, MessageId, Millis, PartId, SessionId, TurnId, Usage
+from sidecar.core.prompt import ToolSpec
+from sidecar.model.contract import Model
+from sidecar.session.channel import Channel
+from sidecar.session.log import SessionLog
+from sidecar.session.permissions import Permissions
+from sidecar.session.values import Recalled
+from sidecar.session.view import View
+from sidecar.tools.contract import Client, PermissionOption
+from sidecar.workspace.buffers import Buffers
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time and new ids, as `daemon.py` gives them; `new_id` takes a prefix like `msg`."""
+
+    now: Callable[[], Millis]
+    new_id: Callable[[str], str]
+
+    def part_id(self) -> PartId:
+        """Mint a part's id."""
+        return PartId(self.new_id("part"))
+
+    def message_id(self) -> MessageId:
+        """Mint a message's id."""
+        return MessageId(self.new_id("msg"))
+
+    def turn_id(self) -> TurnId:
+        """Mint a turn's id."""
+        return TurnId(self.new_id("turn"))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """One turn's surroundings. `max_tokens` bounds each answer, `max_steps` the turn.
+
+    `environment` holds the daemon's own variables. `price` gives what usage costs in USD with
+    this turn's model, or `None` when unknown.
+    """
+
+    session_id: SessionId
+    turn_id: TurnId
+    cwd: str
+    trusted: bool
+    log: SessionLog
+    view: View
+    channel: Channel
+    clock: Clock
+    model: Model
+    max_tokens: int
+    effort: str
+    max_steps: int
+    price: Callable[[Usage], Decimal | None]
+    tools: Mapping[str, ToolSpec]
+    permissions: Permissions
+    client: Callable[[], Client]
+    buffers: Buffers
+    recall: Callable[[str, int, int | None, str | None], Awaitable[Recalled]]
+    environment: Mapping[str, str]
+    meter_changed: Callable[[], None]
+
+    async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
+        """Ask the user, through the editor that is connected now."""
+        return await self.client().request_permission(self.session_id, tool_call, options)

@@ -1,0 +1,64 @@
+"""Epochs: stretches of requests with the same static bytes.
+
+A new one begins only by a record that says why. Each change is told to clients exactly once.
+"""
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import StepFinishPart
+from sidecar.core.prompt import Static
+from sidecar.core.render import RENDERER
+from sidecar.session.events import EpochChanged
+from sidecar.session.gauge import read_size
+from sidecar.session.log import SessionLog
+from sidecar.session.state import State
+from sidecar.session.static import static_from_json, static_to_json
+
+EPOCH = "epoch"
+
+
+def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> None:
+    """Gather the record of a new epoch; the next commit writes it with its static bytes."""
+    log.note(EPOCH, {"compactionId": compaction_id, "cause": cause, **static_to_json(static)})
+
+
+def stored_static(log: SessionLog) -> tuple[Static, int]:
+    """Give the static bytes of the epoch that the log is in, and when it began.
+
+    Raises:
+        StorageFailed: the log has no readable epoch.
+    """
+    record = log.last_record(EPOCH)
+    if record is None:
+        raise StorageFailed(
+            "this session's log has lost its beginning; run `sidecar verify`", kind="corrupt"
+        )
+    return static_from_json(record.body), record.at
+
+
+async def follow_model(state: State) -> EpochChanged | None:
+    """Begin a new epoch if the session's model is no longer the one its prefix was built for.
+
+    Another model has a cache of its own and cannot read this one's thinking, which is left out.
+    Gives the event to tell clients, or `None` when nothing had been sent yet or nothing changed.
+    """
+    static, model = state.view.static, state.model_id()
+    if static.model == model:
+        return None
+    before = read_size(state).total
+    sent = any(isinstance(p, StepFinishPart) for m in state.log for p in m.parts)
+    changed = Static(model, static.tools, static.system, RENDERER)
+    compaction_id = state.clock.new_id("cmp")
+    begin(state.log, changed, compaction_id, "model")
+    state.view.rewrite(changed, state.info().token_factor, state.clock.now())
+    await state.log.commit("epoch_changed", {"compactionId": compaction_id})
+    if not sent:
+        return None
+    return EpochChanged(
+        state.log.row.id,
+        state.channel.next_seq(),
+        compaction_id,
+        "completed",
+        "model",
+        before,
+        read_size(state).total,
+    )

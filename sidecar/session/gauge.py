@@ -1,0 +1,76 @@
+"""Reads a session's meter: gathers what the one pure computation needs."""
+
+from sidecar.core.budget import budget
+from sidecar.core.meter import CacheState, Costs, Meter, Size, measure
+from sidecar.core.parts import Message, MessageId, Part, StepFinishPart, TurnId, Usage
+from sidecar.core.pricing import money
+from sidecar.core.turns import Turn, turns
+from sidecar.session.state import State
+from sidecar.session.view import View
+
+CACHE_MS = 5 * 60 * 1000
+"""A cache entry lives five minutes from the start of the request that last wrote or read it."""
+
+
+def read_size(state: State) -> Size:
+    """Measure the prompt that would be sent now."""
+    return state.view.size(state.log)
+
+
+def read_meter(state: State) -> Meter:
+    """Measure the session's context, cache and cost as they stand now."""
+    size = read_size(state)
+    everything = turns(state.log)
+    cache = _cache(state.view, state.clock.now())
+    return measure(
+        session_id=state.log.row.id,
+        revision=state.log.row.revision,
+        window=state.window(),
+        max_tokens=state.max_tokens(),
+        size=size,
+        turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
+        cache=cache,
+        cost=_costs(state, everything, size, cache),
+    )
+
+
+async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int, int]:
+    """Give (tokens of a user's message alone, room for it in the window), both estimated."""
+    factor = state.view.calibration.factor
+    raw = await state.view.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
+    room = budget(state.window(), state.max_tokens()).limit
+    return round(raw * factor), room - round(state.view.static_tokens * factor)
+
+
+def _cache(view: View, now: int) -> CacheState:
+    anchor = view.anchor
+    if anchor is None:
+        return CacheState(warm=False, expires_at=None, hit_rate=0.0)
+    usage = anchor.usage
+    cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
+    expires = anchor.started + CACHE_MS
+    return CacheState(
+        warm=cached > 0 and now < expires,
+        expires_at=expires if cached else None,
+        hit_rate=round(usage.cache_read / usage.prompt, 4) if usage.prompt else 0.0,
+    )
+
+
+def _costs(state: State, everything: tuple[Turn, ...], size: Size, cache: CacheState) -> Costs:
+    last = everything[-1].messages if everything else ()
+    steps = [part for m in last for part in m.parts if isinstance(part, StepFinishPart)]
+    known = state.view.anchor
+    warm = known.usage.prompt - known.usage.input if known is not None and cache.warm else 0
+    reads = min(warm, size.total)
+    next_request = state.price(Usage(cache_read=reads, cache_write_5m=size.total - reads))
+    return Costs(
+        session=state.log.row.cost,
+        last_turn=state.total(step.cost for step in steps) if steps else None,
+        next_request=None if next_request is None else money(next_request),
+        compact_now=None,
+    )
+
+
+def _size_after(turn: Turn) -> int | None:
+    steps = [p for m in turn.messages for p in m.parts if isinstance(p, StepFinishPart)]
+    return steps[-1].usage.prompt + steps[-1].usage.output if steps else None

@@ -1,0 +1,108 @@
+"""A session's log as updates, for a client that opens it or catches up."""
+
+from collections.abc import Iterator
+
+from sidecar.core.parts import (
+    FilePart,
+    Message,
+    Part,
+    PartId,
+    ReasoningPart,
+    TextPart,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+)
+from sidecar.core.prompt import ToolSpec
+from sidecar.session.blocks import content_of
+from sidecar.session.channel import Channel
+from sidecar.session.events import ContentChunk, Event, Origin, TextChunk, ToolChanged
+
+
+def replay(
+    messages: tuple[Message, ...],
+    channel: Channel,
+    tools: dict[str, ToolSpec],
+    after: PartId | None,
+) -> Iterator[Event]:
+    """Give one update a part, oldest first; those after `after` where it is given and known.
+
+    An unknown `after` gives everything: showing something twice is better than losing it.
+    Withdrawn attempts and the daemon's own context blocks are not shown.
+    """
+    shown = [(m, p) for m in messages if m.status != "discarded" for p in m.parts]
+    ids = [part.id for _, part in shown]
+    start = ids.index(after) + 1 if after in ids else 0
+    for message, part in shown[start:]:
+        event = _event(message, part, channel, tools)
+        if event is not None:
+            yield event
+
+
+def _event(
+    message: Message, part: Part, channel: Channel, tools: dict[str, ToolSpec]
+) -> Event | None:
+    match part:
+        case TextPart(source="context"):
+            return None
+        case TextPart(text=text) if text:
+            speaker = "user" if message.role == "user" else "agent"
+            return TextChunk(_origin(message, part, channel), speaker, text)
+        case ReasoningPart(text=text) if text:
+            return TextChunk(_origin(message, part, channel), "thought", text)
+        case FilePart():
+            return ContentChunk(_origin(message, part, channel), "user", content_of(part))
+        case ToolPart():
+            return _tool(_origin(message, part, channel), part, tools.get(part.name))
+        case _:
+            return None
+
+
+def _origin(message: Message, part: Part, channel: Channel) -> Origin:
+    return channel.origin(message.turn_id, message.id, part.id)
+
+
+def _tool(origin: Origin, part: ToolPart, spec: ToolSpec | None) -> ToolChanged:
+    kind = "other" if spec is None else spec.kind
+    known = part.input is not None
+    match part.state:
+        case ToolPending() | ToolRunning():
+            running = isinstance(part.state, ToolRunning)
+            return ToolChanged(
+                origin,
+                part.call_id,
+                "in_progress" if running else "pending",
+                first=True,
+                title=part.name,
+                kind=kind,
+                has_input=known,
+                raw_input=part.input,
+            )
+        case ToolCompleted(output=output, title=title, metadata=metadata):
+            return ToolChanged(
+                origin,
+                part.call_id,
+                "completed",
+                first=True,
+                title=title or part.name,
+                kind=kind,
+                has_input=True,
+                raw_input=part.input,
+                output=output.text,
+                metadata=metadata,
+            )
+        case ToolError(message=message, title=title, metadata=metadata, failure=failure):
+            return ToolChanged(
+                origin,
+                part.call_id,
+                "failed",
+                first=True,
+                title=title or part.name,
+                kind=kind,
+                has_input=known,
+                raw_input=part.input,
+                output=message,
+                metadata={**metadata, "failure": failure},
+            )

@@ -1,0 +1,186 @@
+"""A session's log in memory and its way to disk.
+
+Changes are applied at once, gathered, and written as one unit by `commit`; what a client is told
+is complete is committed first. Nothing here edits what was logged: a part only ever moves on in
+its own state machine, and everything that changes the view is a record.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+from sidecar.core.digest import digest
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part
+from sidecar.core.pricing import money
+from sidecar.store.journal import Store
+from sidecar.store.values import (
+    AppendRecord,
+    Change,
+    PutBlob,
+    PutMessage,
+    PutPart,
+    PutSession,
+    Record,
+    SessionRow,
+    Stored,
+)
+
+
+class SessionLog:
+    """The messages of one session, its row and its records."""
+
+    def __init__(self, store: Store, stored: Stored, now: Callable[[], Millis]) -> None:
+        self._store = store
+        self._now = now
+        self.row: SessionRow = stored.session
+        self.records: list[Record] = list(stored.records)
+        self._messages: dict[MessageId, Message] = {m.id: m for m in stored.messages}
+        self._pending: list[Change] = []
+        self._unsaved: dict[MessageId, set[int]] = {}
+        self._streamed: dict[MessageId, set[int]] = {}
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, oldest first, withdrawn ones included."""
+        return tuple(self._messages.values())
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self._messages.values())
+
+    def message(self, message_id: MessageId) -> Message:
+        """Give one message as it stands."""
+        return self._messages[message_id]
+
+    def newest(self) -> Message | None:
+        """Give the message that was added last."""
+        return next(reversed(self._messages.values()), None)
+
+    def put(self, message: Message) -> None:
+        """Add a message, or let one move on; only what differs is written."""
+        before = self._messages.get(message.id)
+        self._messages[message.id] = message
+        if before is None or replace(before, parts=()) != replace(message, parts=()):
+            self._pending.append(PutMessage(self.row.id, replace(message, parts=())))
+        known = () if before is None else before.parts
+        self._unsaved.pop(message.id, None)
+        streamed = self._streamed.pop(message.id, set())
+        for position, part in enumerate(message.parts):
+            if position in streamed or position >= len(known) or known[position] != part:
+                self._pending.append(PutPart(self.row.id, message.id, position, part))
+
+    def stream(self, message: Message) -> None:
+        """Let an open message grow without writing it yet; `save` or `put` does."""
+        known = self._messages[message.id].parts
+        changed = self._unsaved.setdefault(message.id, set())
+        for position, part in enumerate(message.parts):
+            if position >= len(known) or known[position] is not part:
+                changed.add(position)
+        self._streamed.setdefault(message.id, set()).update(changed)
+        self._messages[message.id] = message
+
+    def put_part(self, message_id: MessageId, part: Part) -> None:
+        """Let one part of a message move on, or add it at the end."""
+        message = self._messages[message_id]
+        ids = [existing.id for existing in message.parts]
+        if part.id in ids:
+            position = ids.index(part.id)
+            parts = (*message.parts[:position], part, *message.parts[position + 1 :])
+        else:
+            parts = (*message.parts, part)
+        self.put(replace(message, parts=parts))
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep a complete output; gives its content hash."""
+        name = digest(data)
+        self._pending.append(PutBlob(name, data))
+        return name
+
+    def save(self) -> None:
+        """Write what has streamed so far, unacknowledged: newest wins, a crash keeps most of it."""
+        if not self._unsaved:
+            return
+        gathered, self._pending = tuple(self._pending), []
+        if gathered:
+            # A part can be written only after its message.
+            written = self._store.write(*gathered)
+            written.add_done_callback(lambda done: self._keep_unwritten(done, gathered))
+        for message_id, positions in self._unsaved.items():
+            message = self._messages[message_id]
+            self._store.save(
+                *(
+                    PutPart(self.row.id, message_id, position, message.parts[position], final=False)
+                    for position in sorted(positions)
+                )
+            )
+        self._unsaved.clear()
+
+    def commit(self, cause: str, body: JsonObject | None = None) -> "asyncio.Future[None]":
+        """Raise the revision and write everything gathered as one unit.
+
+        `cause` and `body` become a record of the log. The future resolves when it is durable and
+        raises StorageFailed when it cannot be.
+        """
+        now = self._now()
+        record = Record(self.row.revision + 1, cause, now, body or {})
+        self.row = replace(self.row, revision=record.revision, updated=now)
+        self.records.append(record)
+        gathered, self._pending = tuple(self._pending), []
+        written = self._store.write(
+            PutSession(self.row), *gathered, AppendRecord(self.row.id, record)
+        )
+        written.add_done_callback(lambda done: self._keep_unwritten(done, gathered))
+        return written
+
+    def _keep_unwritten(
+        self, written: "asyncio.Future[None]", gathered: tuple[Change, ...]
+    ) -> None:
+        """Gather again what a failed unit held, as it stands now, for the next one."""
+        if not written.cancelled() and written.exception() is None:
+            return
+        for change in gathered:
+            match change:
+                case PutMessage(message=message) if message.id in self._messages:
+                    now = replace(self._messages[message.id], parts=())
+                    self._pending.append(PutMessage(self.row.id, now))
+                case PutPart(message_id=message_id, position=position):
+                    part = self._messages[message_id].parts[position]
+                    self._pending.append(PutPart(self.row.id, message_id, position, part))
+                case PutBlob():
+                    self._pending.append(change)
+                case AppendRecord(record=record):
+                    self.note(record.kind, record.body)
+                case _:
+                    pass
+
+    def note(self, kind: str, body: JsonObject) -> None:
+        """Gather a record of its own; the next commit writes it, with a revision of its own."""
+        record = Record(self.row.revision + 1, kind, self._now(), body)
+        self.row = replace(self.row, revision=record.revision)
+        self.records.append(record)
+        self._pending.append(AppendRecord(self.row.id, record))
+
+    def reserve(self, seq: int) -> None:
+        """Reserve sequence numbers up to `seq`, durably but without waiting."""
+        self.row = replace(self.row, seq=seq)
+        # Nobody waits for it, so its failure is retrieved here; the next commit reports the same.
+        written = self._store.write(PutSession(self.row))
+        written.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def spend(self, cost: str | None) -> None:
+        """Add to what the session has cost; an unknown price makes the sum unknown for good."""
+        before = self.row.cost
+        known = None if before is None or cost is None else money(Decimal(before) + Decimal(cost))
+        self.row = replace(self.row, cost=known)
+
+    def change(self, **fields: str | int) -> None:
+        """Change fields of the session's row (`title`, `turns`)."""
+        self.row = replace(self.row, **fields)  # type: ignore[arg-type]
+
+    def configure(self, settings: JsonObject) -> None:
+        """Replace the session's settings."""
+        self.row = replace(self.row, settings=settings)
+
+    def last_record(self, kind: str) -> Record | None:
+        """Give the newest record of a kind."""
+        return next((r for r in reversed(self.records) if r.kind == kind), None)

@@ -1,0 +1,60 @@
+"""A session's permissions: the rules so far, and asking the user where they say to."""
+
+from collections.abc import Awaitable, Callable
+from enum import Enum
+from typing import TypeAlias
+
+from sidecar.core.parts import JsonObject, ToolPart
+from sidecar.core.prompt import ToolSpec
+from sidecar.tools.contract import Access, PermissionOption
+from sidecar.tools.permission import Allow, Ask, Refuse, Rules, decide, remember
+
+AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaitable[str | None]]
+"""(tool call, options) -> the chosen option's id, or `None` when nobody answered."""
+
+
+class Answer(Enum):
+    """What came of a question: the call may run, was refused, or nobody answered."""
+
+    allowed = "allowed"
+    refused = "refused"
+    dismissed = "dismissed"
+
+
+class Permissions:
+    """What this session may do. `always` answers are remembered while it is open."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self.loops_allowed = False
+
+    async def settle(
+        self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
+    ) -> Answer | str:
+        """Decide on a call, asking if need be; a string is why a rule refuses it."""
+        decision = decide(spec, wanted, self._rules, trusted)
+        match decision:
+            case Allow():
+                return Answer.allowed
+            case Refuse(reason=reason):
+                return reason
+            case Ask():
+                return await self._put(spec, decision, call, ask)
+
+    async def _put(self, spec: ToolSpec, asked: Ask, call: ToolPart, ask: AskUser) -> Answer:
+        question: JsonObject = {
+            "toolCallId": call.call_id,
+            "title": asked.title,
+            "kind": spec.kind,
+            "status": "pending",
+            "rawInput": call.input,
+            "_meta": {"sidecar": {"partId": call.id}},
+        }
+        chosen = await ask(question, asked.options)
+        option = next((o for o in asked.options if o.option_id == chosen), None)
+        if option is None:
+            return Answer.dismissed
+        allowed = option.kind.startswith("allow")
+        if option.kind.endswith("always") and asked.remember_key:
+            self._rules = remember(self._rules, asked.remember_key, allowed)
+        return Answer.allowed if allowed else Answer.refused

@@ -1,0 +1,113 @@
+"""Reading again what was logged: a range of bytes, or the lines that match."""
+
+import asyncio
+from time import monotonic
+
+import regex
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import (
+    FilePart,
+    Message,
+    Output,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+)
+from sidecar.session.values import Recalled
+from sidecar.store.journal import Store
+
+PATTERN_SECONDS = 2.0
+LIMIT = 50 * 1024
+
+
+async def whole_text(part: Part, store: Store) -> str:
+    """Give everything a part holds, the stored complete output where the shown one was cut."""
+    match part:
+        case TextPart(text=text) | ReasoningPart(text=text):
+            return text
+        case FilePart(text=text):
+            return text or ""
+        case ToolPart(state=ToolCompleted(output=output)):
+            return await _whole(output, store)
+        case ToolPart(state=ToolError(message=message, output=output)):
+            return message if output is None else f"{await _whole(output, store)}\n{message}"
+        case ToolPart(state=ToolPending(raw=raw)):
+            return raw
+        case ToolPart(state=ToolRunning()):
+            raise BadRequest(
+                "this call is still running: ask again when it has ended", "params.partId"
+            )
+        case _:
+            raise BadRequest("this part holds no text", "params.partId")
+
+
+async def recall(part: Part, store: Store, span: tuple[int, int | None, str | None]) -> Recalled:
+    """Give `(offset, limit, pattern)` of a part; matching runs off the loop and within a limit."""
+    text = await whole_text(part, store)
+    return await asyncio.to_thread(recalled, text, *span)
+
+
+def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
+    """Cut a range out of the text, or out of its lines that match `pattern`.
+
+    Offsets and limits count bytes of UTF-8 and cut at code points. Matching lines come as
+    `number:line`. Without a limit, 50 KiB are given.
+
+    Raises:
+        BadRequest: for a pattern that is no regular expression or takes longer than two seconds.
+    """
+    if pattern:
+        text = _matching_lines(text, pattern)
+    data = text.encode("utf-8", "surrogatepass")
+    start = _at_code_point(data, min(max(offset, 0), len(data)))
+    end = _at_code_point(data, min(len(data), start + (LIMIT if limit is None else max(0, limit))))
+    content = data[start:end].decode("utf-8", "surrogatepass")
+    return Recalled(content, len(data), end if end < len(data) else None)
+
+
+def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
+    """Find a part by its id, or a tool call by the model's own id for it.
+
+    Raises:
+        BadRequest: when the session has logged no such thing.
+    """
+    for message in reversed(messages):
+        for part in message.parts:
+            if part.id == wanted or (isinstance(part, ToolPart) and part.call_id == wanted):
+                return part
+    raise BadRequest(f"nothing with the id {wanted!r} was logged in this session", "params.partId")
+
+
+def _matching_lines(text: str, pattern: str) -> str:
+    deadline = monotonic() + PATTERN_SECONDS
+    try:
+        compiled = regex.compile(pattern)
+        found = [
+            f"{number}:{line}"
+            for number, line in enumerate(text.splitlines(), 1)
+            if compiled.search(line, timeout=max(0.001, deadline - monotonic()), concurrent=True)
+        ]
+    except regex.error as error:
+        raise BadRequest(f"not a regular expression: {error}", "params.pattern") from None
+    except TimeoutError:
+        raise BadRequest("this pattern takes too long: simplify it", "params.pattern") from None
+    return "\n".join(found)
+
+
+def _at_code_point(data: bytes, index: int) -> int:
+    while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
+        index -= 1
+    return index
+
+
+async def _whole(output: Output, store: Store) -> str:
+    if output.whole is None:
+        return output.text
+    data = await store.blob(output.whole)
+    return output.text if data is None else data.decode("utf-8", "surrogatepass")

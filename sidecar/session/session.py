@@ -1,0 +1,425 @@
+"""A session: one inbox, one task, one log. Prompts wait in line; a turn can be cancelled.
+
+Everything that changes the session runs on its task or between two of its awaits, so there is
+never a lock to hold.
+"""
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+from sidecar.core.errors import (
+    BadRequest,
+    Cancelled,
+    Overloaded,
+    RevisionConflict,
+    SessionOwned,
+    innermost,
+)
+from sidecar.core.meter import Meter
+from sidecar.core.parts import (
+    FilePart,
+    JsonObject,
+    Message,
+    Part,
+    SessionId,
+    StepFinishPart,
+    TextPart,
+    TurnId,
+)
+from sidecar.core.turns import first_line, turn_usage
+from sidecar.session import epochs, options
+from sidecar.session.blocks import content_of, parts_of
+from sidecar.session.context import TurnContext
+from sidecar.session.events import (
+    ContentChunk,
+    Event,
+    MeterChanged,
+    Notice,
+    OptionsChanged,
+    SessionChanged,
+    TextChunk,
+    TitleChanged,
+    Watcher,
+)
+from sidecar.session.gauge import read_meter, user_message_limit
+from sidecar.session.recall import find_part, recall
+from sidecar.session.state import State
+from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
+from sidecar.session.values import Opened, PromptRequest, PromptResult, Recalled
+from sidecar.tools.contract import Client
+
+MOST_WAITING = 16
+METER_EVERY = 0.25
+"""Seconds between meters while text streams; what ends a step or changes a prefix goes at once."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A prompt in line, and who waits for its result."""
+
+    request: PromptRequest
+    parts: tuple[Part, ...]
+    result: "asyncio.Future[PromptResult]"
+    cancelled: bool = False
+    steered: list["asyncio.Future[PromptResult]"] = field(default_factory=list)
+
+
+class Session:
+    """An open session. All methods are called on the event loop."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._inbox: asyncio.Queue[_Waiting | None] = asyncio.Queue()
+        self._line: deque[_Waiting] = deque()
+        self._arriving: list[_Waiting] = []
+        self._running: _Waiting | None = None
+        self._turn_id: TurnId | None = None
+        self._turn_task: asyncio.Task[TurnEnd] | None = None
+        self._cancelling = False
+        self._steering = Steering()
+        self._clients: list[tuple[Watcher, Client]] = []
+        self._metered = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def id(self) -> SessionId:
+        """The session's id."""
+        return self._state.log.row.id
+
+    @property
+    def state(self) -> State:
+        """What the session is made of."""
+        return self._state
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs or waits."""
+        return self._running is not None or bool(self._line)
+
+    def opened(self) -> Opened:
+        """Say how the session stands, as `session/new` and `session/load` answer."""
+        row = self._state.log.row
+        return Opened(row.id, row.revision, self._state.read_only, options.describe(self._state))
+
+    # --- who watches -------------------------------------------------------------------------
+
+    def attach(self, watcher: Watcher, client: Client) -> None:
+        """Let a connection see what happens from now on, and answer what a turn asks."""
+        self._clients = [(w, c) for w, c in self._clients if w is not watcher]
+        self._clients.append((watcher, client))
+        self._state.channel.attach(watcher)
+
+    def detach(self, watcher: Watcher) -> None:
+        """Forget a connection."""
+        self._clients = [(w, c) for w, c in self._clients if w is not watcher]
+        self._state.channel.detach(watcher)
+
+    def _client(self) -> Client:
+        if not self._clients:
+            raise Cancelled("no editor is connected to this session any more")
+        return self._clients[-1][1]
+
+    # --- what callers ask --------------------------------------------------------------------
+
+    async def prompt(self, request: PromptRequest) -> PromptResult:
+        """Run a turn, after those before it, or steer the running one.
+
+        Raises:
+            BadRequest: the prompt is empty, unusable or larger than the window by itself.
+            RevisionConflict: the session moved on from `expected_revision`.
+            Overloaded: sixteen prompts wait already.
+            SessionOwned: another daemon writes this session.
+        """
+        waiting = _Waiting(request, (), asyncio.get_running_loop().create_future())
+        self._arriving.append(waiting)
+        try:
+            await self._writable()
+            self._expect(request.expected_revision)
+            waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
+            await self._fits(waiting.parts)
+            self._enter(waiting)
+        finally:
+            self._arriving.remove(waiting)
+        return await waiting.result
+
+    def _enter(self, waiting: _Waiting) -> None:
+        """Put a prompt in line, or into the running turn."""
+        steers = waiting.request.steer and not waiting.cancelled
+        if steers and self._running is not None and self._turn_id is not None:
+            parts = tuple(
+                replace(part, source="steer") if isinstance(part, TextPart) else part
+                for part in waiting.parts
+            )
+            self._steering.add(self._user_message(self._turn_id, parts))
+            self._running.steered.append(waiting.result)
+        elif len(self._line) >= MOST_WAITING:
+            raise Overloaded(
+                f"{MOST_WAITING} prompts wait already in this session: "
+                "send this one when one of them has ended"
+            )
+        else:
+            self._line.append(waiting)
+            self._inbox.put_nowait(waiting)
+
+    def cancel(self) -> None:
+        """Stop the running turn and those in line.
+
+        Each keeps its message in the log and ends as cancelled, so that nothing typed is lost.
+        """
+        for waiting in (*self._arriving, *self._line):
+            waiting.cancelled = True
+        self._stop_turn()
+
+    def cancel_prompt(self, ticket: object) -> None:
+        """Stop just the prompt that came with this ticket, running or not."""
+        for waiting in (*self._arriving, *self._line):
+            waiting.cancelled = waiting.cancelled or waiting.request.ticket is ticket
+        if self._running is not None and self._running.request.ticket is ticket:
+            self._stop_turn()
+
+    async def set_option(
+        self, config_id: str, value: object, expected_revision: int | None = None
+    ) -> tuple[JsonObject, ...]:
+        """Change a config option; another model begins a new epoch at once, or after the turn."""
+        await self._writable()
+        self._expect(expected_revision)
+        options.change(self._state, config_id, value)
+        await self._state.log.commit("option", {"configId": config_id})
+        described = options.describe(self._state)
+        self._tell(OptionsChanged(self.id, self._state.channel.next_seq(), described))
+        if self._running is None:
+            await self._sync_epoch()
+        self._changed("option")
+        self._show_meter(urgent=True)
+        return described
+
+    def meter(self) -> Meter:
+        """Measure the context as it would be sent now."""
+        return read_meter(self._state)
+
+    async def recall(
+        self, part_id: str, offset: int, limit: int | None, pattern: str | None
+    ) -> Recalled:
+        """Read anything the session ever logged.
+
+        Raises:
+            BadRequest: there is no such part, or the pattern cannot be used.
+        """
+        part = find_part(self._state.log.messages, part_id)
+        return await recall(part, self._state.store, (offset, limit, pattern))
+
+    # --- the session's task ------------------------------------------------------------------
+
+    def start(self, group: asyncio.TaskGroup) -> None:
+        """Begin the session's task, in the daemon's task group."""
+        self._task = group.create_task(self._run(), name=f"session {self.id}")
+
+    async def _run(self) -> None:
+        """Take prompts from the inbox, one turn at a time, until `end`."""
+        while (waiting := await self._inbox.get()) is not None:
+            if waiting not in self._line:
+                continue
+            self._line.remove(waiting)
+            self._running, self._cancelling = waiting, waiting.cancelled
+            try:
+                result = await self._turn(waiting)
+            except Exception as error:  # noqa: BLE001 - handed to who asked, who reports it once
+                _fail(waiting, innermost(error))
+            else:
+                _answer(waiting, result)
+            finally:
+                self._running, self._turn_id = None, None
+
+    async def end(self) -> None:
+        """Stop what runs and take nothing more; the log is whole and durable afterwards."""
+        self.cancel()
+        self._inbox.put_nowait(None)
+
+    async def ended(self) -> None:
+        """Wait until the session's task has ended."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+    async def _turn(self, waiting: _Waiting) -> PromptResult:
+        state = self._state
+        await self._sync_epoch()
+        self._turn_id = state.clock.turn_id()
+        context = await state.facts(waiting.request.context)
+        parts = waiting.parts
+        if context:
+            parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
+        message = self._user_message(self._turn_id, parts)
+        self._log_user_message(message)
+        state.log.change(turns=state.log.row.turns + 1)
+        if not state.log.row.title and (title := first_line([message])):
+            state.log.change(title=title)
+            self._tell(TitleChanged(self.id, state.channel.next_seq(), title))
+        await state.log.commit("turn_started", {"turnId": self._turn_id, "messageId": message.id})
+        self._show_message(message)
+        self._changed("turn_started")
+        turn = self._turn_context(self._turn_id)
+        async with asyncio.TaskGroup() as group:
+            self._turn_task = group.create_task(run_turn(turn, self._steering, self._absorb))
+            if self._cancelling:
+                self._turn_task.cancel()
+        # A cancel that arrives before the task's first step leaves it without a result.
+        stopped = self._turn_task.cancelled()
+        end = TurnEnd("cancelled") if stopped else self._turn_task.result()
+        self._turn_task = None
+        for late in self._steering.take():
+            # The turn ended before another step could take it in: it is kept for the next.
+            self._absorb(late)
+        await state.log.commit(
+            "turn_ended", {"turnId": turn.turn_id, "stopReason": end.stop_reason}
+        )
+        self._changed("turn_ended")
+        self._show_meter(urgent=True)
+        return self._result(turn.turn_id, message, end)
+
+    def _turn_context(self, turn_id: TurnId) -> TurnContext:
+        state = self._state
+        return TurnContext(
+            session_id=self.id,
+            turn_id=turn_id,
+            cwd=state.log.row.cwd,
+            trusted=state.trusted(),
+            log=state.log,
+            view=state.view,
+            channel=state.channel,
+            clock=state.clock,
+            model=state.model(),
+            max_tokens=state.max_tokens(),
+            effort=state.setting("effort"),
+            max_steps=state.config.max_steps,
+            price=state.price,
+            tools={tool.name: tool for tool in state.view.static.tools},
+            permissions=state.permissions,
+            client=self._client,
+            buffers=state.buffers,
+            recall=self.recall,
+            environment=state.environment.variables,
+            meter_changed=self._show_meter,
+        )
+
+    def _result(self, turn_id: TurnId, message: Message, end: TurnEnd) -> PromptResult:
+        state = self._state
+        messages = [m for m in state.log if m.turn_id == turn_id]
+        costs = [
+            part.cost for m in messages for part in m.parts if isinstance(part, StepFinishPart)
+        ]
+        return PromptResult(
+            end.stop_reason,
+            turn_id,
+            message.id,
+            state.log.row.revision,
+            turn_usage(messages),
+            state.total(costs),
+            self.meter(),
+            end.error,
+        )
+
+    # --- pieces ------------------------------------------------------------------------------
+
+    async def _writable(self) -> None:
+        if self._state.read_only and not await self._state.take_over():
+            raise SessionOwned(
+                "another window writes this session: continue there, or close it there first",
+                owner=self._state.owner,
+            )
+
+    def _expect(self, revision: int | None) -> None:
+        newest = self._state.log.row.revision
+        if revision is not None and revision != newest:
+            raise RevisionConflict(
+                f"the session is at revision {newest}, not {revision}: load it again",
+                revision=newest,
+            )
+
+    async def _fits(self, parts: tuple[Part, ...]) -> None:
+        tokens, room = await user_message_limit(self._state, parts)
+        if tokens > room:
+            raise BadRequest(
+                f"this message alone is about {tokens} tokens and the window has room for {room}: "
+                "shorten it, or name the files instead of pasting them",
+                "params.prompt",
+            )
+
+    def _user_message(self, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
+        clock = self._state.clock
+        return Message(clock.message_id(), turn_id, "user", parts, clock.now())
+
+    def _log_user_message(self, message: Message) -> None:
+        self._state.log.put(message)
+
+    def _absorb(self, message: Message) -> None:
+        """Log and show a steering message."""
+        self._log_user_message(message)
+        self._show_message(message)
+
+    def _show_message(self, message: Message) -> None:
+        for part in message.parts:
+            event = user_event(self._state, message, part)
+            if event is not None:
+                self._tell(event)
+
+    def _stop_turn(self) -> None:
+        if self._running is None or self._cancelling:
+            return
+        self._cancelling = True
+        if self._turn_task is not None:
+            self._turn_task.cancel()
+
+    async def _sync_epoch(self) -> None:
+        changed = await epochs.follow_model(self._state)
+        if changed is not None:
+            self._tell(changed)
+            self._show_meter(urgent=True)
+
+    def _changed(self, cause: str) -> None:
+        self._tell(SessionChanged(self.id, self._state.log.row.revision, cause))
+
+    def _show_meter(self, *, urgent: bool = False) -> None:
+        if not self._state.channel.watched:
+            return
+        if urgent or monotonic() - self._metered >= METER_EVERY:
+            self._metered = monotonic()
+            self._tell(MeterChanged(self.id, self.meter(), urgent))
+
+    def _tell(self, event: Event) -> None:
+        self._state.channel.publish(event)
+
+    async def recover(self) -> None:
+        """Make whole what a killed daemon left open; says so if there was anything."""
+        before = self._state.log.row.revision
+        await make_whole(self._turn_context(TurnId("")), "interrupted")
+        if self._state.log.row.revision != before:
+            text = (
+                "The last turn was interrupted when the daemon stopped. What had arrived is kept."
+            )
+            self._tell(Notice(self.id, self._state.channel.next_seq(), "info", text))
+
+
+def user_event(state: State, message: Message, part: Part) -> Event | None:
+    """Give the update that echoes a part of a user's message; the context block is not shown."""
+    origin = state.channel.origin(message.turn_id, message.id, part.id)
+    match part:
+        case TextPart(source="typed" | "steer", text=text):
+            return TextChunk(origin, "user", text)
+        case FilePart():
+            return ContentChunk(origin, "user", content_of(part))
+        case _:
+            return None
+
+
+def _answer(waiting: _Waiting, result: PromptResult) -> None:
+    for future in (waiting.result, *waiting.steered):
+        if not future.done():
+            future.set_result(result)
+
+
+def _fail(waiting: _Waiting, error: Exception) -> None:
+    for future in (waiting.result, *waiting.steered):
+        if not future.done():
+            future.set_exception(error)

@@ -1,0 +1,391 @@
+"""The sessions of one daemon: open, resume, list, close and delete, by id."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+
+from sidecar.core.errors import BadRequest, SessionOwned, StorageFailed
+from sidecar.core.parts import Json, JsonObject, PartId, SessionId
+from sidecar.core.prompt import ToolSpec
+from sidecar.session import epochs
+from sidecar.session.channel import Channel
+from sidecar.session.events import Event, Watcher
+from sidecar.session.history import replay as replay_history
+from sidecar.session.log import SessionLog
+from sidecar.session.permissions import Permissions
+from sidecar.session.session import Session
+from sidecar.session.state import Environment, State
+from sidecar.session.static import build_static
+from sidecar.session.values import NewSession, Opened, SessionSummary
+from sidecar.session.view import View
+from sidecar.store.values import Owner, SessionRow, Stored
+from sidecar.tools.catalogue import BUILTIN
+from sidecar.tools.contract import Client
+from sidecar.tools.permission import Rules
+from sidecar.workspace.buffers import Buffers
+
+HEARTBEAT = 5.0
+"""Seconds between signs of life on this daemon's leases."""
+SHUTDOWN = 1.5
+"""Seconds that running turns get to make their logs whole when the daemon stops."""
+
+
+class Sessions:
+    """All sessions that are open in this daemon, over one store.
+
+    `open_environment` builds what they share when it is first needed: `initialize` is answered
+    long before, and a store that cannot be opened is an error of the call that needs it.
+    """
+
+    def __init__(
+        self,
+        open_environment: Callable[[JsonObject, Path | None], Awaitable[Environment]],
+        buffers: Buffers,
+        owner: Owner,
+        describe: Callable[[Environment | None], JsonObject],
+        check: Callable[[JsonObject], str],
+    ) -> None:
+        self._open_environment = open_environment
+        self._describe = describe
+        self._check = check
+        self._environment: Environment | None = None
+        self._opening = asyncio.Lock()
+        self._owner = owner
+        self._options: JsonObject = {}
+        self._root: Path | None = None
+        self._open: dict[SessionId, Session] = {}
+        self._started = monotonic()
+        self._group: asyncio.TaskGroup | None = None
+        self._ended = asyncio.Event()
+        self._buffers = buffers
+
+    # --- the daemon's life -------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Hold the tasks of all sessions until `shutdown`."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            beat = group.create_task(self._heartbeat())
+            await self._ended.wait()
+            beat.cancel()
+
+    def configure(self, options: JsonObject, root: Path | None) -> str:
+        """Take the editor's `initializationOptions` and its workspace's root folder.
+
+        Gives what is wrong with the options, else nothing. They hold for what is opened
+        afterwards; wrong ones are left out as a whole.
+        """
+        self._root = root
+        problem = self._check(options)
+        self._options = {} if problem else options
+        return problem
+
+    async def warm_up(self) -> None:
+        """Load what is slow, so that the first call that needs it need not wait."""
+        with suppress(StorageFailed):
+            await self._ready()
+
+    def open_document(self, path: str, text: str, version: int) -> None:
+        """Remember what the editor shows of a file, saved or not."""
+        self._buffers.set(Path(path), text, version)
+
+    def close_document(self, path: str) -> None:
+        """From now on the file is read from disk."""
+        self._buffers.close(Path(path))
+
+    def revision_of(self, session_id: str) -> int | None:
+        """Give an open session's revision."""
+        session = self._open.get(SessionId(session_id))
+        return None if session is None else session.opened().revision
+
+    async def shutdown(self) -> None:
+        """Stop every turn, make every log whole and durable, give up the leases."""
+        for session in self._open.values():
+            await session.end()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SHUTDOWN):
+                for session in self._open.values():
+                    await session.ended()
+        environment = self._environment
+        if environment is not None:
+            with suppress(StorageFailed):
+                for session_id in tuple(self._open):
+                    await environment.store.release(session_id, self._owner.token)
+                await environment.store.close()
+        self._ended.set()
+
+    def busy(self) -> bool:
+        """Whether any turn runs."""
+        return any(session.busy for session in self._open.values())
+
+    def status(self) -> JsonObject:
+        """Say how the daemon is, as `daemon/status` answers."""
+        sessions: list[Json] = [
+            {"sessionId": s.id, "busy": s.busy, "revision": s.opened().revision}
+            for s in self._open.values()
+        ]
+        return {
+            **self._describe(self._environment),
+            "uptimeMs": round((monotonic() - self._started) * 1000),
+            "sessions": sessions,
+        }
+
+    # --- sessions ----------------------------------------------------------------------------
+
+    async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
+        """Open a new session in a workspace; it is durable when this returns.
+
+        Raises:
+            BadRequest: the folder, a tool or a number cannot be used; `path` says which.
+            StorageFailed: the store cannot keep it.
+        """
+        environment = await self._ready()
+        config = environment.config
+        cwd = await asyncio.to_thread(_workspace, request.cwd)
+        model = request.model or config.model
+        settings: JsonObject = {
+            "model": model,
+            "policy": request.policy or config.policy,
+            "window": request.window or config.window,
+            "maxTokens": request.max_tokens or config.max_tokens,
+            "agent": request.agent or config.agent,
+            "effort": "",
+            "autoCompact": config.auto_compact,
+            "autoContinue": config.auto_continue,
+        }
+        _check_numbers(settings, environment.info(model).window)
+        tools = _tools(request)
+        instructions = await environment.instructions(cwd, config.workspace_trusted)
+        now = environment.clock.now()
+        session_id = SessionId(environment.clock.new_id("ses"))
+        row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
+        log = SessionLog(environment.store, Stored(row, (), ()), environment.clock.now)
+        static = build_static(model, tools, request.system, instructions)
+        epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
+        await log.commit("created")
+        await environment.store.acquire(session_id, self._owner)
+        session = self._start(self._state(environment, log, read_only=False, owner=None))
+        session.attach(watcher, client)
+        return session.opened()
+
+    async def list(
+        self, cwd: str | None, cursor: str | None, limit: int
+    ) -> tuple[tuple[SessionSummary, ...], str | None]:
+        """Give a page of sessions, newest first, and the cursor of the next page."""
+        environment = await self._ready()
+        page = await environment.store.list(cwd=cwd, before=cursor, limit=limit)
+        summaries = tuple(
+            SessionSummary(r.id, r.title, r.cwd, r.updated, r.turns, r.cost) for r in page.rows
+        )
+        return summaries, page.next
+
+    async def load(
+        self,
+        session_id: SessionId,
+        client: Client,
+        watcher: Watcher,
+        *,
+        replay: bool,
+        after: PartId | None,
+        emit: Callable[[Event], Awaitable[None]],
+    ) -> Opened:
+        """Open a session again, show its history through `emit`, and watch it from then on.
+
+        Succeeds read-only when another daemon writes the session.
+
+        Raises:
+            UnknownSession: there is none with this id.
+        """
+        session = await self.get(session_id)
+        state = session.state
+        if replay:
+            tools = {tool.name: tool for tool in state.view.static.tools}
+            settled = tuple(m for m in state.log.messages if m.status != "open")
+            for event in replay_history(settled, state.channel, tools, after):
+                await emit(event)
+            # What streams right now is shown without a pause, so that nothing falls between.
+            shown = {message.id for message in settled}
+            late = tuple(m for m in state.log.messages if m.id not in shown)
+            session.attach(watcher, client)
+            for event in replay_history(late, state.channel, tools, None):
+                watcher(event)
+        else:
+            session.attach(watcher, client)
+        return session.opened()
+
+    async def get(self, session_id: SessionId) -> Session:
+        """Give a session, opening it if need be.
+
+        Raises:
+            UnknownSession: there is none with this id.
+        """
+        environment = await self._ready()
+        async with self._opening:
+            known = self._open.get(session_id)
+            if known is not None:
+                if known.state.read_only and not await self._take_over(known.state):
+                    await self._read_again(known.state)
+                return known
+            await environment.store.load(session_id)
+            writes, owner = await self._become_writer(environment, session_id)
+            # Read after the lease is ours: before that, another daemon may still have written.
+            stored = await environment.store.load(session_id)
+            log = SessionLog(environment.store, stored, environment.clock.now)
+            session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
+            if writes:
+                await session.recover()
+            return session
+
+    async def close(self, session_id: SessionId) -> None:
+        """End a session's task and give up its lease; it stays in the store."""
+        environment = await self._ready()
+        session = self._open.pop(session_id, None)
+        if session is None:
+            await environment.store.load(session_id)
+            return
+        await session.end()
+        await session.ended()
+        await environment.store.release(session_id, self._owner.token)
+
+    async def delete(self, session_id: SessionId) -> None:
+        """Remove a session with everything that only it held."""
+        environment = await self._ready()
+        session = await self.get(session_id)
+        if session.state.read_only:
+            raise SessionOwned(
+                "another window writes this session: close it there first",
+                owner=session.state.owner,
+            )
+        await session.end()
+        await session.ended()
+        self._open.pop(session_id, None)
+        await environment.store.delete(session_id)
+
+    def detach(self, watcher: Watcher) -> None:
+        """A connection ended: nobody is told through it any more, and nothing waits for it."""
+        for session in self._open.values():
+            session.detach(watcher)
+
+    # --- pieces ------------------------------------------------------------------------------
+
+    async def _ready(self) -> Environment:
+        async with self._opening:
+            if self._environment is None:
+                self._environment = await self._open_environment(self._options, self._root)
+            return self._environment
+
+    def _start(self, state: State) -> Session:
+        session = Session(state)
+        assert self._group is not None
+        session.start(self._group)
+        self._open[session.id] = session
+        return session
+
+    def _state(
+        self, environment: Environment, log: SessionLog, *, read_only: bool, owner: Owner | None
+    ) -> State:
+        static, since = epochs.stored_static(log)
+        configured = environment.config.permissions
+        factor = environment.info(static.model).token_factor
+        view = View(static, environment.count, factor, since)
+        view.replay(log)
+
+        async def take_over() -> bool:
+            return await self._take_over(state)
+
+        def reserve(seq: int) -> None:
+            # The row belongs to whoever owns the session.
+            if not state.read_only:
+                state.log.reserve(seq)
+
+        state = State(
+            environment=environment,
+            log=log,
+            view=view,
+            channel=Channel(log.row.id, log.row.seq, reserve),
+            permissions=Permissions(Rules(configured.allow, configured.reject)),
+            take_over=take_over,
+            read_only=read_only,
+            owner=_told(owner),
+        )
+        return state
+
+    async def _take_over(self, state: State) -> bool:
+        """Try to become the writer of a session that another daemon had; its log is read anew."""
+        session_id = state.log.row.id
+        writes, owner = await self._become_writer(state.environment, session_id)
+        if not writes:
+            state.owner = _told(owner)
+            return False
+        await self._read_again(state)
+        state.read_only, state.owner = False, None
+        state.channel.skip_to(state.log.row.seq)
+        await self._open[session_id].recover()
+        return True
+
+    async def _read_again(self, state: State) -> None:
+        stored = await state.store.load(state.log.row.id)
+        log = SessionLog(state.store, stored, state.clock.now)
+        fresh = self._state(state.environment, log, read_only=True, owner=None)
+        state.log, state.view = fresh.log, fresh.view
+
+    async def _become_writer(
+        self, environment: Environment, session_id: SessionId
+    ) -> tuple[bool, Owner | None]:
+        """Give whether this daemon writes the session, and else who does, if anyone can."""
+        try:
+            owner = await environment.store.acquire(session_id, self._owner)
+        except StorageFailed as error:
+            if error.failure not in ("newer_schema", "read_only"):
+                raise
+            return False, None
+        return owner is None, owner
+
+    async def _heartbeat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT)
+            if self._environment is not None:
+                with suppress(StorageFailed):
+                    await self._environment.store.heartbeat(self._owner.token)
+
+
+def _told(owner: Owner | None) -> JsonObject | None:
+    """Say who owns a session, without the secret name of the lease."""
+    return None if owner is None else {"pid": owner.pid, "host": owner.host}
+
+
+def _workspace(cwd: str) -> str:
+    path = Path(cwd)
+    if not path.is_absolute() or not path.is_dir():
+        raise BadRequest(f"{cwd!r} is not an existing folder: give an absolute path", "params.cwd")
+    return str(path.resolve())
+
+
+def _check_numbers(settings: JsonObject, model_window: int) -> None:
+    window, most = settings["window"], settings["maxTokens"]
+    for name, value in (("window", window), ("maxTokens", most)):
+        if isinstance(value, int) and value <= 0:
+            raise BadRequest(f"{name} must be a positive number of tokens", f"params.{name}")
+    room = min(window, model_window) if isinstance(window, int) else model_window
+    if isinstance(most, int) and most >= room:
+        raise BadRequest(
+            f"maxTokens ({most}) must be smaller than the window ({room}): "
+            "it is the answer's share of it",
+            "params.maxTokens",
+        )
+
+
+def _tools(request: NewSession) -> tuple[ToolSpec, ...]:
+    builtin = BUILTIN if request.builtin_tools else ()
+    names = {tool.name for tool in builtin}
+    for index, tool in enumerate(request.tools):
+        if tool.name in names:
+            raise BadRequest(
+                f"there is a tool named {tool.name!r} already: give yours another name, "
+                "or set builtinTools to false",
+                f"params.tools[{index}].name",
+            )
+        names.add(tool.name)
+    return (*builtin, *request.tools)

@@ -1,0 +1,133 @@
+"""What a session is made of, and what all sessions of a daemon share."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sidecar.config import Config
+from sidecar.core.parts import Json, JsonObject, Usage
+from sidecar.core.pricing import ModelInfo, money, price
+from sidecar.core.tokens import Count
+from sidecar.model.contract import Model
+from sidecar.session.channel import Channel
+from sidecar.session.context import Clock
+from sidecar.session.log import SessionLog
+from sidecar.session.permissions import Permissions
+from sidecar.session.view import View
+from sidecar.store.journal import Store
+from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.instructions import Instruction
+
+ANSWER_TOKENS = 32_000
+"""Most an answer may have unless maxTokens says otherwise, where the model can give as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What `daemon.py` joins together and every session uses.
+
+    `model_for` gives the model that answers for an id, `info` what the catalogue knows of it.
+    """
+
+    store: Store
+    config: Config
+    clock: Clock
+    buffers: Buffers
+    count: Count
+    model_for: Callable[[str], Model]
+    info: Callable[[str], ModelInfo]
+    facts: Callable[[str, bool, JsonObject], Awaitable[str]]
+    models: tuple[str, ...]
+    variables: Mapping[str, str]
+    instructions: Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
+
+
+@dataclass(slots=True)
+class State:
+    """One session's parts. `owner` says who writes it when `read_only`."""
+
+    environment: Environment
+    log: SessionLog
+    view: View
+    channel: Channel
+    permissions: Permissions
+    take_over: Callable[[], Awaitable[bool]]
+    read_only: bool = False
+    owner: JsonObject | None = None
+
+    @property
+    def store(self) -> Store:
+        """Where everything is kept."""
+        return self.environment.store
+
+    @property
+    def config(self) -> Config:
+        """The daemon's configuration."""
+        return self.environment.config
+
+    @property
+    def clock(self) -> Clock:
+        """Time and ids."""
+        return self.environment.clock
+
+    @property
+    def buffers(self) -> Buffers:
+        """The editor's open buffers."""
+        return self.environment.buffers
+
+    def setting(self, name: str) -> str:
+        """Give one of the session's own settings as text; empty when it has none."""
+        value = self.log.row.settings.get(name)
+        return value if isinstance(value, str) else ""
+
+    def number(self, name: str) -> int | None:
+        """Give one of the session's own settings as a number."""
+        value = self.log.row.settings.get(name)
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def trusted(self) -> bool:
+        """Whether the workspace may run things and configure the agent."""
+        return self.config.workspace_trusted
+
+    def model_id(self) -> str:
+        """The model that the next turn will use."""
+        return self.setting("model")
+
+    def model(self) -> Model:
+        """The model that answers."""
+        return self.environment.model_for(self.model_id())
+
+    def info(self) -> ModelInfo:
+        """What is known of the model."""
+        return self.environment.info(self.model_id())
+
+    def window(self) -> int:
+        """The window in tokens: as set, but never more than the model's own."""
+        most = self.info().window
+        return min(self.number("window") or most, most)
+
+    def max_tokens(self) -> int:
+        """How long an answer may be: as set, else the model's most within 32,000."""
+        most = self.info().max_output
+        return min(self.number("maxTokens") or ANSWER_TOKENS, most)
+
+    def price(self, usage: Usage) -> Decimal | None:
+        """What usage costs in USD, or `None` when the model's price is unknown."""
+        return price(self.info(), usage)
+
+    def total(self, costs: Iterable[str | None]) -> str | None:
+        """Add up costs; one unknown makes the sum unknown."""
+        total = Decimal(0)
+        for cost in costs:
+            if cost is None:
+                return None
+            total += Decimal(cost)
+        return money(total)
+
+    def configure(self, name: str, value: Json) -> None:
+        """Change one of the session's own settings."""
+        self.log.configure({**self.log.row.settings, name: value})
+
+    async def facts(self, shown: JsonObject) -> str:
+        """Say how things stand now: the date, git, and what the editor shows."""
+        return await self.environment.facts(self.log.row.cwd, self.trusted(), shown)

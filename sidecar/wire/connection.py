@@ -1,0 +1,199 @@
+"""One client: what it can do, what it is asked, and what it is told."""
+
+import asyncio
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sidecar.core.errors import Cancelled, SidecarError
+from sidecar.core.parts import Json, JsonObject, SessionId
+from sidecar.session.events import Event, MeterChanged, TextChunk, ToolInputChunk, ToolOutputChunk
+from sidecar.tools.contract import PermissionOption
+from sidecar.wire.outbox import Outbox
+from sidecar.wire.translate import notification
+
+_CONTENT_TEXT = ["params", "update", "content", "text"]
+_INPUT_DELTA = ["params", "update", "_meta", "sidecar", "inputDelta"]
+_OUTPUT_DELTA = ["params", "update", "_meta", "sidecar", "outputDelta"]
+
+
+class ClientFailed(SidecarError):
+    """The client answered one of our requests with an error."""
+
+    kind = "client"
+
+
+class Connection:
+    """Implements `tools.contract.Client` over one outbox."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self._asked: dict[str, asyncio.Future[Json]] = {}
+        self._number = 0
+        self._closed = False
+        self._capabilities: JsonObject = {}
+
+    # --- what it can do ----------------------------------------------------------------------
+
+    def announce(self, capabilities: JsonObject) -> None:
+        """Take the client's capabilities from `initialize`."""
+        self._capabilities = capabilities
+
+    @property
+    def can_read_files(self) -> bool:
+        """Whether it answers `fs/read_text_file`."""
+        return self._can("readTextFile")
+
+    @property
+    def can_write_files(self) -> bool:
+        """Whether it answers `fs/write_text_file`."""
+        return self._can("writeTextFile")
+
+    @property
+    def can_apply_edits(self) -> bool:
+        """Whether it answers `workspace/applyEdit`."""
+        return _inside(self._capabilities, "workspace", "applyEdit") is True
+
+    def _can(self, name: str) -> bool:
+        # ACP has `fs` at the top; an LSP client says it under `experimental`.
+        places = ((), ("experimental",), ("experimental", "sidecar"))
+        return any(_inside(self._capabilities, *place, "fs", name) is True for place in places)
+
+    # --- what it is told ---------------------------------------------------------------------
+
+    def watch(self, event: Event) -> None:
+        """Queue what tells the client of an event."""
+        message = notification(event)
+        match event:
+            case MeterChanged(session_id=session_id):
+                self._outbox.meter(session_id, message)
+            case TextChunk(origin=origin):
+                key = f"{origin.part_id} text"
+                self._outbox.chunk(origin.session_id, key, message, _CONTENT_TEXT)
+            case ToolInputChunk(origin=origin):
+                key = f"{origin.part_id} input"
+                self._outbox.chunk(origin.session_id, key, message, _INPUT_DELTA)
+            case ToolOutputChunk(origin=origin):
+                key = f"{origin.part_id} output"
+                self._outbox.chunk(origin.session_id, key, message, _OUTPUT_DELTA)
+            case _:
+                self._outbox.update(_session_of(message), message)
+
+    async def show(self, event: Event) -> None:
+        """Queue an event of a replay, waiting for room."""
+        message = notification(event)
+        await self._outbox.paced(_session_of(message), message)
+
+    # --- what it is asked --------------------------------------------------------------------
+
+    async def call_tool(
+        self, session_id: SessionId, call_id: str, name: str, tool_input: Json
+    ) -> JsonObject:
+        """Have a tool of the client's run; cancelling this cancels it there."""
+        params: JsonObject = {
+            "sessionId": session_id,
+            "callId": call_id,
+            "name": name,
+            "input": tool_input,
+        }
+        return _object(await self.request("tool/call", params))
+
+    async def request_permission(
+        self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        """Ask the user; `None` when the question was dismissed."""
+        listed: list[Json] = [
+            {"optionId": o.option_id, "name": o.name, "kind": o.kind} for o in options
+        ]
+        params: JsonObject = {"sessionId": session_id, "toolCall": tool_call, "options": listed}
+        answer = await self.request("session/request_permission", params)
+        chosen = _inside(_object(answer), "outcome", "optionId")
+        return chosen if isinstance(chosen, str) else None
+
+    async def read_text_file(self, session_id: SessionId, path: str) -> str:
+        """Read a file as the editor has it."""
+        params: JsonObject = {"sessionId": session_id, "path": path}
+        content = _object(await self.request("fs/read_text_file", params)).get("content")
+        if not isinstance(content, str):
+            raise ClientFailed("the editor gave no text for this file")
+        return content
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        """Write a file through the editor."""
+        params: JsonObject = {"sessionId": session_id, "path": path, "content": content}
+        await self.request("fs/write_text_file", params)
+
+    async def apply_edit(self, label: str, path: str, content: str) -> bool:
+        """Replace a document's whole text through the editor's undo history."""
+        end: JsonObject = {"line": 2**31 - 1, "character": 0}
+        start: JsonObject = {"line": 0, "character": 0}
+        edit: JsonObject = {"range": {"start": start, "end": end}, "newText": content}
+        params: JsonObject = {
+            "label": label,
+            "edit": {"changes": {Path(path).as_uri(): [edit]}},
+        }
+        return _object(await self.request("workspace/applyEdit", params)).get("applied") is True
+
+    async def request(self, method: str, params: JsonObject) -> Json:
+        """Ask the client and wait, however long a person takes.
+
+        Raises:
+            ClientFailed: it answered with an error.
+            Cancelled: it is gone.
+        """
+        if self._closed:
+            raise Cancelled("the editor is not connected any more")
+        self._number += 1
+        request_id = f"sidecar-{self._number}"
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._asked[request_id] = answer
+        self._outbox.answer(
+            {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+        )
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            cancel: JsonObject = {"id": request_id}
+            self._outbox.answer({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": cancel})
+            raise
+        finally:
+            self._asked.pop(request_id, None)
+
+    def answered(self, request_id: Json, result: Json, error: Json) -> None:
+        """Take the client's answer; one that nobody waits for any more is dropped."""
+        answer = self._asked.get(str(request_id))
+        if answer is None or answer.done():
+            return
+        if error is None:
+            answer.set_result(result)
+        else:
+            reason = _inside(error, "message") or "no reason given"
+            answer.set_exception(ClientFailed(f"the editor refused: {reason}"))
+
+    def close(self) -> None:
+        """The client is gone: nobody waits for it any longer."""
+        self._closed = True
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(Cancelled("the editor is not connected any more"))
+
+
+def path_of(uri: str) -> str | None:
+    """Give the path of a `file:` URI, or `None` for any other."""
+    parts = urlsplit(uri)
+    return unquote(parts.path) if parts.scheme == "file" else None
+
+
+def _session_of(message: JsonObject) -> str:
+    return str(_inside(message, "params", "sessionId") or "")
+
+
+def _inside(value: Json, *path: str) -> Json:
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,62 @@
+"""The one table from errors to JSON-RPC codes."""
+
+from sidecar.core.errors import (
+    BadRequest,
+    Cancelled,
+    ModelFailed,
+    NothingToDo,
+    Overloaded,
+    RevisionConflict,
+    SessionOwned,
+    SidecarError,
+    StorageFailed,
+    UnknownSession,
+    Untrusted,
+)
+from sidecar.core.parts import Json, JsonObject
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+NOT_INITIALIZED = -32002
+MODEL_FAILED = -32020
+
+CODES: dict[type[SidecarError], int] = {
+    BadRequest: INVALID_PARAMS,
+    UnknownSession: -32010,
+    RevisionConflict: -32801,
+    Overloaded: -32001,
+    SessionOwned: -32011,
+    NothingToDo: -32012,
+    Untrusted: -32014,
+    Cancelled: -32800,
+    ModelFailed: MODEL_FAILED,
+    StorageFailed: -32030,
+}
+
+
+class Refused(Exception):
+    """A message that is refused before any handler sees it."""
+
+    def __init__(self, code: int, kind: str, message: str, **data: Json) -> None:
+        super().__init__(message)
+        self.code = code
+        self.error: JsonObject = {"code": code, "message": message, "data": {"kind": kind, **data}}
+
+
+def fault(error: SidecarError) -> JsonObject:
+    """Give the JSON-RPC error object for an error; `data.kind` is always there."""
+    data: JsonObject = {k: v for k, v in error.data.items() if v is not None}
+    return {
+        "code": CODES.get(type(error), INTERNAL_ERROR),
+        "message": error.message,
+        "data": {"kind": error.kind, **data},
+    }
+
+
+def internal() -> JsonObject:
+    """Give what a client is told of a bug: nothing of paths or bodies; the log has the rest."""
+    message = "Something went wrong inside the daemon: its log on stderr says what."
+    return {"code": INTERNAL_ERROR, "message": message, "data": {"kind": "internal"}}

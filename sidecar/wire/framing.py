@@ -1,0 +1,150 @@
+"""Bytes into messages and back, for both framings; no I/O.
+
+A stream speaks LSP's framing (`Content-Length:` headers) or one JSON object a line, told apart by
+its first byte that is not blank. Where the bytes are cut into chunks does not matter.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Literal, NoReturn, TypeAlias
+
+from sidecar.core.parts import Json
+
+Framing: TypeAlias = Literal["headers", "lines"]
+
+MAX_HEADER = 8 * 1024
+MAX_BODY = 64 * 1024 * 1024
+_BLANK = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A JSON value, exactly as it was sent."""
+
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A frame whose body is not JSON; the stream goes on after it."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The framing itself is lost: nothing after this can be read."""
+
+    reason: str
+
+
+Frame: TypeAlias = Arrived | Malformed | Broken
+
+
+class Decoder:
+    """Takes bytes as they come and gives frames. Its buffer holds at most one frame."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._length: int | None = None
+        self._searched = 0
+        self._broken = False
+        self.framing: Framing | None = None
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Take more bytes; gives the frames that are now complete."""
+        self._buffer += data
+        frames: list[Frame] = []
+        while not self._broken and (frame := self._next()) is not None:
+            frames.append(frame)
+            self._broken = isinstance(frame, Broken)
+        return frames
+
+    def _next(self) -> Frame | None:
+        if self.framing is None and not self._choose():
+            return None
+        return self._line() if self.framing == "lines" else self._framed()
+
+    def _choose(self) -> bool:
+        start = bytes(self._buffer).lstrip(_BLANK)
+        del self._buffer[: len(self._buffer) - len(start)]
+        if start:
+            self.framing = "lines" if start[:1] in (b"{", b"[") else "headers"
+        return bool(start)
+
+    def _line(self) -> Frame | None:
+        while (end := self._buffer.find(b"\n", self._searched)) >= 0:
+            line = bytes(self._buffer[:end]).strip(_BLANK)
+            del self._buffer[: end + 1]
+            self._searched = 0
+            if line:
+                return parse(line)
+        self._searched = len(self._buffer)
+        if self._searched > MAX_BODY:
+            return Broken(f"a line is longer than {MAX_BODY} bytes")
+        return None
+
+    def _framed(self) -> Frame | None:
+        if self._length is None:
+            header = self._header()
+            if not isinstance(header, int):
+                return header
+            self._length = header
+        if len(self._buffer) < self._length:
+            return None
+        body = bytes(self._buffer[: self._length])
+        del self._buffer[: self._length]
+        self._length = None
+        return parse(body)
+
+    def _header(self) -> int | Broken | None:
+        """Give the body's length, once the headers are complete; their names have no case."""
+        while self._buffer.startswith((b"\r", b"\n")):
+            del self._buffer[:1]
+        marks = (b"\r\n\r\n", b"\n\n")
+        ends = [(at, len(mark)) for mark in marks if (at := self._buffer.find(mark)) >= 0]
+        if not ends:
+            long = len(self._buffer) > MAX_HEADER
+            return Broken(f"headers are longer than {MAX_HEADER} bytes") if long else None
+        at, mark = min(ends)
+        lines = bytes(self._buffer[:at]).decode("latin-1").splitlines()
+        del self._buffer[: at + mark]
+        for line in lines:
+            name, _, value = line.partition(":")
+            if name.strip().lower() == "content-length" and value.strip().isascii():
+                return _length(value.strip())
+        return Broken("a frame has no Content-Length header")
+
+
+def parse(body: bytes) -> Arrived | Malformed:
+    """Read one JSON value; numbers keep their size, and NaN and infinities are refused."""
+    try:
+        return Arrived(json.loads(body, parse_constant=_refuse))
+    except RecursionError:
+        return Malformed("the JSON is nested too deeply")
+    except ValueError as error:
+        return Malformed(f"not JSON: {error}")
+
+
+def encode(message: Json, framing: Framing) -> bytes:
+    """Write one message."""
+    try:
+        body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        # Lone surrogates have no UTF-8 form, but JSON can escape them.
+        body = json.dumps(message, separators=(",", ":")).encode()
+    return (
+        body + b"\n" if framing == "lines" else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    )
+
+
+def _length(value: str) -> int | Broken:
+    if not value.isdigit():
+        return Broken(f"Content-Length is {value!r}, which is no number")
+    if int(value) > MAX_BODY:
+        return Broken(f"a message of {value} bytes is larger than the {MAX_BODY} that are taken")
+    return int(value)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number")

@@ -1,0 +1,1 @@
+"""One module per family of methods; each handler takes a connection, params and a ticket."""

@@ -1,0 +1,18 @@
+"""`daemon/…`: how the daemon is."""
+
+from collections.abc import Mapping
+
+from sidecar.core.parts import Json
+from sidecar.session.sessions import Sessions
+from sidecar.wire.connection import Connection
+from sidecar.wire.messages import DaemonStatusParams
+from sidecar.wire.protocol import Handler, Ticket
+
+
+def handlers(sessions: Sessions) -> Mapping[str, Handler]:
+    """Give the family's handlers over these sessions."""
+
+    async def status(_: Connection, __: DaemonStatusParams, ___: Ticket) -> Json:
+        return sessions.status()
+
+    return {"daemon/status": status}

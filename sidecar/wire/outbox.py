@@ -1,0 +1,194 @@
+"""What waits to be written to one client: bounded, and never in another client's way.
+
+Answers and requests are never dropped; a client that leaves too many of them unread is not read
+from either. Text chunks of one part are joined while they wait, and of a meter only the newest is
+kept. When a client does not read for so long that the limits are reached, updates of its sessions
+are dropped, and when it reads again it is told to catch up with `session/load {after}`.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sidecar.core.parts import Json, JsonObject
+from sidecar.wire.framing import Framing, encode
+
+MAX_UPDATES = 5_000
+MAX_UPDATE_BYTES = 4 * 1024 * 1024
+MAX_ANSWER_BYTES = 16 * 1024 * 1024
+BATCH_BYTES = 256 * 1024
+
+Kind: TypeAlias = Literal["answer", "update", "chunk", "meter"]
+
+
+@dataclass(slots=True)
+class _Entry:
+    kind: Kind
+    message: JsonObject
+    size: int
+    session_id: str = ""
+    key: str = ""
+
+
+class Outbox:
+    """The queue of one connection. `write` puts bytes on the wire and waits until they are."""
+
+    def __init__(
+        self, write: Callable[[bytes], Awaitable[None]], revision_of: Callable[[str], int | None]
+    ) -> None:
+        self._write = write
+        self._revision_of = revision_of
+        self._waiting: deque[_Entry] = deque()
+        self._meters: dict[str, _Entry] = {}
+        self._updates = 0
+        self._update_bytes = 0
+        self._answer_bytes = 0
+        self._lagging: set[str] = set()
+        self._more = asyncio.Event()
+        self._moved = asyncio.Event()
+        self._closed = False
+        self.framing: Framing = "headers"
+
+    def answer(self, message: JsonObject) -> None:
+        """Queue a response or a request; it is never dropped."""
+        self._add(_Entry("answer", message, _size(message)))
+
+    def update(self, session_id: str, message: JsonObject) -> None:
+        """Queue a notification of a session's life."""
+        self._offer(_Entry("update", message, _size(message), session_id))
+
+    def chunk(self, session_id: str, key: str, message: JsonObject, text: list[str]) -> None:
+        """Queue a piece of a part; a piece right behind another of the same `key` joins it.
+
+        `text` says where in the message the text is: the keys that lead to it.
+        """
+        last = self._waiting[-1] if self._waiting else None
+        if last is not None and last.kind == "chunk" and last.key == key:
+            added = join(last.message, message, text)
+            last.size += added
+            self._update_bytes += added
+            return
+        self._offer(_Entry("chunk", message, _size(message), session_id, key))
+
+    def meter(self, session_id: str, message: JsonObject) -> None:
+        """Queue a meter in place of one that waits already."""
+        known = self._meters.get(session_id)
+        if known is not None:
+            known.message = message
+            return
+        entry = _Entry("meter", message, 1024, session_id)
+        self._meters[session_id] = entry
+        self._add(entry)
+
+    async def paced(self, session_id: str, message: JsonObject) -> None:
+        """Queue an update, waiting until there is room: for replays, which lose nothing."""
+        while self._full() and not self._closed:
+            self._moved.clear()
+            await self._moved.wait()
+        self.update(session_id, message)
+
+    async def readable(self) -> None:
+        """Wait while too many answers are unread: then the client is not read from either."""
+        while self._answer_bytes > MAX_ANSWER_BYTES and not self._closed:
+            self._moved.clear()
+            await self._moved.wait()
+
+    def close(self) -> None:
+        """Write what waits, then end `run`."""
+        self._closed = True
+        self._more.set()
+        self._moved.set()
+
+    async def run(self) -> None:
+        """Write until closed and empty, or until the client is gone (`write` raises OSError)."""
+        while True:
+            if not self._waiting:
+                self._resync()
+            if not self._waiting:
+                if self._closed:
+                    return
+                self._more.clear()
+                await self._more.wait()
+                continue
+            await self._write(self._batch())
+            self._moved.set()
+
+    def _batch(self) -> bytes:
+        data = b""
+        while self._waiting and len(data) < BATCH_BYTES:
+            entry = self._waiting.popleft()
+            if entry.kind == "meter":
+                del self._meters[entry.session_id]
+            elif entry.kind == "answer":
+                self._answer_bytes -= entry.size
+            else:
+                self._updates -= 1
+                self._update_bytes -= entry.size
+            data += encode(entry.message, self.framing)
+        return data
+
+    def _offer(self, entry: _Entry) -> None:
+        if entry.session_id in self._lagging:
+            return
+        if self._full():
+            self._lagging.add(entry.session_id)
+            return
+        self._updates += 1
+        self._update_bytes += entry.size
+        self._add(entry)
+
+    def _add(self, entry: _Entry) -> None:
+        if entry.kind == "answer":
+            self._answer_bytes += entry.size
+        self._waiting.append(entry)
+        self._more.set()
+
+    def _full(self) -> bool:
+        return self._updates >= MAX_UPDATES or self._update_bytes >= MAX_UPDATE_BYTES
+
+    def _resync(self) -> None:
+        """Tell a client that reads again which sessions it has to catch up with."""
+        for session_id in sorted(self._lagging):
+            params: JsonObject = {
+                "sessionId": session_id,
+                "revision": self._revision_of(session_id) or 0,
+                "cause": "resync",
+            }
+            self._lagging.discard(session_id)
+            self.update(
+                session_id, {"jsonrpc": "2.0", "method": "session/changed", "params": params}
+            )
+
+
+def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
+    """Append the text of one chunk to another's; the newer sequence number holds for both."""
+    inner, source = _at(into, text[:-1]), _at(more, text[:-1])
+    added = str(source[text[-1]])
+    inner[text[-1]] = str(inner[text[-1]]) + added
+    meta = ["params", "update", "_meta", "sidecar"]
+    _at(into, meta)["seq"] = _at(more, meta)["seq"]
+    return len(added)
+
+
+def _at(message: JsonObject, path: list[str]) -> JsonObject:
+    found: Json = message
+    for key in path:
+        assert isinstance(found, dict)
+        found = found[key]
+    assert isinstance(found, dict)
+    return found
+
+
+def _size(value: Json) -> int:
+    """Estimate a message's size in memory, quickly: its strings, and a little for each value."""
+    match value:
+        case str():
+            return 50 + len(value)
+        case dict():
+            return 64 + sum(_size(v) for v in value.values())
+        case list():
+            return 56 + sum(_size(v) for v in value)
+        case _:
+            return 32

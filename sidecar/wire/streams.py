@@ -1,0 +1,98 @@
+"""stdin and stdout, each with a thread of its own, so that neither can block the event loop.
+
+Threads work alike for pipes, files and terminals; handlers never share them, so however many are
+busy, a cancellation can still arrive.
+"""
+
+import asyncio
+import os
+import queue
+import sys
+import threading
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+CHUNK = 64 * 1024
+AHEAD = 16
+"""Chunks read ahead of their handling; then the thread waits, and with it the client."""
+
+Read: TypeAlias = Callable[[], Awaitable[bytes]]
+Write: TypeAlias = Callable[[bytes], Awaitable[None]]
+
+
+def take_stdio() -> tuple[int, int]:
+    """Keep stdin and stdout for the protocol; gives their descriptors.
+
+    Whatever prints from now on goes to stderr, and children inherit neither end.
+    """
+    read, write = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    devnull = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(devnull, 0)
+    os.close(devnull)
+    sys.stdout = sys.stderr
+    return read, write
+
+
+def reader(descriptor: int) -> Read:
+    """Read a descriptor from a thread; gives a function that waits for more, `b""` at the end."""
+    loop = asyncio.get_running_loop()
+    chunks: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
+
+    def pump() -> None:
+        while True:
+            try:
+                data = os.read(descriptor, CHUNK)
+            except OSError:
+                data = b""
+            try:
+                asyncio.run_coroutine_threadsafe(chunks.put(data), loop).result()
+            except RuntimeError:
+                return  # The loop is closed: nobody reads any more.
+            if not data:
+                return
+
+    threading.Thread(target=pump, name="stdin", daemon=True).start()
+    return chunks.get
+
+
+def writer(descriptor: int) -> Write:
+    """Write to a descriptor from a thread; gives a function that waits until all is written."""
+    loop = asyncio.get_running_loop()
+    jobs: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
+
+    def pump() -> None:
+        while True:
+            data, done = jobs.get()
+            error: OSError | None = None
+            try:
+                _write_all(descriptor, data)
+            except OSError as failed:
+                error = failed
+            try:
+                loop.call_soon_threadsafe(_resolve, done, error)
+            except RuntimeError:
+                return
+
+    async def write(data: bytes) -> None:
+        done: asyncio.Future[None] = loop.create_future()
+        jobs.put((data, done))
+        await done
+
+    threading.Thread(target=pump, name="stdout", daemon=True).start()
+    return write
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _resolve(done: "asyncio.Future[None]", error: OSError | None) -> None:
+    if done.done():
+        return
+    if error is None:
+        done.set_result(None)
+    else:
+        done.set_exception(error)

@@ -1,0 +1,253 @@
+"""Session values into wire messages, camelCase and in ACP's shapes where ACP has them."""
+
+from datetime import UTC, datetime
+
+from sidecar.core.meter import Meter
+from sidecar.core.parts import Json, JsonObject, Millis, Usage
+from sidecar.session.events import (
+    ContentChunk,
+    EpochChanged,
+    Event,
+    MeterChanged,
+    Notice,
+    OptionsChanged,
+    Origin,
+    PlanChanged,
+    Retrying,
+    SessionChanged,
+    TextChunk,
+    TitleChanged,
+    ToolChanged,
+    ToolInputChunk,
+    ToolOutputChunk,
+)
+from sidecar.session.values import Opened, PromptResult, SessionSummary
+from sidecar.wire.faults import MODEL_FAILED
+
+SPEAKERS = {
+    "user": "user_message_chunk",
+    "agent": "agent_message_chunk",
+    "thought": "agent_thought_chunk",
+}
+
+
+def notification(event: Event) -> JsonObject:
+    """Give the notification that tells a client of an event."""
+    match event:
+        case MeterChanged(meter=measured):
+            return _notify("context/meterChanged", meter(measured))
+        case SessionChanged(session_id=session_id, revision=revision, cause=cause):
+            changed: JsonObject = {"sessionId": session_id, "revision": revision, "cause": cause}
+            return _notify("session/changed", changed)
+        case Retrying():
+            return _notify("session/retrying", _retrying(event))
+        case (
+            TextChunk(origin=origin)
+            | ContentChunk(origin=origin)
+            | ToolChanged(origin=origin)
+            | ToolInputChunk(origin=origin)
+            | ToolOutputChunk(origin=origin)
+            | PlanChanged(origin=origin)
+        ):
+            return _update(origin.session_id, {**part_update(event), "_meta": _meta(origin, event)})
+        case Notice() | EpochChanged() | TitleChanged() | OptionsChanged():
+            meta: JsonObject = {"sidecar": {"seq": event.seq}}
+            return _update(event.session_id, {**_session_update(event), "_meta": meta})
+
+
+def part_update(
+    event: TextChunk | ContentChunk | ToolChanged | ToolInputChunk | ToolOutputChunk | PlanChanged,
+) -> JsonObject:
+    """Give the update that shows a part."""
+    match event:
+        case TextChunk(speaker=speaker, text=text):
+            return {"sessionUpdate": SPEAKERS[speaker], "content": {"type": "text", "text": text}}
+        case ContentChunk(speaker=speaker, content=content):
+            return {"sessionUpdate": SPEAKERS[speaker], "content": content}
+        case ToolChanged():
+            return _tool(event)
+        case ToolInputChunk(call_id=call_id) | ToolOutputChunk(call_id=call_id):
+            return {"sessionUpdate": "tool_call_update", "toolCallId": call_id}
+        case PlanChanged(entries=entries):
+            listed: list[Json] = [
+                {"content": content, "priority": "medium", "status": status}
+                for content, status in entries
+            ]
+            return {"sessionUpdate": "plan", "entries": listed}
+
+
+def meter(measured: Meter) -> JsonObject:
+    """Give a meter; its regions add up to `used`."""
+    cache, cost = measured.cache, measured.cost
+    told_cache: JsonObject = {"warm": cache.warm, "hitRate": cache.hit_rate}
+    if cache.expires_at is not None:
+        told_cache["expiresAt"] = iso(cache.expires_at)
+    if cache.last_break is not None:
+        told_cache["lastBreak"] = {"segment": cache.last_break[0], "reason": cache.last_break[1]}
+    return {
+        "sessionId": measured.session_id,
+        "revision": measured.revision,
+        "window": measured.window,
+        "used": measured.used,
+        "reservedOutput": measured.reserved_output,
+        "free": measured.free,
+        "compactAt": measured.compact_at,
+        "percent": measured.percent,
+        "zone": measured.zone,
+        "accuracy": measured.accuracy,
+        "reason": measured.reason,
+        "velocity": measured.velocity,
+        "turnsUntilCompaction": measured.turns_until_compaction,
+        "regions": {str(region): tokens for region, tokens in measured.regions.items()},
+        "cache": told_cache,
+        "cost": {
+            "session": cost.session,
+            "lastTurn": cost.last_turn,
+            "nextRequest": cost.next_request,
+            "compactNow": cost.compact_now,
+        },
+    }
+
+
+def prompt_result(result: PromptResult) -> JsonObject:
+    """Give the answer to `session/prompt`."""
+    told: JsonObject = {
+        "stopReason": result.stop_reason,
+        "turnId": result.turn_id,
+        "messageId": result.message_id,
+        "revision": result.revision,
+        "usage": usage(result.usage),
+        "cost": result.cost,
+        "meter": meter(result.meter),
+    }
+    if result.error is not None:
+        told["error"] = {"code": MODEL_FAILED, **result.error}
+    return told
+
+
+def usage(used: Usage) -> JsonObject:
+    """Give usage in ACP's names; `inputTokens` had no part in the cache."""
+    written = used.cache_write_5m + used.cache_write_1h
+    return {
+        "inputTokens": used.input,
+        "outputTokens": used.output,
+        "cachedReadTokens": used.cache_read,
+        "cachedWriteTokens": written,
+        "thoughtTokens": used.thinking,
+        "totalTokens": used.prompt + used.output,
+        "requests": used.requests,
+    }
+
+
+def opened(session: Opened) -> JsonObject:
+    """Give the answer to `session/new`."""
+    options: list[Json] = list(session.config_options)
+    return {
+        "sessionId": session.session_id,
+        "revision": session.revision,
+        "configOptions": options,
+    }
+
+
+def loaded(session: Opened) -> JsonObject:
+    """Give the answer to `session/load`."""
+    return {**opened(session), "readOnly": session.read_only}
+
+
+def summary(session: SessionSummary) -> JsonObject:
+    """Give a line of the session list."""
+    return {
+        "sessionId": session.session_id,
+        "title": session.title,
+        "cwd": session.cwd,
+        "updatedAt": iso(session.updated),
+        "turns": session.turns,
+        "cost": session.cost,
+    }
+
+
+def iso(at: Millis) -> str:
+    """Give a time as ISO 8601 in UTC."""
+    text = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
+    return text.replace("+00:00", "Z")
+
+
+def _notify(method: str, params: JsonObject) -> JsonObject:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def _update(session_id: str, update: JsonObject) -> JsonObject:
+    return _notify("session/update", {"sessionId": session_id, "update": update})
+
+
+def _meta(origin: Origin, event: Event) -> JsonObject:
+    meta: JsonObject = {
+        "partId": origin.part_id,
+        "messageId": origin.message_id,
+        "turnId": origin.turn_id,
+        "seq": origin.seq,
+    }
+    match event:
+        case ToolInputChunk(text=text):
+            meta["inputDelta"] = text
+        case ToolOutputChunk(text=text):
+            meta["outputDelta"] = text
+        case ToolChanged(metadata=metadata) if metadata:
+            meta["metadata"] = metadata
+        case _:
+            pass
+    return {"sidecar": meta}
+
+
+def _tool(event: ToolChanged) -> JsonObject:
+    told: JsonObject = {
+        "sessionUpdate": "tool_call" if event.first else "tool_call_update",
+        "toolCallId": event.call_id,
+        "status": event.status,
+    }
+    if event.title is not None:
+        told["title"] = event.title
+    if event.kind is not None:
+        told["kind"] = event.kind
+    if event.has_input:
+        told["rawInput"] = event.raw_input
+    if event.paths:
+        told["locations"] = [{"path": path} for path in event.paths]
+    if event.output is not None:
+        told["content"] = [{"type": "content", "content": {"type": "text", "text": event.output}}]
+        told["rawOutput"] = event.output
+    return told
+
+
+def _session_update(event: Notice | EpochChanged | TitleChanged | OptionsChanged) -> JsonObject:
+    match event:
+        case Notice(level=level, text=text):
+            return {"sessionUpdate": "notice", "level": level, "message": text}
+        case EpochChanged():
+            return {
+                "sessionUpdate": "compaction_update",
+                "compactionId": event.compaction_id,
+                "status": event.status,
+                "cause": event.cause,
+                "tokensBefore": event.tokens_before,
+                "tokensAfter": event.tokens_after,
+                "price": event.price,
+            }
+        case TitleChanged(title=title):
+            return {"sessionUpdate": "session_info_update", "title": title}
+        case OptionsChanged(options=options):
+            return {"sessionUpdate": "config_option_update", "configOptions": list(options)}
+
+
+def _retrying(event: Retrying) -> JsonObject:
+    error: JsonObject = {"kind": event.kind, "message": event.message}
+    if event.status is not None:
+        error["status"] = event.status
+    return {
+        "sessionId": event.session_id,
+        "attempt": event.attempt,
+        "maxAttempts": event.max_attempts,
+        "delayMs": event.delay_ms,
+        "error": error,
+        "discard": list(event.discard),
+    }

@@ -1,0 +1,183 @@
+"""A client that knows nothing of Sidecar: plain JSON over a pipe, one thread reading."""
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+LIMIT = 30.0
+"""Seconds to wait for anything before the test fails."""
+
+
+class PlainClient:
+    """Starts the daemon and speaks to it; server requests are answered by `answers`."""
+
+    def __init__(
+        self,
+        data: Path,
+        answers: dict[str, Callable[[Any], Any]] | None = None,
+        env: dict[str, str] | None = None,
+        arguments: tuple[str, ...] = ("serve", "--stdio"),
+    ) -> None:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "sidecar", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**clean, "SIDECAR_DATA_DIR": str(data), **(env or {})},
+        )
+        self.answers = answers or {}
+        self.notifications: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
+        self.unexpected: list[dict[str, Any]] = []
+        self.stderr = ""
+        self._next = 0
+        self._results: dict[int, queue.Queue[dict[str, Any]]] = {}
+        self._arrived = threading.Condition()
+        self._write = threading.Lock()
+        self._readers = [
+            threading.Thread(target=self._read, daemon=True),
+            threading.Thread(target=self._read_stderr, daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def request(self, method: str, params: Any = None, limit: float = LIMIT) -> Any:
+        """Send a request and wait for its result; an error is raised as `Refused`."""
+        return self.result(self.send(method, params), limit)
+
+    def send(self, method: str, params: Any = None) -> int:
+        """Send a request and give its id."""
+        self._next += 1
+        self._results[self._next] = queue.Queue()
+        message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._next, "method": method}
+        if params is not None:
+            message["params"] = params
+        self.write(message)
+        return self._next
+
+    def result(self, request_id: int, limit: float = LIMIT) -> Any:
+        """Wait for the answer to a request."""
+        answer = self._results[request_id].get(timeout=limit)
+        if "error" in answer:
+            raise Refused(answer["error"])
+        return answer["result"]
+
+    def notify(self, method: str, params: Any = None) -> None:
+        """Send a notification."""
+        self.write({"jsonrpc": "2.0", "method": method, "params": params or {}})
+
+    def write(self, message: Any) -> None:
+        """Write one framed message."""
+        self.write_bytes(json.dumps(message).encode())
+
+    def write_bytes(self, body: bytes) -> None:
+        """Write one frame."""
+        assert self.process.stdin is not None
+        with self._write:
+            self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+            self.process.stdin.flush()
+
+    def start(self, **options: Any) -> Any:
+        """Go through `initialize` and `initialized`."""
+        params = {
+            "processId": os.getpid(),
+            "capabilities": {},
+            "initializationOptions": {"workspaceTrusted": True, **options},
+        }
+        result = self.request("initialize", params)
+        self.notify("initialized")
+        return result
+
+    def wait_for(self, found: Callable[[dict[str, Any]], bool], limit: float = LIMIT) -> Any:
+        """Wait until a notification arrives for which `found` is true, and give it."""
+        with self._arrived:
+            self._arrived.wait_for(lambda: any(map(found, self.notifications)), timeout=limit)
+            return next(n for n in self.notifications if found(n))
+
+    def updates(self, kind: str | None = None) -> list[dict[str, Any]]:
+        """Give the updates that came, of one kind if named."""
+        updates = [
+            n["params"]["update"] for n in self.notifications if n["method"] == "session/update"
+        ]
+        return [u for u in updates if kind is None or u["sessionUpdate"] == kind]
+
+    def kill(self) -> None:
+        """`kill -9`."""
+        self.process.send_signal(signal.SIGKILL)
+        self._finish()
+
+    def stop(self) -> int:
+        """Shut the daemon down as LSP says; gives its exit code."""
+        self.request("shutdown")
+        self.notify("exit")
+        return self._finish()
+
+    def _finish(self) -> int:
+        code = self.process.wait(timeout=LIMIT)
+        for reader in self._readers:
+            reader.join(timeout=LIMIT)
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+        return code
+
+    def _read(self) -> None:
+        stream = self.process.stdout
+        assert stream is not None
+        while line := stream.readline():
+            length = 0
+            while line.strip():
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+                line = stream.readline()
+            body = stream.read(length)
+            if len(body) < length:
+                return
+            self._take(json.loads(body))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "method" in message and "id" in message:
+            with self._arrived:
+                self.requests.append(message)
+                self._arrived.notify_all()
+            answer = self.answers.get(message["method"])
+            if answer is None:
+                error = {"code": -32601, "message": "not here"}
+                self.write({"jsonrpc": "2.0", "id": message["id"], "error": error})
+            else:
+                threading.Thread(target=self._answer, args=(message, answer), daemon=True).start()
+        elif "method" in message:
+            with self._arrived:
+                self.notifications.append(message)
+                self._arrived.notify_all()
+        elif message.get("id") in self._results:
+            self._results[message["id"]].put(message)
+        else:
+            self.unexpected.append(message)
+
+    def _answer(self, message: dict[str, Any], answer: Callable[[Any], Any]) -> None:
+        result = answer(message["params"])
+        self.write({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    def _read_stderr(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.stderr += line.decode(errors="replace")
+
+
+class Refused(Exception):
+    """The daemon answered with an error."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(error["message"])
+        self.code = error["code"]
+        self.data = error.get("data") or {}

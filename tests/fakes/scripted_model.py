@@ -1,0 +1,111 @@
+"""A model that says what a test tells it, and waits where the test wants it to.
+
+Each response is a list of events; `hold()` in a response waits until the test releases it, and an
+exception in it is raised there.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.prompt import ModelRequest
+from sidecar.core.stream import (
+    BlockDelta,
+    BlockFinished,
+    BlockMetadata,
+    BlockStarted,
+    ResponseFinished,
+    ResponseStarted,
+    StreamEvent,
+)
+
+
+class Hold:
+    """A place where the model waits; the test sees it arrive and lets it go."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.released = asyncio.Event()
+
+
+Script = Sequence["StreamEvent | Hold | Exception"]
+
+
+def started(prompt: int = 100, **cache: int) -> ResponseStarted:
+    """Accept a request whose prompt has so many tokens."""
+    return ResponseStarted("scripted", Usage(input=prompt, **cache), "resp")
+
+
+def text(words: str, index: int = 0) -> list[StreamEvent]:
+    """Say something, in pieces of four characters."""
+    pieces = [BlockDelta(index, words[i : i + 4]) for i in range(0, len(words), 4)]
+    return [BlockStarted(index, "text"), *pieces, BlockFinished(index)]
+
+
+def thought(words: str, signature: str = "sig", index: int = 0) -> list[StreamEvent]:
+    """Think, signed."""
+    return [
+        BlockStarted(index, "reasoning"),
+        BlockDelta(index, words),
+        BlockMetadata(index, {"signature": signature}),
+        BlockFinished(index),
+    ]
+
+
+def call(call_id: str, name: str, tool_input: object, index: int = 1) -> list[StreamEvent]:
+    """Call a tool."""
+    raw = json.dumps(tool_input)
+    return [
+        BlockStarted(index, "tool", call_id, name),
+        BlockDelta(index, raw[:3]),
+        BlockDelta(index, raw[3:]),
+        BlockFinished(index, tool_input),
+    ]
+
+
+def stop(reason: str = "end_turn", prompt: int = 100, output: int = 10) -> ResponseFinished:
+    """End the answer."""
+    return ResponseFinished(reason, Usage(input=prompt, output=output))
+
+
+def says(words: str, prompt: int = 100) -> Script:
+    """Answer with just a text."""
+    return [started(prompt), *text(words), stop(prompt=prompt)]
+
+
+def calls(*tools: tuple[str, str, object], words: str = "", prompt: int = 100) -> Script:
+    """Answer with tool calls, given as (id, name, input)."""
+    events: list[StreamEvent] = [started(prompt)]
+    if words:
+        events += text(words)
+    for index, (call_id, name, tool_input) in enumerate(tools, 1):
+        events += call(call_id, name, tool_input, index)
+    return [*events, stop("tool_use", prompt=prompt)]
+
+
+@dataclass
+class ScriptedModel:
+    """Gives its responses in order, and keeps every request."""
+
+    responses: list[Script] = field(default_factory=list)
+    requests: list[ModelRequest] = field(default_factory=list)
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        """Give something that stands for a body."""
+        return {"model": request.model, "messages": len(request.prompt.messages)}
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Play the next response."""
+        self.requests.append(request)
+        assert self.responses, "the test has no response for this request"
+        for event in self.responses.pop(0):
+            match event:
+                case Hold():
+                    event.reached.set()
+                    await event.released.wait()
+                case Exception():
+                    raise event
+                case _:
+                    yield event
