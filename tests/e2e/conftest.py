@@ -33,4 +33,5 @@ def start(tmp_path: Path) -> Iterator[Callable[..., PlainClient]]:
     for client in started:
         if client.process.poll() is None:
             assert client.stop() == 0, client.stderr
+        client.close()
         assert not client.unexpected

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -112,21 +113,23 @@ class PlainClient:
     def kill(self) -> None:
         """`kill -9`."""
         self.process.send_signal(signal.SIGKILL)
-        self._finish()
+        self.close()
 
     def stop(self) -> int:
         """Shut the daemon down as LSP says; gives its exit code."""
         self.request("shutdown")
         self.notify("exit")
-        return self._finish()
+        return self.close()
 
-    def _finish(self) -> int:
+    def close(self) -> int:
+        """Wait for the end of the process and close the pipes; gives the exit code."""
         code = self.process.wait(timeout=LIMIT)
         for reader in self._readers:
             reader.join(timeout=LIMIT)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
-            stream.close()
+            with suppress(BrokenPipeError):
+                stream.close()
         return code
 
     def _read(self) -> None:
