@@ -206,4 +206,4 @@ def _shown(query: Query, match: Match, cwd: Path) -> str:
 
 
 def _late(what: str) -> str:
-    return f"[stopped after {DEADLINE:.0f} s; a narrower path makes the {what} complete]"
+    return f"[stopped, because it took too long; a narrower path makes the {what} complete]"

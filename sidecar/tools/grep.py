@@ -16,6 +16,9 @@ MAX_PATTERN = 2000
 MAX_SHOWN = 500
 """Characters of a matching line that are shown."""
 
+LINE_SECONDS = 2.0
+"""A pattern that takes longer on a single line is too slow for all of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -62,7 +65,7 @@ def search_text(path: str, text: str, matches: Lines, left: Left) -> Iterator[Ma
         seconds = left()
         if seconds <= 0:
             raise TimeoutError
-        if matches(line, seconds):
+        if matches(line, min(seconds, LINE_SECONDS)):
             yield Match(path, number, shown(line))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sidecar.tools.grep import MAX_SHOWN, Match, shown
 from sidecar.workspace.files import MAX_FILE, legible
-from sidecar.workspace.walk import SKIPPED
+from sidecar.workspace.walk import SKIPPED, inherited
 
 _OPTIONS = (
     "--no-config", "--no-heading", "--with-filename", "--line-number", "--null", "--color=never",
@@ -41,12 +41,14 @@ async def run_ripgrep(
 ) -> Ran:
     """Search a file or folder for up to `limit` lines in files that are `wanted`."""
     is_folder = await asyncio.to_thread(real.is_dir)
-    globs = [f"--glob={glob}"] if glob else []
-    globs += [f"--glob=!{name}" for name in sorted(SKIPPED)]
+    rules = [f"--glob={glob}"] if glob else []
+    rules += [f"--glob=!{name}" for name in sorted(SKIPPED)]
+    if not await asyncio.to_thread(inherited, real):
+        rules.append("--no-ignore-parent")
     process = await asyncio.create_subprocess_exec(
         program,
         *_OPTIONS,
-        *(globs if is_folder else ()),
+        *(rules if is_folder else ()),
         f"--regexp={pattern}",
         "--",
         "./" if is_folder else f"./{real.name}",

@@ -47,12 +47,12 @@ def walk(real: Path) -> Iterator[str]:
     The .gitignore files of the enclosing repository hold too. A folder that cannot be read is
     passed over, as git does.
     """
-    yield from _walk(str(real), "", _inherited(real))
+    yield from _walk(str(real), "", inherited(real))
 
 
 def visible(real: Path, relative: str) -> bool:
     """Whether `walk` over a folder would yield a file, given as a path relative to it."""
-    ignores = _inherited(real)
+    ignores = inherited(real)
     folder = str(real)
     *folders, name = relative.split("/")
     for part in (*folders, name):
@@ -114,15 +114,19 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
     return False
 
 
-def _inherited(real: Path) -> tuple[Ignore, ...]:
-    """Give the rules of the folders above, up to the one that holds .git; none outside of git."""
+def inherited(real: Path) -> tuple[Ignore, ...]:
+    """Give the rules of the folders above, up to the one that holds .git; none outside of git.
+
+    None either where they leave out the folder itself: who asks for it wants to see it.
+    """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)
     if top is None:
         return ()
     excluded = _rules(str(above[top]), ".git/info/exclude")
     rules = [_rules(str(folder)) for folder in reversed(above[1 : top + 1])]
-    return tuple(rule for rule in (excluded, *rules) if rule)
+    found = tuple(rule for rule in (excluded, *rules) if rule)
+    return () if top and _ignored(str(real), True, found) else found
 
 
 def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:

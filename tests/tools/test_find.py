@@ -4,14 +4,17 @@ import asyncio
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from sidecar.core.parts import Json
 from sidecar.tools import find
 from sidecar.tools.contract import ToolAnswer, ToolContext
+from sidecar.tools.grep import Left
 from sidecar.tools.run import run_builtin
 
 
@@ -99,6 +102,25 @@ async def test_searching(root: Path, searching: ToolContext) -> None:
     await check(searching, "a.py:2: two needle", r"(?<=two )needle")
 
 
+async def test_an_ignored_folder_is_searched_when_asked_for(
+    root: Path, searching: ToolContext
+) -> None:
+    (root / ".git").mkdir()
+    tree(root, _dot_gitignore="out/\n*.log\n", out__deep__a="needle", out__b_dot_log="needle")
+    tree(root, sub__a="needle", sub__b_dot_log="needle", node_modules__x__y="needle")
+    await check(searching, "sub/a:1: needle", "needle")
+    await check(searching, "sub/a:1: needle", "needle", path="sub")
+    await check(searching, "out/b.log:1: needle\nout/deep/a:1: needle", "needle", path="out")
+    await check(searching, "out/deep/a:1: needle", "needle", path="out/deep", glob="a")
+    await check(searching, "node_modules/x/y:1: needle", "needle", path="node_modules")
+    assert await listed(searching, path="out", pattern="*") == "b.log\ndeep/a"
+
+
+async def test_rules_above_do_not_count_outside_of_git(root: Path, searching: ToolContext) -> None:
+    tree(root, _dot_gitignore="*.log\n", sub__b_dot_log="needle")
+    await check(searching, "sub/b.log:1: needle", "needle", path="sub")
+
+
 async def test_what_is_counted(root: Path, searching: ToolContext) -> None:
     tree(root, a="x\nx\nx\n", b="x\n")
     answer = await search(searching, "x", limit=2)
@@ -142,9 +164,26 @@ async def test_a_slow_pattern_holds_up_nothing(
         watching = group.create_task(watch())
         answer = await search(slow, r"(a|aa|a+)+$")
         watching.cancel()
-    assert "stopped after" in answer.text
+    assert "took too long" in answer.text
     assert time.perf_counter() - began < 5
     assert longest < 0.4
+
+
+async def test_cancelling_stops_the_thread() -> None:
+    began, ended = Event(), Event()
+
+    def work(left: Left) -> Iterator[str]:
+        began.set()
+        while left() > 0:
+            time.sleep(0.001)
+        ended.set()
+        yield ""
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(find._in_time(work, 1))
+        assert await asyncio.to_thread(began.wait, 5)
+        running.cancel()
+    assert await asyncio.to_thread(ended.wait, 5)
 
 
 async def test_bad_patterns_are_explained(context: ToolContext) -> None:

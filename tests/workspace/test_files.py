@@ -1,6 +1,7 @@
 """Reading and writing: bytes are kept, binaries refused, a write is whole or not at all."""
 
 import os
+import resource
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -134,6 +135,19 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         write_atomically(tmp_path / "folder", "x")
     assert sorted(os.listdir(tmp_path)) == ["a", "folder"]
+    assert (tmp_path / "a").read_text() == "old"
+
+
+def test_a_disk_that_takes_no_more_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            write_atomically(tmp_path / "a", "x" * 5000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == ["a"]
     assert (tmp_path / "a").read_text() == "old"
 
 
