@@ -9,7 +9,7 @@ import gc
 import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Millis
@@ -20,6 +20,9 @@ from sidecar.model.encode import encode
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.failures import EndedEarly, classify
 from sidecar.model.retry import Patience, with_retries
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
 
 STALL = 120.0
 """Seconds without a byte after which a stream counts as dead; the provider pings more often."""
@@ -53,7 +56,7 @@ class AnthropicModel:
         self._random = random
         self._patience = patience or Patience()
         self._stall = stall
-        self._client: Any = None
+        self._client: AsyncAnthropic | None = None
         self._loading = asyncio.Lock()
 
     def body(self, request: ModelRequest) -> JsonObject:
@@ -88,10 +91,12 @@ class AnthropicModel:
         self, body: JsonObject, headers: Mapping[str, str]
     ) -> AsyncIterator[StreamEvent]:
         decoder = Decoder()
+        client = self._client
+        assert client is not None
         try:
             # The plain POST skips the SDK's transformation of the whole history, which costs
             # more than everything else we do for a step.
-            response = await self._client.post(
+            response = await client.post(
                 "/v1/messages",
                 body=body,
                 cast_to=object,

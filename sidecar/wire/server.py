@@ -109,7 +109,7 @@ async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
     """Wait until the editor is gone: the process it named, or the one that started us."""
     started_by = os.getppid()
     named = await parent
-    while os.getppid() == started_by and (named is None or _alive(named)):
+    while os.getppid() == started_by and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells
         await asyncio.sleep(PARENT_EVERY)
     logger.warning("the editor is gone: stopping")
 

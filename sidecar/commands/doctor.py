@@ -1,0 +1,110 @@
+"""`sidecar doctor`: what the daemon needs, what it found, and what to do about the rest."""
+
+import asyncio
+import os
+import platform
+import shutil
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from rich.console import Console
+from rich.table import Table
+
+from sidecar import __version__
+from sidecar.config import Config, load, user_file
+from sidecar.core.errors import StorageFailed
+from sidecar.daemon import open_store
+from sidecar.model.catalogue import lookup
+from sidecar.model.vocabulary import load_counter
+
+PACKAGES = ("pygls", "lsprotocol", "anthropic", "msgpack", "tiktoken", "zstandard", "platformdirs")
+WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
+FEW_WATCHES = 65_536
+
+State: TypeAlias = Literal["ok", "note", "bad"]
+MARKS = {"ok": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `advice` says what to do, where there is something to do."""
+
+    state: State
+    subject: str
+    found: str
+    advice: str = ""
+
+
+def check() -> int:
+    """Print all findings; the exit code is 1 if something keeps the daemon from working."""
+    findings = asyncio.run(_findings())
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for finding in findings:
+        table.add_row(MARKS[finding.state], finding.subject, finding.found, finding.advice)
+    Console(highlight=False).print(table)
+    return 1 if any(finding.state == "bad" for finding in findings) else 0
+
+
+async def _findings() -> list[Finding]:
+    config, problems = load(workspace=None, environment=os.environ, options={})
+    wrong = [Finding("note", "configuration", str(problem)) for problem in problems]
+    return [
+        Finding("ok", "sidecar", f"{__version__}, Python {platform.python_version()}"),
+        Finding("ok", "packages", ", ".join(f"{name} {version(name)}" for name in PACKAGES)),
+        Finding("ok", "configuration", f"{user_file()}{'' if user_file().exists() else ' (none)'}"),
+        *wrong,
+        _key(config),
+        await _store(config),
+        _vocabulary(),
+        _tool("ripgrep", "rg", "search works without it, more slowly; install ripgrep"),
+        _tool("git", "git", "the model is not told branch and changes; install git"),
+        _watches(),
+    ]
+
+
+def _key(config: Config) -> Finding:
+    provider = config.provider
+    if provider.base_url:
+        return Finding("ok", "model", f"{config.model} at {provider.base_url}")
+    if provider.api_key:
+        info = lookup(config.model)
+        cost = "" if info.price is not None else "; its price is unknown, so costs are too"
+        return Finding("ok", "model", f"{config.model}, with a key{cost}")
+    advice = "set ANTHROPIC_API_KEY for a hosted model; without it, all but the model works"
+    return Finding("note", "model", "no API key: the offline model answers", advice)
+
+
+async def _store(config: Config) -> Finding:
+    try:
+        store = await asyncio.to_thread(open_store, config.data_dir)
+    except StorageFailed as error:
+        return Finding("bad", "store", str(config.data_dir), error.message)
+    size = f"{config.data_dir}, {store.size() / 1024:.0f} KiB"
+    read_only = store.read_only
+    await store.close()
+    if read_only:
+        advice = "it can be read but not written: check its owner, or update sidecar"
+        return Finding("bad", "store", size, advice)
+    return Finding("ok", "store", size)
+
+
+def _vocabulary() -> Finding:
+    tokens = load_counter()("Hello, world")
+    return Finding("ok", "tokenizer", f"packed in; “Hello, world” is {tokens} tokens")
+
+
+def _tool(name: str, command: str, advice: str) -> Finding:
+    path = shutil.which(command)
+    return Finding("ok", name, path) if path else Finding("note", name, "not found", advice)
+
+
+def _watches() -> Finding:
+    if not WATCHES.exists():
+        return Finding("note", "file watches", "no limit is known on this system")
+    limit = int(WATCHES.read_text(encoding="ascii"))
+    if limit >= FEW_WATCHES:
+        return Finding("ok", "file watches", f"{limit} allowed")
+    advice = f"large workspaces need more: sysctl fs.inotify.max_user_watches={FEW_WATCHES * 8}"
+    return Finding("note", "file watches", f"{limit} allowed", advice)

@@ -1,0 +1,71 @@
+"""Rules of the repository that no linter knows."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+MOST_LINES = 400
+VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc", "base", "manager"}
+VAGUE_CLASS = re.compile(
+    r"^class \w*(Manager|Engine|Handler|Helper|Util|Processor|Service)\b", re.M
+)
+
+
+def sources() -> list[Path]:
+    folders = ("sidecar", "clients/python", "protocol", "tests")
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def written() -> list[Path]:
+    return [p for p in sources() if not p.read_text("utf-8").startswith("# GENERATED")]
+
+
+def test_there_are_sources() -> None:
+    assert len(sources()) > 50
+
+
+@pytest.mark.parametrize("path", written(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_file_is_small_named_after_something_and_says_what_it_is_for(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert text.count("\n") <= MOST_LINES
+    assert path.stem not in VAGUE_FILES
+    assert not VAGUE_CLASS.search(text)
+    assert not text or text.startswith(('"""', 'r"""')), "a module begins with its docstring"
+
+
+def test_ci_runs_the_command_of_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    command = next(line.strip() for line in readme.splitlines() if line.endswith("uv run pytest"))
+    assert command in (ROOT / ".ci/run").read_text("utf-8")
+
+
+def test_the_readme_names_every_command() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    cli = (ROOT / "sidecar/cli.py").read_text("utf-8")
+    for name in re.findall(r"@app\.command\(\)\n    def (\w+)", cli):
+        assert f"`sidecar {name}" in readme, name
+
+
+def test_the_readme_names_only_settings_that_exist() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    config = (ROOT / "sidecar/config.py").read_text("utf-8")
+    table = readme.partition("## Settings")[2].partition("## Commands")[0]
+    named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", table, re.M)
+    for setting in re.findall(r"`(\w+)`", " ".join(named)):
+        snake = re.sub(r"([A-Z])", lambda m: f"_{m[1].lower()}", setting)
+        assert re.search(rf"^    {snake}: ", config, re.M), setting
+
+
+def test_the_wheel_has_the_vocabulary() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "sidecar/model/data"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    ).stdout
+    assert "cl100k_base.xz" in listed
