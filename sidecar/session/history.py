@@ -41,6 +41,18 @@ def replay(
             yield event
 
 
+def user_event(channel: Channel, message: Message, part: Part) -> Event | None:
+    """Give the update that echoes a part of a user's message; the context block is not shown."""
+    origin = channel.origin(message.turn_id, message.id, part.id)
+    match part:
+        case TextPart(source="typed" | "steer", text=text):
+            return TextChunk(origin, "user", text)
+        case FilePart():
+            return ContentChunk(origin, "user", content_of(part))
+        case _:
+            return None
+
+
 def _event(
     message: Message, part: Part, channel: Channel, tools: dict[str, ToolSpec]
 ) -> Event | None:

@@ -6,7 +6,7 @@ never a lock to hold.
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from time import monotonic
 
 from sidecar.core.errors import (
@@ -19,7 +19,6 @@ from sidecar.core.errors import (
 )
 from sidecar.core.meter import Meter
 from sidecar.core.parts import (
-    FilePart,
     JsonObject,
     Message,
     Part,
@@ -30,20 +29,20 @@ from sidecar.core.parts import (
 )
 from sidecar.core.turns import first_line, turn_usage
 from sidecar.session import epochs, options
-from sidecar.session.blocks import content_of, parts_of
+from sidecar.session.blocks import parts_of
 from sidecar.session.context import TurnContext
 from sidecar.session.events import (
-    ContentChunk,
     Event,
     MeterChanged,
     Notice,
     OptionsChanged,
     SessionChanged,
-    TextChunk,
     TitleChanged,
     Watcher,
 )
 from sidecar.session.gauge import read_meter, user_message_limit
+from sidecar.session.history import user_event
+from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.recall import find_part, recall
 from sidecar.session.state import State
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
@@ -55,26 +54,15 @@ METER_EVERY = 0.25
 """Seconds between meters while text streams; what ends a step or changes a prefix goes at once."""
 
 
-@dataclass(slots=True)
-class _Waiting:
-    """A prompt in line, and who waits for its result."""
-
-    request: PromptRequest
-    parts: tuple[Part, ...]
-    result: "asyncio.Future[PromptResult]"
-    cancelled: bool = False
-    steered: list["asyncio.Future[PromptResult]"] = field(default_factory=list)
-
-
 class Session:
     """An open session. All methods are called on the event loop."""
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._inbox: asyncio.Queue[_Waiting | None] = asyncio.Queue()
-        self._line: deque[_Waiting] = deque()
-        self._arriving: list[_Waiting] = []
-        self._running: _Waiting | None = None
+        self._inbox: asyncio.Queue[Waiting | None] = asyncio.Queue()
+        self._line: deque[Waiting] = deque()
+        self._arriving: list[Waiting] = []
+        self._running: Waiting | None = None
         self._turn_id: TurnId | None = None
         self._turn_task: asyncio.Task[TurnEnd] | None = None
         self._cancelling = False
@@ -132,7 +120,7 @@ class Session:
             Overloaded: sixteen prompts wait already.
             SessionOwned: another daemon writes this session.
         """
-        waiting = _Waiting(request, (), asyncio.get_running_loop().create_future())
+        waiting = Waiting(request, (), asyncio.get_running_loop().create_future())
         self._arriving.append(waiting)
         try:
             await self._writable()
@@ -144,7 +132,7 @@ class Session:
             self._arriving.remove(waiting)
         return await waiting.result
 
-    def _enter(self, waiting: _Waiting) -> None:
+    def _enter(self, waiting: Waiting) -> None:
         """Put a prompt in line, or into the running turn."""
         steers = waiting.request.steer and not waiting.cancelled
         if steers and self._running is not None and self._turn_id is not None:
@@ -226,9 +214,9 @@ class Session:
             try:
                 result = await self._turn(waiting)
             except Exception as error:  # noqa: BLE001 - handed to who asked, who reports it once
-                _fail(waiting, innermost(error))
+                fail(waiting, innermost(error))
             else:
-                _answer(waiting, result)
+                answer(waiting, result)
             finally:
                 self._running, self._turn_id = None, None
 
@@ -242,7 +230,7 @@ class Session:
         if self._task is not None:
             await asyncio.wait({self._task})
 
-    async def _turn(self, waiting: _Waiting) -> PromptResult:
+    async def _turn(self, waiting: Waiting) -> PromptResult:
         state = self._state
         await self._sync_epoch()
         self._turn_id = state.clock.turn_id()
@@ -360,7 +348,7 @@ class Session:
 
     def _show_message(self, message: Message) -> None:
         for part in message.parts:
-            event = user_event(self._state, message, part)
+            event = user_event(self._state.channel, message, part)
             if event is not None:
                 self._tell(event)
 
@@ -399,27 +387,3 @@ class Session:
                 "The last turn was interrupted when the daemon stopped. What had arrived is kept."
             )
             self._tell(Notice(self.id, self._state.channel.next_seq(), "info", text))
-
-
-def user_event(state: State, message: Message, part: Part) -> Event | None:
-    """Give the update that echoes a part of a user's message; the context block is not shown."""
-    origin = state.channel.origin(message.turn_id, message.id, part.id)
-    match part:
-        case TextPart(source="typed" | "steer", text=text):
-            return TextChunk(origin, "user", text)
-        case FilePart():
-            return ContentChunk(origin, "user", content_of(part))
-        case _:
-            return None
-
-
-def _answer(waiting: _Waiting, result: PromptResult) -> None:
-    for future in (waiting.result, *waiting.steered):
-        if not future.done():
-            future.set_result(result)
-
-
-def _fail(waiting: _Waiting, error: Exception) -> None:
-    for future in (waiting.result, *waiting.steered):
-        if not future.done():
-            future.set_exception(error)
