@@ -142,7 +142,7 @@ class Session:
             )
             self._steering.add(self._user_message(self._turn_id, parts))
             self._running.steered.append(waiting.result)
-        elif len(self._line) >= MOST_WAITING:
+        elif len(self._line) + (self._running is not None) > MOST_WAITING:
             raise Overloaded(
                 f"{MOST_WAITING} prompts wait already in this session: "
                 "send this one when one of them has ended"
@@ -215,6 +215,9 @@ class Session:
                 result = await self._turn(waiting)
             except Exception as error:  # noqa: BLE001 - handed to who asked, who reports it once
                 fail(waiting, innermost(error))
+                if self._task is not None and self._task.cancelling():
+                    # A turn that failed while it was being cancelled has hidden that from us.
+                    raise asyncio.CancelledError from error
             else:
                 answer(waiting, result)
             finally:

@@ -6,7 +6,7 @@ exception in it is raised there.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from sidecar.core.parts import JsonObject, Usage
@@ -91,6 +91,7 @@ class ScriptedModel:
 
     responses: list[Script] = field(default_factory=list)
     requests: list[ModelRequest] = field(default_factory=list)
+    observe: Callable[[ModelRequest], None] = lambda _: None
 
     def body(self, request: ModelRequest) -> JsonObject:
         """Give something that stands for a body."""
@@ -99,6 +100,7 @@ class ScriptedModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Play the next response."""
         self.requests.append(request)
+        self.observe(request)
         assert self.responses, "the test has no response for this request"
         for event in self.responses.pop(0):
             match event:

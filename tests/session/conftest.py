@@ -1,0 +1,226 @@
+"""Sessions over a real store, with a scripted model, a scripted editor and a clock of the test."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sidecar.config import Config
+from sidecar.core.errors import Cancelled, StorageFailed
+from sidecar.core.parts import Json, JsonObject, Message
+from sidecar.core.pricing import ModelInfo
+from sidecar.core.prompt import ModelRequest, Prompt, broken_pairs, flat
+from sidecar.model.catalogue import lookup
+from sidecar.session.context import Clock
+from sidecar.session.events import Event
+from sidecar.session.session import Session
+from sidecar.session.sessions import Sessions
+from sidecar.session.state import Environment
+from sidecar.session.values import NewSession, PromptRequest, PromptResult
+from sidecar.store.journal import Store
+from sidecar.store.lease import this_process
+from sidecar.store.values import Change
+from sidecar.tools.contract import PermissionOption
+from sidecar.workspace.buffers import Buffers
+from tests.fakes.scripted_model import Script, ScriptedModel
+
+LIMIT = 10.0
+DEAD_PID = 2**22 + 1
+"""Above the largest that Linux gives."""
+
+
+@dataclass
+class Editor:
+    """A client whose answers a test sets; it keeps what it was asked."""
+
+    tools: dict[str, Callable[[Json], Any]] = field(default_factory=dict)
+    permission: str | None = "allow_once"
+    asked: list[JsonObject] = field(default_factory=list)
+    called: list[tuple[str, Json]] = field(default_factory=list)
+    can_read_files: bool = False
+    can_write_files: bool = False
+    can_apply_edits: bool = False
+    gone: bool = False
+
+    async def call_tool(self, session_id: str, call_id: str, name: str, tool_input: Json) -> Any:
+        self.called.append((name, tool_input))
+        answer = self.tools[name](tool_input)
+        if asyncio.iscoroutine(answer):
+            answer = await answer
+        if isinstance(answer, str):
+            return {"content": [{"type": "text", "text": answer}]}
+        return answer
+
+    async def request_permission(
+        self, session_id: str, tool_call: JsonObject, options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        if self.gone:
+            raise Cancelled("gone")
+        self.asked.append(tool_call)
+        return self.permission
+
+
+@dataclass
+class Desk:
+    """Running sessions, and everything a test looks at."""
+
+    sessions: Sessions
+    model: ScriptedModel
+    editor: Editor
+    store: Store
+    workspace: Path
+    events: list[Event] = field(default_factory=list)
+    happened: asyncio.Condition = field(default_factory=asyncio.Condition)
+    group: asyncio.TaskGroup | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def watch(self, event: Event) -> None:
+        self.events.append(event)
+        self.changed.set()
+
+    def of(self, kind: type) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    async def until(self, found: Callable[[], bool]) -> None:
+        """Wait for an event that makes `found` true."""
+        async with asyncio.timeout(LIMIT):
+            while not found():
+                self.changed.clear()
+                await self.changed.wait()
+
+    async def open(self, **given: Any) -> Session:
+        request = NewSession(cwd=str(self.workspace), **given)
+        opened = await self.sessions.new(request, self.editor, self.watch)
+        return await self.sessions.get(opened.session_id)
+
+    async def ask(self, session: Session, text: str = "go", **given: Any) -> PromptResult:
+        async with asyncio.timeout(LIMIT):
+            return await session.prompt(prompt_of(text, **given))
+
+    def script(self, *responses: Script) -> None:
+        self.model.responses.extend(responses)
+
+    def prompts(self) -> list[Prompt]:
+        return [request.prompt for request in self.model.requests]
+
+    def messages(self, session: Session) -> tuple[Message, ...]:
+        return session.state.log.messages
+
+
+def prompt_of(text: str, **given: Any) -> PromptRequest:
+    return PromptRequest(({"type": "text", "text": text},), **given)
+
+
+@dataclass
+class World:
+    """What survives a daemon: the folder, the clock, and how many ids were minted."""
+
+    folder: Path
+    workspace: Path
+    time: int = 1_700_000_000_000
+    minted: int = 0
+    prompts: dict[str, list[Prompt]] = field(default_factory=dict)
+    moves_prefix: bool = False
+    config: Config = field(default_factory=Config)
+
+    def now(self) -> int:
+        self.time += 1
+        return self.time
+
+    def new_id(self, prefix: str) -> str:
+        self.minted += 1
+        return f"{prefix}_{self.minted:08d}"
+
+    @asynccontextmanager
+    async def daemon(self, kill: bool = False, name: str = "one") -> AsyncIterator[Desk]:
+        """Run sessions over the folder; `kill` ends them without a word."""
+        store = Store.open(self.folder, now=self.now)
+        model = ScriptedModel(observe=self._check)
+        buffers = Buffers()
+        environment = Environment(
+            store=store,
+            config=self.config,
+            clock=Clock(self.now, self.new_id),
+            buffers=buffers,
+            count=lambda text: len(text) // 4,
+            model_for=lambda _: model,
+            info=info,
+            facts=facts,
+            models=("scripted", "other"),
+            variables={"PATH": "/usr/bin:/bin"},
+            instructions=no_instructions,
+        )
+
+        async def open_environment(options: JsonObject, root: Path | None) -> Environment:
+            return environment
+
+        # A daemon that will be killed names a process that is dead already, as its pid would be.
+        owner = this_process(f"token-{name}-{self.minted}")
+        owner = replace(owner, pid=DEAD_PID) if kill else owner
+        sessions = Sessions(open_environment, buffers, owner, lambda _: {}, lambda _: "")
+        desk = Desk(sessions, model, Editor(), store, self.workspace)
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(sessions.run())
+            await asyncio.sleep(0)
+            try:
+                yield desk
+            finally:
+                if kill:
+                    # What the dying tasks would still write never reaches the disk.
+                    store.write = _refused  # type: ignore[method-assign]
+                    store.save = lambda *_: None  # type: ignore[method-assign]
+                    running.cancel()
+                    await asyncio.wait({running})
+                    await store.close()
+                else:
+                    await sessions.shutdown()
+
+    def _check(self, request: ModelRequest) -> None:
+        """The net: pairs are whole, and prompts of a conversation only grow."""
+        prompt = request.prompt
+        assert broken_pairs(prompt) == ()
+        blocks = flat(prompt)
+        before = self.prompts.setdefault(str(blocks[0].part_id), [])
+        if before and not self.moves_prefix:
+            old = before[-1]
+            assert (old.tools, old.system) == (prompt.tools, prompt.system)
+            assert blocks[: len(flat(old))] == flat(old)
+        before.append(prompt)
+
+
+def _refused(*changes: Change) -> "asyncio.Future[None]":
+    written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    written.set_exception(StorageFailed("killed", kind="io"))
+    return written
+
+
+async def facts(cwd: str, trusted: bool, shown: JsonObject) -> str:
+    return "<context>\nDate: 2026-11-21\n</context>"
+
+
+async def no_instructions(cwd: str, trusted: bool) -> tuple[()]:
+    return ()
+
+
+def info(model_id: str) -> ModelInfo:
+    return lookup("claude-sonnet-4-6" if model_id in ("scripted", "other") else model_id)
+
+
+@pytest.fixture
+def world(tmp_path: Path, request: pytest.FixtureRequest) -> World:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "notes.txt").write_text("alpha\n")
+    config = Config(model="scripted", workspace_trusted=True, data_dir=tmp_path / "data")
+    marked = request.node.get_closest_marker("moves_prefix") is not None
+    return World(tmp_path / "data", workspace, moves_prefix=marked, config=config)
+
+
+@pytest.fixture
+async def desk(world: World) -> AsyncIterator[Desk]:
+    async with world.daemon() as running:
+        yield running
