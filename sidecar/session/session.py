@@ -213,7 +213,7 @@ class Session:
             self._running, self._cancelling = waiting, waiting.cancelled
             try:
                 result = await self._turn(waiting)
-            except Exception as error:  # noqa: BLE001 - handed to who asked, who reports it once
+            except Exception as error:
                 fail(waiting, innermost(error))
                 if self._task is not None and self._task.cancelling():
                     # A turn that failed while it was being cancelled has hidden that from us.

@@ -269,7 +269,7 @@ class TurnError(msgspec.Struct, rename="camel", kw_only=True):
     kind: str
     message: str
     retryable: bool
-    status: int | None | msgspec.UnsetType = msgspec.UNSET
+    status: int | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):

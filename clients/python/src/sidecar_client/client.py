@@ -1,0 +1,242 @@
+"""The daemon's methods, typed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from sidecar_client.connection import Connection
+from sidecar_client.messages import (
+    ContextMeterParams,
+    ContextRecallParams,
+    ContextRecallResult,
+    DaemonStatusParams,
+    DaemonStatusResult,
+    Empty,
+    Meter,
+    ServerCapabilities,
+    SessionCancelParams,
+    SessionCloseParams,
+    SessionDeleteParams,
+    SessionListParams,
+    SessionListResult,
+    SessionLoadParams,
+    SessionLoadResult,
+    SessionNewParams,
+    SessionNewResult,
+    SessionPromptParams,
+    SessionPromptResult,
+    SessionSetConfigOptionParams,
+    SessionSetConfigOptionResult,
+    ToolDefinition,
+)
+
+T = TypeVar("T")
+
+
+class Client:
+    """A daemon that is running and initialized. All methods raise `SidecarError`.
+
+    `version` is the daemon's; `capabilities.features` names the methods that it has.
+    Cancelling a call tells the daemon to stop it.
+    """
+
+    def __init__(
+        self, connection: Connection, version: str, capabilities: ServerCapabilities
+    ) -> None:
+        self._connection = connection
+        self.version = version
+        self.capabilities = capabilities
+
+    async def request(self, method: str, params: Any = None) -> Any:  # noqa: ANN401 - any JSON
+        """Send any request and give its result as plain JSON."""
+        return msgspec.json.decode(await self._connection.request(method, _object(params)))
+
+    async def notify(self, method: str, params: Any = None) -> None:  # noqa: ANN401 - any JSON
+        """Send any notification."""
+        await self._connection.notify(method, _object(params))
+
+    # --- sessions ----------------------------------------------------------------------------
+
+    async def new_session(  # noqa: PLR0913 - every one but the folder is an optional keyword
+        self,
+        cwd: str | Path,
+        *,
+        title: str | None = None,
+        agent: str | None = None,
+        model: str | None = None,
+        policy: str | None = None,
+        window: int | None = None,
+        max_tokens: int | None = None,
+        tools: Sequence[ToolDefinition] = (),
+        builtin_tools: bool = True,
+        system: str | None = None,
+    ) -> SessionNewResult:
+        """Open a new session in a folder; `tools` are those that this client runs."""
+        params = SessionNewParams(
+            cwd=str(cwd),
+            title=_given(title),
+            agent=_given(agent),
+            model=_given(model),
+            policy=_given(policy),
+            window=_given(window),
+            max_tokens=_given(max_tokens),
+            tools=list(tools) or UNSET,
+            builtin_tools=builtin_tools,
+            system=_given(system),
+        )
+        return await self._call("session/new", params, SessionNewResult)
+
+    async def load_session(
+        self,
+        session_id: str,
+        *,
+        cwd: str | Path | None = None,
+        replay: bool = True,
+        after: str | None = None,
+    ) -> SessionLoadResult:
+        """Open a stored session; with `replay` its history comes as updates before the result."""
+        params = SessionLoadParams(
+            session_id=session_id,
+            cwd=UNSET if cwd is None else str(cwd),
+            replay=replay,
+            after=_given(after),
+        )
+        return await self._call("session/load", params, SessionLoadResult)
+
+    async def list_sessions(
+        self,
+        *,
+        cwd: str | Path | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> SessionListResult:
+        """List sessions, newest first; `cursor` is `next_cursor` of the page before."""
+        params = SessionListParams(
+            cwd=UNSET if cwd is None else str(cwd), cursor=_given(cursor), limit=_given(limit)
+        )
+        return await self._call("session/list", params, SessionListResult)
+
+    async def close_session(self, session_id: str) -> None:
+        """Let go of a session; it stays stored."""
+        await self._call("session/close", SessionCloseParams(session_id=session_id), Empty)
+
+    async def delete_session(self, session_id: str) -> None:
+        """Delete a session for good."""
+        await self._call("session/delete", SessionDeleteParams(session_id=session_id), Empty)
+
+    async def set_config_option(
+        self,
+        session_id: str,
+        config_id: str,
+        value: str | bool,
+        *,
+        expected_revision: int | None = None,
+    ) -> SessionSetConfigOptionResult:
+        """Change an option of a session: model, policy, effort, autoCompact, autoContinue."""
+        params = SessionSetConfigOptionParams(
+            session_id=session_id,
+            config_id=config_id,
+            value=value,
+            expected_revision=_given(expected_revision),
+        )
+        return await self._call("session/set_config_option", params, SessionSetConfigOptionResult)
+
+    # --- turns -------------------------------------------------------------------------------
+
+    async def prompt(
+        self,
+        session_id: str,
+        prompt: str | Sequence[Mapping[str, Any]],
+        *,
+        context: Mapping[str, Any] | None = None,
+        steer: bool = False,
+        expected_revision: int | None = None,
+    ) -> SessionPromptResult:
+        """Run a turn and wait for its end; `prompt` is text or ACP content blocks.
+
+        A turn that fails is a result too (`stop_reason == "error"`).
+        """
+        blocks = [{"type": "text", "text": prompt}] if isinstance(prompt, str) else prompt
+        params = SessionPromptParams(
+            session_id=session_id,
+            prompt=[dict(block) for block in blocks],
+            context=UNSET if context is None else dict(context),
+            steer=steer or UNSET,
+            expected_revision=_given(expected_revision),
+        )
+        return await self._call("session/prompt", params, SessionPromptResult)
+
+    async def cancel(self, session_id: str) -> None:
+        """Stop the running turn: its `prompt` returns with `stop_reason == "cancelled"`."""
+        await self.notify("session/cancel", SessionCancelParams(session_id=session_id))
+
+    # --- looking -----------------------------------------------------------------------------
+
+    async def meter(self, session_id: str) -> Meter:
+        """Read a session's meter."""
+        return await self._call("context/meter", ContextMeterParams(session_id=session_id), Meter)
+
+    async def recall(
+        self,
+        session_id: str,
+        part_id: str,
+        *,
+        offset: int | None = None,
+        limit: int | None = None,
+        pattern: str | None = None,
+    ) -> ContextRecallResult:
+        """Read what was logged under an id; `offset` and `limit` are bytes of UTF-8."""
+        params = ContextRecallParams(
+            session_id=session_id,
+            part_id=part_id,
+            offset=_given(offset),
+            limit=_given(limit),
+            pattern=_given(pattern),
+        )
+        return await self._call("context/recall", params, ContextRecallResult)
+
+    async def status(self) -> DaemonStatusResult:
+        """Ask how the daemon is."""
+        return await self._call("daemon/status", DaemonStatusParams(), DaemonStatusResult)
+
+    # --- unsaved buffers ---------------------------------------------------------------------
+
+    async def open_document(
+        self, path: str | Path, text: str, *, language: str = "plaintext", version: int = 1
+    ) -> None:
+        """Show the daemon a buffer: its tools see this text instead of the file's."""
+        document = {
+            "uri": _uri(path),
+            "languageId": language,
+            "version": version,
+            "text": text,
+        }
+        await self.notify("textDocument/didOpen", {"textDocument": document})
+
+    async def change_document(self, path: str | Path, text: str, version: int) -> None:
+        """Give a buffer's whole new text; `version` rises with each change."""
+        document = {"uri": _uri(path), "version": version}
+        change = {"textDocument": document, "contentChanges": [{"text": text}]}
+        await self.notify("textDocument/didChange", change)
+
+    async def close_document(self, path: str | Path) -> None:
+        """Say that a buffer is closed: the file counts again."""
+        await self.notify("textDocument/didClose", {"textDocument": {"uri": _uri(path)}})
+
+    async def _call(self, method: str, params: msgspec.Struct, result: type[T]) -> T:
+        return msgspec.json.decode(await self._connection.request(method, params), type=result)
+
+
+def _given(value: T | None) -> T | UnsetType:
+    return UNSET if value is None else value
+
+
+def _object(params: Any) -> Any:  # noqa: ANN401 - any JSON
+    return {} if params is None else params
+
+
+def _uri(path: str | Path) -> str:
+    return Path(path).absolute().as_uri()

@@ -1,0 +1,136 @@
+"""Starts a daemon, greets it, and sees to it that it ends."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import IO, Any
+
+import msgspec
+
+from sidecar_client.callbacks import Callbacks, Tool, answers, capabilities, notified
+from sidecar_client.client import Client
+from sidecar_client.connection import Connection
+from sidecar_client.errors import SidecarError
+from sidecar_client.messages import (
+    FsReadTextFileParams,
+    FsWriteTextFileParams,
+    InitializationOptions,
+    Meter,
+    ServerCapabilities,
+    SessionRequestPermissionParams,
+    SessionUpdateParams,
+)
+
+COMMAND = ("sidecar", "serve", "--stdio")
+PATIENCE = 5.0
+"""Seconds for the daemon to answer `shutdown`, and then to end, before it is killed."""
+
+
+@asynccontextmanager
+async def connect(  # noqa: PLR0913 - every one is optional, and all but the command are keywords
+    command: Sequence[str] = COMMAND,
+    *,
+    options: InitializationOptions | Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    stderr: int | IO[bytes] | None = None,
+    tools: Mapping[str, Tool] | None = None,
+    on_permission: Callable[[SessionRequestPermissionParams], Awaitable[str | None]] | None = None,
+    on_update: Callable[[SessionUpdateParams], None] | None = None,
+    on_meter: Callable[[Meter], None] | None = None,
+    on_notification: Callable[[str, object], None] | None = None,
+    read_text_file: Callable[[FsReadTextFileParams], Awaitable[str]] | None = None,
+    write_text_file: Callable[[FsWriteTextFileParams], Awaitable[None]] | None = None,
+    apply_edit: Callable[[dict[str, Any]], Awaitable[bool]] | None = None,
+) -> AsyncIterator[Client]:
+    """Start a daemon and speak to it until the block ends; then it is shut down.
+
+    `env` is added to this process's environment; `stderr` is where the daemon's log goes, as
+    `subprocess` takes it (`None`: to ours). `tools` run by name what `new_session` defines. What
+    has no callback is not announced to the daemon. `on_permission` gives the id of an option, or
+    `None` to dismiss the question; `apply_edit` takes LSP's params and says whether it applied.
+    Callbacks that are not coroutines are called in order and must not block.
+
+    Raises:
+        FileNotFoundError: there is no such command.
+        SidecarError: the daemon refused to start.
+    """
+    callbacks = Callbacks(
+        tools=tools or {},
+        on_permission=on_permission,
+        on_update=on_update,
+        on_meter=on_meter,
+        on_notification=on_notification,
+        read_text_file=read_text_file,
+        write_text_file=write_text_file,
+        apply_edit=apply_edit,
+    )
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=stderr,
+        env={**os.environ, **(env or {})},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    failure: Exception | None = None
+    # A task group would wrap what the caller's block raises; it is carried around the group.
+    async with asyncio.TaskGroup() as group:
+        connection = Connection(
+            process.stdout, process.stdin, group, answers(callbacks), partial(notified, callbacks)
+        )
+        group.create_task(connection.run())
+        try:
+            yield await _greet(connection, callbacks, options)
+        except Exception as error:  # noqa: BLE001 - raised again below, as it came
+            failure = error
+        finally:
+            await _stop(process, connection)
+    if failure is not None:
+        raise failure
+
+
+async def _greet(
+    connection: Connection,
+    callbacks: Callbacks,
+    options: InitializationOptions | Mapping[str, Any] | None,
+) -> Client:
+    params = {
+        "processId": os.getpid(),
+        "clientInfo": {"name": "sidecar-client", "version": _version()},
+        "rootUri": None,
+        "capabilities": capabilities(callbacks),
+        "initializationOptions": {} if options is None else options,
+    }
+    result = msgspec.json.decode(await connection.request("initialize", params))
+    await connection.notify("initialized", {})
+    experimental = result.get("capabilities", {}).get("experimental", {})
+    ours = msgspec.convert(experimental.get("sidecar"), ServerCapabilities)
+    return Client(connection, str(result.get("serverInfo", {}).get("version", "")), ours)
+
+
+async def _stop(process: asyncio.subprocess.Process, connection: Connection) -> None:
+    """Shut the daemon down as LSP says; kill it when it does not heed."""
+    with suppress(SidecarError, TimeoutError):
+        async with asyncio.timeout(PATIENCE):
+            await connection.request("shutdown", None)
+            await connection.notify("exit", None)
+    connection.lose("the connection was closed")
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+def _version() -> str:
+    try:
+        return version("sidecar-client")
+    except PackageNotFoundError:
+        return "0"
