@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A provider's endpoint. Everything is said here; the SDK reads nothing from the environment.
+    """A provider's endpoint. The SDK reads neither key nor address from the environment.
 
     `name` is anthropic, bedrock, vertex or foundry. With a `base_url`, anthropic reaches a proxy
     or a local server (Ollama, llama.cpp, LM Studio, vLLM). The key is never shown.

@@ -62,7 +62,9 @@ class TimedModel:
         self.number += 1
         self.left -= 1
         script = (
-            calls((f"c{self.number}", "tool", {"path": f"src/file{self.number}.py"}), words="Looking.")
+            calls(
+                (f"c{self.number}", "tool", {"path": f"src/file{self.number}.py"}), words="Looking."
+            )
             if self.left > 0
             else says("Done.")
         )
@@ -114,7 +116,9 @@ async def measure(messages: int, folder: Path) -> tuple[float, float, int]:
     async def open_environment(*_: object) -> Environment:
         return environment
 
-    sessions = Sessions(open_environment, buffers, this_process("bench"), lambda _: {}, lambda _: "")
+    sessions = Sessions(
+        open_environment, buffers, this_process("bench"), lambda _: {}, lambda _: ""
+    )
     tool = ToolSpec("tool", "A tool.", {"type": "object"}, "read", origin="client")
     async with asyncio.TaskGroup() as group:
         group.create_task(sessions.run())
@@ -158,7 +162,9 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
     async def open_environment(*_: object) -> Environment:
         return environment
 
-    sessions = Sessions(open_environment, buffers, this_process("bench"), lambda _: {}, lambda _: "")
+    sessions = Sessions(
+        open_environment, buffers, this_process("bench"), lambda _: {}, lambda _: ""
+    )
     longest = 0.0
     ended = asyncio.Event()
 

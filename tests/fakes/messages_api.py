@@ -1,0 +1,277 @@
+"""The Messages API on loopback: streams what a test scripts, refuses what the real one refuses.
+
+with FakeMessagesApi() as api:
+    api.script(text("hello"), status(529), drop(after=3))
+    ... base_url=api.url ...
+    api.requests[0].body, api.refused, api.prefix_breaks
+"""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal
+
+from tests.fakes.cache_simulator import CacheSimulator
+from tests.fakes.validation import Body, first_difference, plain, refusal
+
+Failure = Literal["none", "status", "error_event", "drop", "stall", "early_end", "garbage"]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer. `after` is how many events come before a failure."""
+
+    blocks: tuple[Body, ...] = ()
+    stop: str = "end_turn"
+    usage: Body = field(default_factory=dict)
+    failure: Failure = "none"
+    after: int = 3
+    code: int = 200
+    error: str = "api_error"
+    message: str = "as scripted"
+    headers: dict[str, str] = field(default_factory=dict)
+    pace: float = 0.0
+    piece: int = 7
+
+
+def text(words: str, **given: Any) -> Reply:
+    """Answer with a text."""
+    return Reply(({"type": "text", "text": words},), **given)
+
+
+def tools(*calls: tuple[str, str, Any], words: str = "", **given: Any) -> Reply:
+    """Call tools, given as (id, name, input)."""
+    said = ({"type": "text", "text": words},) if words else ()
+    made = tuple({"type": "tool_use", "id": i, "name": n, "input": v} for i, n, v in calls)
+    return Reply((*said, *made), stop="tool_use", **given)
+
+
+def thinking(words: str, signature: str, then: Reply) -> Reply:
+    """Think, signed, and then answer."""
+    block = {"type": "thinking", "thinking": words, "signature": signature}
+    return replace(then, blocks=(block, *then.blocks))
+
+
+def status(
+    code: int, error: str = "api_error", message: str = "as scripted", **headers: str
+) -> Reply:
+    """Answer with an HTTP error; header names are written with underscores."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Reply(failure="status", code=code, error=error, message=message, headers=named)
+
+
+def broken(failure: Failure, after: int = 3, error: str = "overloaded_error") -> Reply:
+    """Break off in the middle of a text: error_event, drop, stall, early_end or garbage."""
+    words = {"type": "text", "text": "this text will not be finished"}
+    return Reply((words,), failure=failure, after=after, error=error)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A request as it came; header names in lower case."""
+
+    headers: dict[str, str]
+    body: Body
+
+
+class FakeMessagesApi:
+    """A server on a free port of loopback, in a thread of its own."""
+
+    def __init__(
+        self,
+        respond: Callable[[Body, int], Reply] | None = None,
+        now: Callable[[], float] = time.monotonic,
+        minimum: int = 512,
+    ) -> None:
+        self.requests: list[Recorded] = []
+        self.refused: list[str] = []
+        self.prefix_breaks: list[str] = []
+        self.closed_early = threading.Event()
+        self.cache = CacheSimulator(now, minimum)
+        self._respond = respond
+        self._scripted: list[Reply] = []
+        self._conversations: dict[str, Body] = {}
+        self._signed: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
+        self._released = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _connection(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        """The SDK's base_url."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> "FakeMessagesApi":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._released.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(5)
+
+    def script(self, *replies: Reply) -> None:
+        """Queue answers; when they run out, `respond` or a plain text answers."""
+        with self._lock:
+            self._scripted.extend(replies)
+
+    def wait_for(self, count: int, limit: float = 10.0) -> None:
+        """Wait until so many requests have come."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(self.requests) >= count, limit)
+
+    def take(self, headers: dict[str, str], body: Body) -> Reply:
+        """Record a request, check it as the API would, and choose the answer."""
+        with self._arrived:
+            self.requests.append(Recorded(headers, body))
+            number = len(self.requests)
+            self._arrived.notify_all()
+            reason = refusal(body) or self._unbound_thinking(body)
+            if reason:
+                self.refused.append(reason)
+                return status(400, "invalid_request_error", reason)
+            self._compare(body)
+            reply = self._scripted.pop(0) if self._scripted else None
+        if reply is None:
+            reply = self._respond(body, number) if self._respond else text("as you wish")
+        if reply.failure == "status" or reply.usage:
+            return reply
+        return replace(reply, usage={**self.cache.request(body), "output_tokens": 1})
+
+    def _compare(self, body: Body) -> None:
+        key = json.dumps(body["messages"][0]["content"][0].get("text", ""))
+        before = self._conversations.get(key)
+        if before is not None and (difference := first_difference(before, body)):
+            self.prefix_breaks.append(difference)
+        self._conversations[key] = body
+
+    def _unbound_thinking(self, body: Body) -> str | None:
+        """Thinking is bound to everything that stood before it."""
+        prefix = json.dumps([plain(t) for t in body.get("tools", [])])
+        prefix += json.dumps([plain(b) for b in body.get("system", [])])
+        for message in body["messages"]:
+            for block in message["content"]:
+                if block["type"] == "thinking":
+                    bound = self._signed.setdefault(block["signature"], prefix)
+                    if bound != prefix:
+                        return "Invalid signature in thinking block"
+                prefix += plain(block)
+        return None
+
+    def stalled(self) -> None:
+        """Hold a connection open, without a byte, until the test ends."""
+        self._released.wait(30)
+
+
+def events(reply: Reply, model: str) -> Iterator[tuple[str, Body]]:
+    """Give the events of a reply, pings and a kind that nobody knows among them."""
+    usage = {"input_tokens": 0, **reply.usage}
+    message = {"id": "msg_fake", "type": "message", "role": "assistant", "model": model}
+    yield "message_start", {"message": {**message, "content": [], "usage": usage}}
+    yield "ping", {}
+    written = 0
+    for index, block in enumerate(reply.blocks):
+        empty, deltas = _pieces(block, reply.piece)
+        written += len(deltas)
+        yield "content_block_start", {"index": index, "content_block": empty}
+        for delta in deltas:
+            yield "content_block_delta", {"index": index, "delta": delta}
+        yield "content_block_stop", {"index": index}
+    yield "some_future_event", {"anything": True}
+    final = {"output_tokens": reply.usage.get("output_tokens_final", max(1, written * 2))}
+    yield "message_delta", {"delta": {"stop_reason": reply.stop}, "usage": final}
+    yield "message_stop", {}
+
+
+def _pieces(block: Body, size: int) -> tuple[Body, list[Body]]:
+    def cut(words: str) -> list[str]:
+        return [words[i : i + size] for i in range(0, len(words), size)]
+
+    match block["type"]:
+        case "text":
+            deltas = [{"type": "text_delta", "text": p} for p in cut(block["text"])]
+            return {"type": "text", "text": ""}, deltas
+        case "thinking":
+            thoughts = [{"type": "thinking_delta", "thinking": p} for p in cut(block["thinking"])]
+            signed = {"type": "signature_delta", "signature": block["signature"]}
+            return {"type": "thinking", "thinking": "", "signature": ""}, [*thoughts, signed]
+        case "tool_use":
+            raw = block.get("raw", json.dumps(block["input"]))
+            deltas = [{"type": "input_json_delta", "partial_json": p} for p in cut(raw)]
+            return {**{k: block[k] for k in ("type", "id", "name")}, "input": {}}, deltas
+        case _:
+            return block, []
+
+
+def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: C901 - a class
+    class Connection(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            reply = api.take({k.lower(): v for k, v in self.headers.items()}, body)
+            self.close_connection = True
+            try:
+                self._answer(reply, body["model"])
+            except (BrokenPipeError, ConnectionResetError):
+                api.closed_early.set()
+
+        def _answer(self, reply: Reply, model: str) -> None:
+            if reply.failure == "status":
+                self._refuse(reply)
+                return
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("connection", "close")
+            # A length that is never reached makes an early close visible as a dropped body.
+            if reply.failure == "drop":
+                self.send_header("content-length", "1000000")
+            self.end_headers()
+            for number, (kind, data) in enumerate(events(reply, model)):
+                if reply.failure != "none" and number == reply.after:
+                    self._break(reply)
+                    return
+                self._send(kind, data)
+                time.sleep(reply.pace)
+
+        def _send(self, kind: str, data: Body) -> None:
+            payload = json.dumps({"type": kind, **data})
+            self.wfile.write(f"event: {kind}\ndata: {payload}\n\n".encode())
+            self.wfile.flush()
+
+        def _break(self, reply: Reply) -> None:
+            match reply.failure:
+                case "error_event":
+                    self._send("error", {"error": {"type": reply.error, "message": "mid-stream"}})
+                case "stall":
+                    api.stalled()
+                case "garbage":
+                    self.wfile.write(b"event: content_block_delta\ndata: {not json\n\n")
+                    self.wfile.flush()
+                case _:
+                    pass
+
+        def _refuse(self, reply: Reply) -> None:
+            error = {"type": "error", "error": {"type": reply.error, "message": reply.message}}
+            payload = json.dumps(error).encode()
+            self.send_response(reply.code)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(payload)))
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(payload)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing on stderr."""
+
+    return Connection

@@ -1,0 +1,215 @@
+"""The real SDK against the fake API: every way in which a call can fail, and what is sent."""
+
+import asyncio
+import logging
+import socket
+
+import pytest
+
+from sidecar.core.errors import ModelFailed
+from sidecar.core.fold import Draft, fold
+from sidecar.core.parts import PartId, ReasoningPart, TextPart, ToolPart
+from sidecar.core.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
+from sidecar.core.render import Block, Rendered, TextBlock
+from sidecar.core.stream import (
+    AttemptFailed,
+    BlockDelta,
+    BlockStarted,
+    ResponseFinished,
+    StreamEvent,
+)
+from sidecar.model.anthropic_stream import AnthropicModel
+from sidecar.model.endpoint import Endpoint
+from sidecar.model.retry import Patience
+from tests.fakes.messages_api import (
+    FakeMessagesApi,
+    Reply,
+    broken,
+    status,
+    text,
+    thinking,
+    tools,
+)
+
+KEY = "sk-ant-very-secret-key"
+
+
+def model(api: FakeMessagesApi | str, *, stall: float = 5.0, attempts: int = 3) -> AnthropicModel:
+    url = api if isinstance(api, str) else api.url
+    return AnthropicModel(
+        Endpoint("anthropic", url, KEY),
+        now=lambda: 1_700_000_000_000,
+        random=lambda: 1.0,
+        patience=Patience(attempts, 20.0),
+        stall=stall,
+    )
+
+
+def request(words: str = "hello") -> ModelRequest:
+    user = Block(TextBlock(words), "user", PartId("p"))
+    system = (Block(TextBlock("Be brief."), "system"),)
+    tool = ToolSpec("look", "Looks.", {"type": "object"})
+    marks = (Breakpoint(None, 0), Breakpoint(0, 0))
+    return ModelRequest(
+        "claude-test", Prompt((tool,), system, (Rendered("user", (user,)),), marks), 99
+    )
+
+
+async def gather(source: AnthropicModel, asked: ModelRequest | None = None) -> list[StreamEvent]:
+    async with asyncio.timeout(30):
+        return [event async for event in source.stream(asked or request())]
+
+
+def folded(events: list[StreamEvent]) -> Draft:
+    draft, number = Draft(), 0
+    for event in events:
+        number += isinstance(event, BlockStarted)
+        draft = fold(draft, event, PartId(f"p{number}"))
+    return draft
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Retries wait a hundredth of their time."""
+    original = asyncio.sleep
+    monkeypatch.setattr(
+        "sidecar.model.anthropic_stream.asyncio.sleep", lambda s: original(min(s, 0.01))
+    )
+
+
+async def test_a_whole_answer_comes_through() -> None:
+    with FakeMessagesApi() as api:
+        given = {"file-path": "a", "jsonrpc": "2.0", "n": 2**70, "deep": [{"x": None}]}
+        api.script(thinking("let me see", "sig", tools(("t1", "look", given), words="Looking.")))
+        draft = folded(await gather(model(api)))
+        sent = api.requests[0]
+    assert [type(p) for p in draft.parts] == [ReasoningPart, TextPart, ToolPart]
+    reasoning, said, tool = draft.parts
+    assert (reasoning.text, reasoning.metadata) == ("let me see", {"signature": "sig"})
+    assert (said.text, tool.call_id, tool.input) == ("Looking.", "t1", given)
+    assert draft.stop == "tool_use"
+    assert draft.usage.prompt > 0
+    assert sent.headers["authorization"] == f"Bearer {KEY}"
+    assert sent.headers["x-sidecar-purpose"] == "turn"
+    assert sent.body == {**model(api).body(request())}
+    assert api.refused == []
+
+
+FAILURES = {
+    "429": status(429, "rate_limit_error", retry_after="1"),
+    "408": status(408),
+    "409": status(409),
+    "500": status(500),
+    "529": status(529, "overloaded_error"),
+    "error event": broken("error_event"),
+    "api error event": broken("error_event", error="api_error"),
+    "drop": broken("drop"),
+    "early end": broken("early_end"),
+    "stall": broken("stall"),
+    "garbage": broken("garbage"),
+    "nothing": broken("early_end", after=0),
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES)
+async def test_what_can_pass_is_tried_again(failure: Reply) -> None:
+    with FakeMessagesApi() as api:
+        api.script(failure, text("the whole answer"))
+        events = await gather(model(api, stall=0.3))
+        assert len(api.requests) == 2
+    (failed,) = [event for event in events if isinstance(event, AttemptFailed)]
+    assert (failed.attempt, failed.max_attempts) == (1, 3)
+    assert [p.text for p in folded(events).parts] == ["the whole answer"]
+    assert sum(isinstance(event, ResponseFinished) for event in events) == 1
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 413, 422])
+async def test_what_cannot_pass_is_not_tried_again(code: int) -> None:
+    with FakeMessagesApi() as api:
+        api.script(status(code, "invalid_request_error", "no such thing"))
+        with pytest.raises(ModelFailed, match="no such thing") as failed:
+            await gather(model(api))
+        assert len(api.requests) == 1
+    assert not failed.value.retryable
+    assert failed.value.status == code
+
+
+async def test_too_long_is_its_own_kind() -> None:
+    with FakeMessagesApi() as api:
+        reason = "prompt is too long: 213000 tokens > 200000 maximum"
+        api.script(status(400, "invalid_request_error", reason))
+        with pytest.raises(ModelFailed) as failed:
+            await gather(model(api))
+    assert failed.value.failure == "context_overflow"
+
+
+async def test_attempts_are_bounded() -> None:
+    with FakeMessagesApi(lambda *_: status(529, "overloaded_error", "busy")) as api:
+        with pytest.raises(ModelFailed, match="busy") as failed:
+            await gather(model(api))
+        assert len(api.requests) == 3
+    assert (failed.value.failure, failed.value.retryable) == ("overloaded", True)
+
+
+async def test_a_wait_that_is_too_long_is_told_instead() -> None:
+    with FakeMessagesApi() as api:
+        api.script(status(429, "rate_limit_error", "slow down", retry_after="3600"))
+        with pytest.raises(ModelFailed, match="3600 seconds"):
+            await gather(model(api))
+        assert len(api.requests) == 1
+
+
+async def test_nobody_there() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(ModelFailed) as failed:
+        await gather(model(f"http://127.0.0.1:{port}", attempts=2))
+    assert (failed.value.failure, failed.value.retryable) == ("network", True)
+
+
+async def test_cancelling_closes_the_connection() -> None:
+    with FakeMessagesApi() as api:
+        api.script(text("word " * 4_000, pace=0.002))
+        started = asyncio.Event()
+
+        async def read() -> None:
+            async for event in model(api).stream(request()):
+                if isinstance(event, BlockDelta):
+                    started.set()
+
+        reading = asyncio.ensure_future(read())
+        async with asyncio.timeout(20):
+            await started.wait()
+            reading.cancel()
+            await asyncio.wait({reading})
+            assert await asyncio.to_thread(api.closed_early.wait, 10)
+
+
+async def test_without_a_key_it_says_what_to_do() -> None:
+    keyless = AnthropicModel(Endpoint(), now=lambda: 0, random=lambda: 0.0)
+    with pytest.raises(ModelFailed, match="ANTHROPIC_API_KEY") as failed:
+        await gather(keyless)
+    assert failed.value.failure == "authentication"
+
+
+async def test_neither_key_nor_address_comes_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("API_KEY", "AUTH_TOKEN", "BASE_URL", "PROFILE"):
+        monkeypatch.setenv(f"ANTHROPIC_{name}", "http://127.0.0.1:9/poison")
+    with FakeMessagesApi() as api:
+        await gather(model(api))
+        assert "poison" not in str(api.requests[0].headers)
+
+
+async def test_the_key_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with FakeMessagesApi() as api:
+        source = model(api)
+        api.script(status(401, "authentication_error", "invalid x-api-key"))
+        with pytest.raises(ModelFailed) as failed:
+            await gather(source)
+    told = [repr(failed.value), str(failed.value.data), repr(failed.value.__cause__), caplog.text]
+    assert KEY not in "".join([*told, repr(source), repr(Endpoint("anthropic", "", KEY))])
+    assert failed.value.__suppress_context__
