@@ -120,7 +120,9 @@ class Session:
             Overloaded: sixteen prompts wait already.
             SessionOwned: another daemon writes this session.
         """
-        waiting = Waiting(request, (), asyncio.get_running_loop().create_future())
+        waiting = Waiting(
+            request, (), asyncio.get_running_loop().create_future(), request.cancelled
+        )
         self._arriving.append(waiting)
         try:
             await self._writable()

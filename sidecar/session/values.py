@@ -49,13 +49,15 @@ class SessionSummary:
 class PromptRequest:
     """A turn to run. `blocks` are ACP content blocks; `context` is what the editor shows now.
 
-    `ticket` names this request, so that it can be cancelled alone.
+    `ticket` names this request, so that it can be cancelled alone; `cancelled`: it was already,
+    so that its turn only keeps what was typed.
     """
 
     blocks: tuple[JsonObject, ...]
     context: JsonObject = field(default_factory=dict)
     steer: bool = False
     ticket: object = None
+    cancelled: bool = False
     expected_revision: int | None = None
 
 

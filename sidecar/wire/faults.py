@@ -21,6 +21,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 NOT_INITIALIZED = -32002
+CANCELLED = -32800
 MODEL_FAILED = -32020
 
 CODES: dict[type[SidecarError], int] = {
@@ -31,7 +32,7 @@ CODES: dict[type[SidecarError], int] = {
     SessionOwned: -32011,
     NothingToDo: -32012,
     Untrusted: -32014,
-    Cancelled: -32800,
+    Cancelled: CANCELLED,
     ModelFailed: MODEL_FAILED,
     StorageFailed: -32030,
 }

@@ -65,7 +65,8 @@ class Outbox:
         `text` says where in the message the text is: the keys that lead to it.
         """
         last = self._waiting[-1] if self._waiting else None
-        if last is not None and last.kind == "chunk" and last.key == key:
+        joins = last is not None and last.kind == "chunk" and last.key == key
+        if last is not None and joins and not self._full():
             added = join(last.message, message, text)
             last.size += added
             self._update_bytes += added

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import cattrs
 import msgspec
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
@@ -21,6 +22,7 @@ from sidecar.core.errors import BadRequest, SidecarError, innermost
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire.connection import Connection
 from sidecar.wire.faults import (
+    CANCELLED,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -53,9 +55,14 @@ _SHAPELESS = (TypeError, ValueError, KeyError, AttributeError)
 
 
 class Ticket:
-    """One request under way. A handler that ends itself when cancelled takes `on_cancel`."""
+    """One request under way.
 
-    def __init__(self) -> None:
+    The handler of one that `ends_itself` is told of a cancellation by `on_cancel`, or finds it
+    in `cancelled` if it came before; every other's task is cancelled.
+    """
+
+    def __init__(self, *, ends_itself: bool = False) -> None:
+        self.ends_itself = ends_itself
         self.cancelled = False
         self.on_cancel: Callable[[], None] | None = None
 
@@ -130,7 +137,7 @@ class SidecarProtocol(LanguageServerProtocol):
             self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
 
     def _requested(self, request_id: str | int, method: str, params: Json) -> None:
-        ticket = Ticket()
+        ticket = Ticket(ends_itself=method == "session/prompt")
         try:
             self._allow(request_id, method)
             work = self._work(method, {} if params is None else params, ticket)
@@ -139,7 +146,13 @@ class SidecarProtocol(LanguageServerProtocol):
             return
         task = self._group.create_task(self._answer(request_id, method, work))
         self._under_way[request_id] = (ticket, task)
-        task.add_done_callback(lambda _: self._under_way.pop(request_id, None))
+        task.add_done_callback(lambda task: self._ended(request_id, task))
+
+    def _ended(self, request_id: str | int, task: "asyncio.Task[None]") -> None:
+        self._under_way.pop(request_id, None)
+        if task.cancelled():
+            # It was cancelled before its first step, so that it could not answer itself.
+            self._refuse(request_id, Refused(CANCELLED, "cancelled", "the request was cancelled"))
 
     def _notified(self, method: str, params: Json) -> None:
         if method == "exit":
@@ -241,7 +254,7 @@ class SidecarProtocol(LanguageServerProtocol):
             result = await work()
         except asyncio.CancelledError:
             text = "the request was cancelled"
-            self._refuse(request_id, Refused(-32800, "cancelled", text))
+            self._refuse(request_id, Refused(CANCELLED, "cancelled", text))
         except Refused as refused:
             self._refuse(request_id, refused)
         except Exception as error:  # noqa: BLE001 - the one boundary: logged once, answered once
@@ -263,6 +276,9 @@ class SidecarProtocol(LanguageServerProtocol):
         error = innermost(error)
         if isinstance(error, SidecarError):
             return fault(error)
+        if isinstance(error, JsonRpcInvalidParams):
+            text = f"the params do not fit {method}: no such command, or other arguments"
+            return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
         logger.error("handler failed", exc_info=error, extra={"method": method, "id": request_id})
         return internal()
 
@@ -274,7 +290,7 @@ class SidecarProtocol(LanguageServerProtocol):
         ticket.cancelled = True
         if ticket.on_cancel is not None:
             ticket.on_cancel()
-        else:
+        elif not ticket.ends_itself:
             task.cancel()
 
     def _refuse(self, request_id: Json, refused: Refused) -> None:

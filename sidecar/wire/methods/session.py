@@ -90,6 +90,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             context=given(params.context) or {},
             steer=params.steer is True,
             ticket=ticket,
+            cancelled=ticket.cancelled,
             expected_revision=given(params.expected_revision),
         )
         return prompt_result(await session.prompt(request))

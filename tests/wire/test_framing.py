@@ -1,0 +1,100 @@
+"""Both framings, wherever the bytes are cut."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidecar.wire.framing import Arrived, Broken, Decoder, Frame, Framing, Malformed, encode
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec=None)),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)  # fmt: skip
+messages = st.lists(
+    st.dictionaries(st.text(max_size=8), values, max_size=4), min_size=1, max_size=5
+)
+
+
+def fed(data: bytes, cuts: list[int]) -> list[Frame]:
+    decoder, frames = Decoder(), []
+    for size in cuts:
+        frames += decoder.feed(data[:size])
+        data = data[size:]
+    return frames + decoder.feed(data)
+
+
+@given(messages, st.sampled_from(["headers", "lines"]), st.lists(st.integers(1, 40), max_size=30))
+def test_what_is_encoded_comes_back(sent: list[Any], framing: Framing, cuts: list[int]) -> None:
+    data = b"".join(encode(message, framing) for message in sent)
+    assert fed(data, cuts) == [Arrived(message) for message in sent]
+    assert all(type(a) is type(b) for a, b in zip(sent, sent, strict=True))
+
+
+def test_numbers_and_keys_are_kept() -> None:
+    odd = {"file-path": 1.0, "class": 2**80, "_x": None, "jsonrpc": {"jsonrpc": "\ud800"}}
+    (frame,) = Decoder().feed(encode(odd, "headers"))
+    assert frame == Arrived(odd)
+    assert isinstance(frame.value["file-path"], float)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"content-length: 2\r\n\r\n",
+        b"CONTENT-LENGTH:2\r\n\r\n",
+        b"Content-Type: x\r\nContent-Length: 2\r\n\r\n",
+        b"Content-Length: 2\r\nContent-Type: x; charset=utf-8\r\n\r\n",
+        b"\r\n\r\nContent-Length: 2\r\n\r\n",
+        b"Content-Length: 2\n\n",
+    ],
+)
+def test_headers_have_no_case_and_no_order(header: bytes) -> None:
+    assert fed(header + b"{}", [3]) == [Arrived({})]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Content-Type: x\r\n\r\n{}",
+        b"Content-Length: two\r\n\r\n{}",
+        b"Content-Length: -1\r\n\r\n",
+        b"Content-Length: 99999999999\r\n\r\n",
+        b"x" * 9000,
+    ],
+)
+def test_lost_framing_is_said(data: bytes) -> None:
+    frames = fed(data + b"Content-Length: 2\r\n\r\n{}", [5])
+    assert len(frames) == 1
+    assert isinstance(frames[0], Broken)
+
+
+@pytest.mark.parametrize("body", [b"{not json", b'{"a": NaN}', b"[" * 100_000, b"\xff\xfe", b""])
+def test_a_bad_body_does_not_end_the_stream(body: bytes) -> None:
+    framed = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    frames = fed(framed + encode({"after": 1}, "headers"), [10, 10])
+    assert isinstance(frames[0], Malformed)
+    assert frames[1] == Arrived({"after": 1})
+
+
+def test_lines_are_told_by_the_first_byte() -> None:
+    decoder = Decoder()
+    assert decoder.feed(b'\n  {"a": 1}\n\n{bad}\n{"b": "\xc3\xa9') == [
+        Arrived({"a": 1}),
+        Malformed(decoder_reason(b"{bad}")),
+    ]
+    assert decoder.feed(b'"}\n') == [Arrived({"b": "é"})]
+    assert decoder.framing == "lines"
+
+
+def decoder_reason(body: bytes) -> str:
+    try:
+        json.loads(body)
+    except ValueError as error:
+        return f"not JSON: {error}"
+    raise AssertionError
