@@ -1,8 +1,10 @@
 """Run all benchmarks, one after the other."""
 
-from tests.benchmarks import bench_startup, bench_step, bench_store
+from tests.benchmarks import bench_estimate, bench_startup, bench_step, bench_store
 
 if __name__ == "__main__":
-    for bench in (bench_startup, bench_step, bench_store):
-        print(f"\n== {bench.__name__.rpartition('.')[2]}: {(bench.__doc__ or '').splitlines()[0]}\n")
+    for bench in (bench_startup, bench_step, bench_store, bench_estimate):
+        print(
+            f"\n== {bench.__name__.rpartition('.')[2]}: {(bench.__doc__ or '').splitlines()[0]}\n"
+        )
         bench.main()

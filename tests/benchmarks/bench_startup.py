@@ -7,8 +7,10 @@ import tempfile
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 from tests.e2e.plain import PlainClient
+from tests.fakes.messages_api import FakeMessagesApi
 
 ROUNDS = 15
 ALLOWED_MS = 100
@@ -32,9 +34,15 @@ def initialized(data: Path) -> float:
 
 
 def memory(folder: Path) -> float:
-    """Give the daemon's resident MiB after a first turn with the offline model."""
+    """Give the daemon's resident MiB after a first turn, the vendor's SDK loaded."""
+    with FakeMessagesApi() as api:
+        provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "none"}
+        return _after_a_turn(folder, {"model": "claude-sonnet-4-6", "provider": provider})
+
+
+def _after_a_turn(folder: Path, options: dict[str, Any]) -> float:
     client = PlainClient(folder / "data")
-    client.start(model="offline")
+    client.start(**options)
     session = client.request("session/new", {"cwd": str(folder)})["sessionId"]
     words = [{"type": "text", "text": "list files"}]
     client.request("session/prompt", {"sessionId": session, "prompt": words})

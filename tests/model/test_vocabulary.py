@@ -1,0 +1,74 @@
+"""The packed tokenizer: the same tokens as tiktoken's, without a network."""
+
+import socket
+import subprocess
+import sys
+from typing import NoReturn
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidecar.model.vocabulary import PACKED, SLICE, load_counter, pack, slices, unpack
+
+# Counted with tiktoken 0.14's own cl100k_base.
+KNOWN = {
+    "": 0,
+    "hello world": 2,
+    "Hello, world": 3,
+    "def greet(name):\n    return 'Hello, ' + name\n": 13,
+    "Grüße aus Köln": 6,
+    "漢字かな交じり文": 9,
+}
+
+
+@pytest.fixture(scope="module")
+def count():
+    return load_counter()
+
+
+@pytest.mark.parametrize("text", KNOWN)
+def test_known_counts(count, text: str) -> None:
+    assert count(text) == KNOWN[text]
+
+
+def test_it_reaches_for_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise AssertionError("no test reaches the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    assert load_counter()("hello world") == 2
+
+
+def test_blanks_do_not_bring_it_down(count) -> None:
+    for blanks in (" " * 1_200_000, "x" + "\t" * 1_200_000 + "x", "\n" * 1_200_000):
+        assert 0 < count(blanks) < 1_200_000
+
+
+def test_huge_texts_are_sampled(count) -> None:
+    line = "a line of some eight words or so\n"
+    many = 100_000
+    assert abs(count(line * many) / (count(line) * many) - 1) < 0.02
+
+
+@given(st.text(st.sampled_from("ab \n"), max_size=300))
+def test_slices_add_up(text: str) -> None:
+    whole = text * (SLICE // 100)
+    pieces = slices(whole)
+    assert "".join(pieces) == whole
+    assert all(len(piece) <= SLICE for piece in pieces)
+
+
+def test_packing_comes_back() -> None:
+    ranks = unpack(PACKED.read_bytes())
+    assert len(ranks) == 100_256
+    small = dict(list(ranks.items())[:1000])
+    assert unpack(pack(small)) == small
+
+
+def test_it_is_not_imported_before_it_is_needed() -> None:
+    script = "import sys, sidecar.daemon; print([m for m in sys.modules if m == 'tiktoken'])"
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert shown.stdout.strip() == "[]"
