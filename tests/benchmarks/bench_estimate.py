@@ -47,9 +47,8 @@ def main() -> None:
         others += plain
         if errors:
             print(f"{path.name[:60]:<62} {mean(errors):6.2%}  chars/4 {mean(plain):6.1%}")
-    print(
-        f"{'all requests after three responses':<62} {mean(every):6.2%}  chars/4 {mean(others):6.1%}"
-    )
+    name = "all requests after three responses"
+    print(f"{name:<62} {mean(every):6.2%}  chars/4 {mean(others):6.1%}")
     print("aim: under 2 per cent")
 
 

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from sidecar_client.connection import Connection
+from sidecar_client.connection import INTERNAL_ERROR, Connection
+from sidecar_client.errors import SidecarError
 from sidecar_client.messages import (
     ContextMeterParams,
     ContextRecallParams,
@@ -227,7 +228,12 @@ class Client:
         await self.notify("textDocument/didClose", {"textDocument": {"uri": _uri(path)}})
 
     async def _call(self, method: str, params: msgspec.Struct, result: type[T]) -> T:
-        return msgspec.json.decode(await self._connection.request(method, params), type=result)
+        answer = await self._connection.request(method, params)
+        try:
+            return msgspec.json.decode(answer, type=result)
+        except msgspec.ValidationError as error:
+            text = f"{method} was answered in a form that this client does not know: {error}"
+            raise SidecarError(INTERNAL_ERROR, "unknown_form", text, {}) from error
 
 
 def _given(value: T | None) -> T | UnsetType:

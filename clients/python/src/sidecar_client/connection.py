@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 
@@ -35,6 +36,10 @@ class _Message(msgspec.Struct):
     params: msgspec.Raw = _NOTHING
     result: msgspec.Raw = _NOTHING
     error: _Error | None = None
+
+
+class _Cancel(msgspec.Struct):
+    id: RequestId
 
 
 class Connection:
@@ -154,9 +159,9 @@ class Connection:
 
     def _notified(self, method: str, params: msgspec.Raw) -> None:
         if method == "$/cancelRequest":
-            number = msgspec.json.decode(params).get("id")
-            if number in self._answering:
-                self._answering[number].cancel()
+            task = self._answering.get(msgspec.json.decode(params, type=_Cancel).id)
+            if task is not None:
+                task.cancel()
             return
         try:
             self._on_notification(method, params)
@@ -167,11 +172,8 @@ class Connection:
 
     async def _answer(self, number: RequestId, method: str, params: msgspec.Raw) -> None:
         try:
-            answer = self._answers.get(method)
-            if answer is None:
-                text = f"this client does not answer {method}"
-                raise SidecarError(METHOD_NOT_FOUND, "unknown_method", text, {})  # noqa: TRY301 - answered below like what a callback raises
-            reply = {"jsonrpc": "2.0", "id": number, "result": await answer(params)}
+            result = await self._answers.get(method, partial(_unknown, method))(params)
+            reply = {"jsonrpc": "2.0", "id": number, "result": result}
             encoded = msgspec.json.encode(reply)
         except asyncio.CancelledError:
             encoded = _refusal(number, CANCELLED, "cancelled", "the request was cancelled")
@@ -196,11 +198,17 @@ class Connection:
             raise Disconnected("the daemon ended: its stderr says why") from error
 
     def _write(self, message: dict[str, Any]) -> None:
-        self._write_bytes(msgspec.json.encode({"jsonrpc": "2.0", **message}))
+        given = {name: value for name, value in message.items() if value is not None}
+        self._write_bytes(msgspec.json.encode({"jsonrpc": "2.0", **given}))
 
     def _write_bytes(self, body: bytes) -> None:
         if not self._writer.is_closing():
             self._writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+
+async def _unknown(method: str, _: msgspec.Raw) -> NoReturn:
+    text = f"this client does not answer {method}"
+    raise SidecarError(METHOD_NOT_FOUND, "unknown_method", text, {})
 
 
 def _refusal(number: RequestId, code: int, kind: str, message: str) -> bytes:

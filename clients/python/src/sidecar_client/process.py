@@ -114,19 +114,22 @@ async def _greet(
 
 async def _stop(process: asyncio.subprocess.Process, connection: Connection) -> None:
     """Shut the daemon down as LSP says; kill it when it does not heed."""
-    with suppress(SidecarError, TimeoutError):
-        async with asyncio.timeout(PATIENCE):
-            await connection.request("shutdown", None)
-            await connection.notify("exit", None)
-    connection.lose("the connection was closed")
-    if process.stdin is not None:
-        process.stdin.close()
     try:
-        async with asyncio.timeout(PATIENCE):
+        with suppress(SidecarError, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await connection.request("shutdown", None)
+                await connection.notify("exit", None)
+        connection.lose("the connection was closed")
+        if process.stdin is not None:
+            process.stdin.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await process.wait()
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
             await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
 
 
 def _version() -> str:
