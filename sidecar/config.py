@@ -110,8 +110,8 @@ class Config:
     """How failed model calls are tried again."""
     permissions: Permissions = field(default_factory=Permissions)
     """What need not be asked, and what is never done."""
-    workspace_trusted: bool = False
-    """Whether the workspace may run things, be changed, and configure the agent."""
+    workspace_trusted: bool | None = None
+    """Whether the workspace may run things, be changed, and configure the agent; `None`: ask."""
     data_dir: Path = field(default_factory=default_data_dir)
     """The folder where sessions are stored."""
     log: LogLevel = "info"

@@ -95,7 +95,11 @@ async def _run_call(call: _Call, problem: str) -> CallsEnd:
         raw_input=part.input,
         paths=wanted.paths,
     )
-    answer = await turn.permissions.settle(spec, wanted, part, turn.ask, trusted=turn.trusted)
+    try:
+        answer = await _allowed(call, spec, wanted)
+    except SidecarError as error:
+        text = f"The user could not be asked for permission: {error.message}."
+        return await _fail(call, text, "denied", started, wanted)
     match answer:
         case Answer.refused:
             text = "The user refused permission for this call."
@@ -110,6 +114,15 @@ async def _run_call(call: _Call, problem: str) -> CallsEnd:
             pass
     call.show("in_progress")
     return await _perform(call, spec, wanted)
+
+
+async def _allowed(call: _Call, spec: ToolSpec, wanted: Access) -> Answer | str:
+    """Settle whether a call may run: the workspace's trust first, then the rules, then the user."""
+    turn, part = call.turn, call.part
+    trusted = turn.trust.granted
+    if not trusted and spec.origin == "builtin" and spec.kind in ("edit", "execute"):
+        trusted = await turn.trust.settle(part, turn.ask)
+    return await turn.permissions.settle(spec, wanted, part, turn.ask, trusted=trusted)
 
 
 async def _perform(call: _Call, spec: ToolSpec, wanted: Access) -> CallsEnd:
@@ -196,7 +209,7 @@ def _context(call: _Call, granted: tuple[str, ...]) -> ToolContext:
         cwd=Path(turn.cwd),
         buffers=turn.buffers,
         client=turn.client(),
-        trusted=turn.trusted,
+        trusted=turn.trust.granted,
         progress=progress,
         recall=recall,
         environment=turn.environment,

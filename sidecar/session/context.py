@@ -10,6 +10,7 @@ from sidecar.model.contract import Model
 from sidecar.session.channel import Channel
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
+from sidecar.session.trust import Trust
 from sidecar.session.values import Recalled
 from sidecar.session.view import View
 from sidecar.tools.contract import Client, PermissionOption
@@ -47,7 +48,7 @@ class TurnContext:
     session_id: SessionId
     turn_id: TurnId
     cwd: str
-    trusted: bool
+    trust: Trust
     log: SessionLog
     view: View
     channel: Channel

@@ -277,7 +277,7 @@ class Session:
             session_id=self.id,
             turn_id=turn_id,
             cwd=state.log.row.cwd,
-            trusted=state.trusted(),
+            trust=state.trust,
             log=state.log,
             view=state.view,
             channel=state.channel,

@@ -18,6 +18,7 @@ from sidecar.session.permissions import Permissions
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
 from sidecar.session.static import build_static
+from sidecar.session.trust import Trust
 from sidecar.session.values import NewSession, Opened, SessionSummary
 from sidecar.session.view import View
 from sidecar.store.values import Owner, SessionRow, Stored
@@ -157,7 +158,8 @@ class Sessions:
         }
         _check_numbers(settings, environment.info(model).window)
         tools = _tools(request)
-        instructions = await environment.instructions(cwd, config.workspace_trusted)
+        trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
+        instructions = await environment.instructions(cwd, trust.granted)
         now = environment.clock.now()
         session_id = SessionId(environment.clock.new_id("ses"))
         row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
@@ -305,6 +307,11 @@ class Sessions:
             log=log,
             view=view,
             channel=Channel(log.row.id, log.row.seq, reserve),
+            trust=Trust(
+                environment.config.workspace_trusted,
+                Path(log.row.cwd),
+                environment.config.data_dir,
+            ),
             permissions=Permissions(Rules(configured.allow, configured.reject)),
             take_over=take_over,
             read_only=read_only,

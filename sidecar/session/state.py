@@ -13,6 +13,7 @@ from sidecar.session.channel import Channel
 from sidecar.session.context import Clock
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
+from sidecar.session.trust import Trust
 from sidecar.session.view import View
 from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
@@ -50,6 +51,7 @@ class State:
     log: SessionLog
     view: View
     channel: Channel
+    trust: Trust
     permissions: Permissions
     take_over: Callable[[], Awaitable[bool]]
     read_only: bool = False
@@ -84,10 +86,6 @@ class State:
         """Give one of the session's own settings as a number."""
         value = self.log.row.settings.get(name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-    def trusted(self) -> bool:
-        """Whether the workspace may run things and configure the agent."""
-        return self.config.workspace_trusted
 
     def model_id(self) -> str:
         """The model that the next turn will use."""
@@ -130,4 +128,4 @@ class State:
 
     async def facts(self, shown: JsonObject) -> str:
         """Say how things stand now: the date, git, and what the editor shows."""
-        return await self.environment.facts(self.log.row.cwd, self.trusted(), shown)
+        return await self.environment.facts(self.log.row.cwd, self.trust.granted, shown)

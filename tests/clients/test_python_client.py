@@ -1,0 +1,101 @@
+"""The Python client against the real daemon, and its page of usage, run as it stands."""
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from sidecar_client import SidecarError, connect
+from sidecar_client.messages import AgentMessageChunk, Meter, SessionUpdateParams, ToolDefinition
+
+ROOT = Path(__file__).parents[2]
+DAEMON = (sys.executable, "-m", "sidecar", "serve", "--stdio")
+TOOL = ToolDefinition(name="lookup", description="Looks up.", input_schema={"type": "object"})
+
+
+async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
+    updates: list[SessionUpdateParams] = []
+    meters: list[Meter] = []
+    asked: list[object] = []
+
+    async def lookup(given: object) -> str:
+        asked.append(given)
+        return "found"
+
+    async with (
+        asyncio.timeout(60),
+        connect(
+            DAEMON,
+            options={"model": "offline", "workspaceTrusted": True},
+            env={"SIDECAR_DATA_DIR": str(tmp_path / "data")},
+            tools={"lookup": lookup},
+            on_update=updates.append,
+            on_meter=meters.append,
+        ) as client,
+    ):
+        assert "session/prompt" in client.capabilities.features
+        session = await client.new_session(tmp_path, tools=[TOOL])
+        odd = {"file-path": 1, "class": None, "_x": {"jsonrpc": "2.0"}}
+        text = 'call lookup {"file-path": 1, "class": null, "_x": {"jsonrpc": "2.0"}}'
+        result = await client.prompt(session.session_id, text)
+        assert (result.stop_reason, asked) == ("end_turn", [odd])
+        said = [u.update for u in updates if isinstance(u.update, AgentMessageChunk)]
+        assert said
+        assert meters[-1].used == result.meter.used
+        meter = await client.meter(session.session_id)
+        assert meter.regions.tool_results > 0
+        part = updates[-1].update.meta["sidecar"]["partId"]  # type: ignore[index,union-attr]
+        recalled = await client.recall(session.session_id, part, limit=4)
+        assert (recalled.content, recalled.next_offset) == ("Done", 4)
+        with pytest.raises(SidecarError) as refused:
+            await client.request("context/compact", {"sessionId": session.session_id})
+        assert refused.value.code == -32601
+        listed = await client.list_sessions()
+        assert [s.session_id for s in listed.sessions] == [session.session_id]
+        await client.delete_session(session.session_id)
+        assert (await client.list_sessions()).sessions == []
+
+
+async def test_cancelling_the_call_cancels_the_turn(tmp_path: Path) -> None:
+    started = asyncio.Event()
+    ended = asyncio.Event()
+
+    async def lookup(given: object) -> str:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return ""
+
+    async with (
+        asyncio.timeout(60),
+        connect(
+            DAEMON,
+            options={"model": "offline"},
+            env={"SIDECAR_DATA_DIR": str(tmp_path / "data")},
+            tools={"lookup": lookup},
+        ) as client,
+    ):
+        session = await client.new_session(tmp_path, tools=[TOOL])
+        turn = asyncio.ensure_future(client.prompt(session.session_id, "call lookup {}"))
+        await started.wait()
+        await client.cancel(session.session_id)
+        assert (await turn).stop_reason == "cancelled"
+        await ended.wait()
+
+
+def test_the_page_of_usage_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "clients/python/README.md").read_text("utf-8")
+    (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.setenv("SIDECAR_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "README.md").write_text("# Hello\n")
+    exec(compile(script, "README.md", "exec"), {"__name__": "__main__"})
+    shown = capsys.readouterr().out
+    assert "Hello" in shown
+    assert "end_turn" in shown
