@@ -54,7 +54,7 @@ def observe(calibration: Calibration, *, raw_delta: int, reported_delta: int) ->
     seen = min(3.0, max(0.8, reported_delta / raw_delta))
     weight = max(0.15, 1 / (calibration.observations + 1))
     factor = calibration.factor + weight * (seen - calibration.factor)
-    return Calibration(factor, calibration.observations + 1)
+    return Calibration(min(3.0, max(0.8, factor)), calibration.observations + 1)
 
 
 def count_block(block: Block, count: Count) -> int:
