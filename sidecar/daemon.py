@@ -151,26 +151,29 @@ def check_options(options: JsonObject) -> str:
 
 def describe(environment: Environment | None) -> JsonObject:
     """Say how the daemon is, for `daemon/status`."""
-    about: JsonObject = {"version": __version__, "pid": os.getpid()}
-    if environment is None:
-        return {**about, "store": None, "model": None}
-    config, store = environment.config, environment.store
-    return {
-        **about,
-        "store": {
-            "path": str(config.data_dir),
-            "bytes": store.size(),
-            "readOnly": store.read_only,
-        },
-        "model": {
-            "id": config.model,
-            "provider": config.provider.name,
-            "hasKey": bool(config.provider.api_key),
-        },
+    about: JsonObject = {
+        "version": __version__,
+        "pid": os.getpid(),
+        "store": None,
         "watcher": None,
+        "model": None,
         "metrics": {},
         "alerts": [],
     }
+    if environment is None:
+        return about
+    config, store = environment.config, environment.store
+    about["store"] = {
+        "path": str(config.data_dir),
+        "bytes": store.size(),
+        "readOnly": store.read_only,
+    }
+    about["model"] = {
+        "id": config.model,
+        "provider": config.provider.name,
+        "hasKey": bool(config.provider.api_key),
+    }
+    return about
 
 
 async def _facts(cwd: str, trusted: bool, shown: JsonObject) -> str:

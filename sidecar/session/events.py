@@ -159,6 +159,14 @@ class Retrying:
     discard: tuple[PartId, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StatusChanged:
+    """The daemon began to work, or has nothing left to do; `message` says on what."""
+
+    busy: bool
+    message: str
+
+
 Event: TypeAlias = (
     TextChunk
     | ContentChunk
@@ -173,6 +181,7 @@ Event: TypeAlias = (
     | MeterChanged
     | SessionChanged
     | Retrying
+    | StatusChanged
 )
 
 Watcher: TypeAlias = Callable[[Event], None]

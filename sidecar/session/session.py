@@ -6,6 +6,7 @@ never a lock to hold.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 
@@ -23,11 +24,10 @@ from sidecar.core.parts import (
     Message,
     Part,
     SessionId,
-    StepFinishPart,
     TextPart,
     TurnId,
 )
-from sidecar.core.turns import first_line, turn_usage
+from sidecar.core.turns import first_line
 from sidecar.session import epochs, options
 from sidecar.session.blocks import parts_of
 from sidecar.session.context import TurnContext
@@ -43,6 +43,7 @@ from sidecar.session.events import (
 from sidecar.session.gauge import read_meter, user_message_limit
 from sidecar.session.history import user_event
 from sidecar.session.line import Waiting, answer, fail
+from sidecar.session.outcome import result_of
 from sidecar.session.recall import find_part, recall
 from sidecar.session.state import State
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
@@ -57,8 +58,9 @@ METER_EVERY = 0.25
 class Session:
     """An open session. All methods are called on the event loop."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, busy_changed: Callable[["Session"], None]) -> None:
         self._state = state
+        self._busy_changed = busy_changed
         self._inbox: asyncio.Queue[Waiting | None] = asyncio.Queue()
         self._line: deque[Waiting] = deque()
         self._arriving: list[Waiting] = []
@@ -103,6 +105,10 @@ class Session:
         """Forget a connection."""
         self._clients = [(w, c) for w, c in self._clients if w is not watcher]
         self._state.channel.detach(watcher)
+
+    def watchers(self) -> tuple[Watcher, ...]:
+        """Give who watches, through whichever connection."""
+        return tuple(watcher for watcher, _ in self._clients)
 
     def _client(self) -> Client:
         if not self._clients:
@@ -213,6 +219,7 @@ class Session:
                 continue
             self._line.remove(waiting)
             self._running, self._cancelling = waiting, waiting.cancelled
+            self._busy_changed(self)
             try:
                 result = await self._turn(waiting)
             except Exception as error:
@@ -224,6 +231,7 @@ class Session:
                 answer(waiting, result)
             finally:
                 self._running, self._turn_id = None, None
+                self._busy_changed(self)
 
     async def end(self) -> None:
         """Stop what runs and take nothing more; the log is whole and durable afterwards."""
@@ -269,7 +277,7 @@ class Session:
         )
         self._changed("turn_ended")
         self._show_meter(urgent=True)
-        return self._result(turn.turn_id, message, end)
+        return result_of(state, turn.turn_id, message.id, end)
 
     def _turn_context(self, turn_id: TurnId) -> TurnContext:
         state = self._state
@@ -294,23 +302,6 @@ class Session:
             recall=self.recall,
             environment=state.environment.variables,
             meter_changed=self._show_meter,
-        )
-
-    def _result(self, turn_id: TurnId, message: Message, end: TurnEnd) -> PromptResult:
-        state = self._state
-        messages = [m for m in state.log if m.turn_id == turn_id]
-        costs = [
-            part.cost for m in messages for part in m.parts if isinstance(part, StepFinishPart)
-        ]
-        return PromptResult(
-            end.stop_reason,
-            turn_id,
-            message.id,
-            state.log.row.revision,
-            turn_usage(messages),
-            state.total(costs),
-            self.meter(),
-            end.error,
         )
 
     # --- pieces ------------------------------------------------------------------------------

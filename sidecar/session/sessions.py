@@ -6,14 +6,14 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
-from sidecar.core.errors import BadRequest, SessionOwned, StorageFailed
+from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, PartId, SessionId
-from sidecar.core.prompt import ToolSpec
 from sidecar.session import epochs
 from sidecar.session.channel import Channel
-from sidecar.session.events import Event, Watcher
+from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
+from sidecar.session.opening import check_numbers, checked_folder, offered_tools
 from sidecar.session.permissions import Permissions
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
@@ -22,7 +22,6 @@ from sidecar.session.trust import Trust
 from sidecar.session.values import NewSession, Opened, SessionSummary
 from sidecar.session.view import View
 from sidecar.store.values import Owner, SessionRow, Stored
-from sidecar.tools.catalogue import BUILTIN
 from sidecar.tools.contract import Client
 from sidecar.tools.permission import Rules
 from sidecar.workspace.buffers import Buffers
@@ -58,6 +57,7 @@ class Sessions:
         self._root: Path | None = None
         self._open: dict[SessionId, Session] = {}
         self._started = monotonic()
+        self._told_busy = False
         self._group: asyncio.TaskGroup | None = None
         self._ended = asyncio.Event()
         self._buffers = buffers
@@ -144,7 +144,7 @@ class Sessions:
         """
         environment = await self._ready()
         config = environment.config
-        cwd = await asyncio.to_thread(_workspace, request.cwd)
+        cwd = await asyncio.to_thread(checked_folder, request.cwd)
         model = request.model or config.model
         settings: JsonObject = {
             "model": model,
@@ -156,8 +156,8 @@ class Sessions:
             "autoCompact": config.auto_compact,
             "autoContinue": config.auto_continue,
         }
-        _check_numbers(settings, environment.info(model).window)
-        tools = _tools(request)
+        check_numbers(settings, environment.info(model).window)
+        tools = offered_tools(request)
         trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
         instructions = await environment.instructions(cwd, trust.granted)
         now = environment.clock.now()
@@ -177,7 +177,8 @@ class Sessions:
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
         """Give a page of sessions, newest first, and the cursor of the next page."""
         environment = await self._ready()
-        page = await environment.store.list(cwd=cwd, before=cursor, limit=limit)
+        folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
+        page = await environment.store.list(cwd=folder, before=cursor, limit=limit)
         summaries = tuple(
             SessionSummary(r.id, r.title, r.cwd, r.updated, r.turns, r.cost) for r in page.rows
         )
@@ -278,8 +279,19 @@ class Sessions:
                 self._environment = await self._open_environment(self._options, self._root)
             return self._environment
 
+    def _busy_changed(self, session: Session) -> None:
+        """Tell every watcher when the daemon as a whole begins or ends to work."""
+        busy = self.busy()
+        if busy == self._told_busy:
+            return
+        self._told_busy = busy
+        title = session.state.log.row.title or "a new session"
+        event = StatusChanged(busy, f"working on: {title}" if busy else "ready")
+        for watcher in {w for s in self._open.values() for w in s.watchers()}:
+            watcher(event)
+
     def _start(self, state: State) -> Session:
-        session = Session(state)
+        session = Session(state, self._busy_changed)
         assert self._group is not None
         session.start(self._group)
         self._open[session.id] = session
@@ -361,38 +373,3 @@ class Sessions:
 def _told(owner: Owner | None) -> JsonObject | None:
     """Say who owns a session, without the secret name of the lease."""
     return None if owner is None else {"pid": owner.pid, "host": owner.host}
-
-
-def _workspace(cwd: str) -> str:
-    path = Path(cwd)
-    if not path.is_absolute() or not path.is_dir():
-        raise BadRequest(f"{cwd!r} is not an existing folder: give an absolute path", "params.cwd")
-    return str(path.resolve())
-
-
-def _check_numbers(settings: JsonObject, model_window: int) -> None:
-    window, most = settings["window"], settings["maxTokens"]
-    for name, value in (("window", window), ("maxTokens", most)):
-        if isinstance(value, int) and value <= 0:
-            raise BadRequest(f"{name} must be a positive number of tokens", f"params.{name}")
-    room = min(window, model_window) if isinstance(window, int) else model_window
-    if isinstance(most, int) and most >= room:
-        raise BadRequest(
-            f"maxTokens ({most}) must be smaller than the window ({room}): "
-            "it is the answer's share of it",
-            "params.maxTokens",
-        )
-
-
-def _tools(request: NewSession) -> tuple[ToolSpec, ...]:
-    builtin = BUILTIN if request.builtin_tools else ()
-    names = {tool.name for tool in builtin}
-    for index, tool in enumerate(request.tools):
-        if tool.name in names:
-            raise BadRequest(
-                f"there is a tool named {tool.name!r} already: give yours another name, "
-                "or set builtinTools to false",
-                f"params.tools[{index}].name",
-            )
-        names.add(tool.name)
-    return (*builtin, *request.tools)

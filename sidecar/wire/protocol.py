@@ -279,7 +279,7 @@ class SidecarProtocol(LanguageServerProtocol):
         if isinstance(error, JsonRpcInvalidParams):
             text = f"the params do not fit {method}: no such command, or other arguments"
             return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
-        logger.error("handler failed", exc_info=error, extra={"method": method, "id": request_id})
+        logger.error("%s failed, request %s", method, request_id, exc_info=error)
         return internal()
 
     def _cancel(self, params: Json) -> None:

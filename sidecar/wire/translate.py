@@ -15,6 +15,7 @@ from sidecar.session.events import (
     PlanChanged,
     Retrying,
     SessionChanged,
+    StatusChanged,
     TextChunk,
     TitleChanged,
     ToolChanged,
@@ -39,6 +40,13 @@ def notification(event: Event) -> JsonObject:
         case SessionChanged(session_id=session_id, revision=revision, cause=cause):
             changed: JsonObject = {"sessionId": session_id, "revision": revision, "cause": cause}
             return _notify("session/changed", changed)
+        case StatusChanged(busy=busy, message=message):
+            status: JsonObject = {
+                "busy": busy,
+                "kind": "working" if busy else "idle",
+                "message": message,
+            }
+            return _notify("daemon/statusChanged", status)
         case Retrying():
             return _notify("session/retrying", _retrying(event))
         case (

@@ -1,0 +1,47 @@
+"""What a new session is given, checked before anything is made."""
+
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt import ToolSpec
+from sidecar.session.values import NewSession
+from sidecar.tools.catalogue import BUILTIN
+
+
+def checked_folder(cwd: str) -> str:
+    """Give a workspace's folder with links resolved; raises BadRequest if it is none."""
+    path = Path(cwd)
+    if not path.is_absolute() or not path.is_dir():
+        raise BadRequest(f"{cwd!r} is not an existing folder: give an absolute path", "params.cwd")
+    return str(path.resolve())
+
+
+def check_numbers(settings: JsonObject, model_window: int) -> None:
+    """Raise BadRequest for a window and maxTokens that cannot go together."""
+    window, most = settings["window"], settings["maxTokens"]
+    for name, value in (("window", window), ("maxTokens", most)):
+        if isinstance(value, int) and value <= 0:
+            raise BadRequest(f"{name} must be a positive number of tokens", f"params.{name}")
+    room = min(window, model_window) if isinstance(window, int) else model_window
+    if isinstance(most, int) and most >= room:
+        raise BadRequest(
+            f"maxTokens ({most}) must be smaller than the window ({room}): "
+            "it is the answer's share of it",
+            "params.maxTokens",
+        )
+
+
+def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
+    """Give the session's tools, ours and the client's; raises BadRequest when names clash."""
+    builtin = BUILTIN if request.builtin_tools else ()
+    names = {tool.name for tool in builtin}
+    for index, tool in enumerate(request.tools):
+        if tool.name in names:
+            raise BadRequest(
+                f"there is a tool named {tool.name!r} already: give yours another name, "
+                "or set builtinTools to false",
+                f"params.tools[{index}].name",
+            )
+        names.add(tool.name)
+    return (*builtin, *request.tools)
