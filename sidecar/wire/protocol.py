@@ -9,6 +9,7 @@ everything that leaves passes `_send_data`.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import cattrs
@@ -310,6 +311,14 @@ def _is_ours(method: Method) -> bool:
     return method.direction == "clientToDaemon"
 
 
+@lru_cache
+def _required(shape: type) -> frozenset[str]:
+    """Name the fields, as on the wire, that a params struct cannot do without."""
+    if not issubclass(shape, msgspec.Struct):
+        return frozenset()
+    return frozenset(f.encode_name for f in msgspec.structs.fields(shape) if f.required)
+
+
 def _structure(params: Json, shape: type | None) -> object:
     """Give params as the method table has them.
 
@@ -318,6 +327,10 @@ def _structure(params: Json, shape: type | None) -> object:
     """
     if shape is None:
         return params
+    if isinstance(params, dict):
+        # Many editors write null for what they leave out.
+        needed = _required(shape)
+        params = {k: v for k, v in params.items() if v is not None or k in needed}
     try:
         return msgspec.convert(params, type=shape)
     except msgspec.ValidationError as error:

@@ -103,6 +103,14 @@ def test_a_request_without_params_is_answered(client: PlainClient) -> None:
     assert code(client, "session/new") == -32602
 
 
+def test_null_is_as_good_as_absent(client: PlainClient, tmp_path: Path) -> None:
+    new = client.request("session/new", {"cwd": str(tmp_path), "title": None, "tools": None})
+    assert new["sessionId"]
+    with pytest.raises(Refused) as refused:
+        client.request("session/new", {"cwd": None})
+    assert refused.value.data["path"] == "params.cwd"
+
+
 def test_malformed_json_is_answered_and_the_stream_goes_on(client: PlainClient) -> None:
     answer = raw(client, b"{not json")
     assert (answer["id"], answer["error"]["code"]) == (None, -32700)
