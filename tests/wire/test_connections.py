@@ -1,0 +1,129 @@
+"""Several connections in one process, and answers that come late."""
+
+import asyncio
+import contextlib
+import json
+from typing import Any
+
+from sidecar.core.errors import Cancelled
+from sidecar.wire.connection import ClientFailed, Connection
+from sidecar.wire.framing import Decoder, encode
+from sidecar.wire.outbox import Outbox
+from sidecar.wire.server import serve
+
+
+class Quiet:
+    """Sessions that only say who asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def configure(self, *_: object) -> str:
+        return ""
+
+    def status(self) -> dict[str, Any]:
+        return {"version": self.name}
+
+    def revision_of(self, _: str) -> int:
+        return 1
+
+    def detach(self, _: object) -> None: ...
+
+    def open_document(self, *_: object) -> None: ...
+
+    def close_document(self, *_: object) -> None: ...
+
+    async def shutdown(self) -> None: ...
+
+
+class Editor:
+    """Both ends of a connection, in memory."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.sent: asyncio.Queue[bytes] = asyncio.Queue()
+        self.decoder = Decoder()
+        self.got: list[Any] = []
+        self.arrived = asyncio.Event()
+
+    async def write(self, data: bytes) -> None:
+        self.got += [frame.value for frame in self.decoder.feed(data)]  # type: ignore[union-attr]
+        self.arrived.set()
+
+    async def serve(self) -> int:
+        return await serve(
+            Quiet(self.name),  # type: ignore[arg-type]
+            self.sent.get,
+            self.write,
+            version="0",
+            on_initialized=_nothing,
+        )
+
+    async def ask(self, number: int, method: str) -> Any:
+        params = {"capabilities": {}} if method == "initialize" else {}
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        self.sent.put_nowait(encode(message, "headers"))  # type: ignore[arg-type]
+        async with asyncio.timeout(10):
+            while not any(m.get("id") == number for m in self.got):
+                self.arrived.clear()
+                await self.arrived.wait()
+        return next(m for m in self.got if m.get("id") == number)
+
+
+async def _nothing() -> None: ...
+
+
+async def test_two_clients_never_get_each_others_answers() -> None:
+    editors = [Editor("one"), Editor("two")]
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        served = [group.create_task(editor.serve()) for editor in editors]
+        for editor in editors:
+            assert "result" in await editor.ask(1, "initialize")
+        for number in range(2, 12):
+            for editor in editors:
+                answer = await editor.ask(number, "daemon/status")
+                assert answer["result"]["version"] == editor.name
+        editors[0].sent.put_nowait(b"")
+        assert await served[0] == 1
+        assert (await editors[1].ask(99, "daemon/status"))["result"]["version"] == "two"
+        editors[1].sent.put_nowait(b"")
+    assert [m["id"] for m in editors[0].got] == list(range(1, 12))
+
+
+async def test_a_late_answer_to_a_cancelled_request_is_dropped() -> None:
+    written: list[bytes] = []
+
+    async def write(data: bytes) -> None:
+        written.append(data)
+
+    outbox = Outbox(write, lambda _: None)
+    outbox.framing = "lines"
+    connection = Connection(outbox)
+    asking = asyncio.ensure_future(connection.request("tool/call", {}))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await asking
+    connection.answered("sidecar-1", {"late": True}, None)
+    connection.answered("sidecar-77", {"unknown": True}, None)
+    connection.answered(None, None, {"code": 1})
+    outbox.close()
+    await outbox.run()
+    told = [json.loads(line) for line in b"".join(written).splitlines()]
+    assert [m["method"] for m in told] == ["tool/call", "$/cancelRequest"]
+    assert told[1]["params"] == {"id": told[0]["id"]}
+
+
+async def test_requests_end_when_the_client_refuses_or_goes() -> None:
+    async def write(_: bytes) -> None: ...
+
+    connection = Connection(Outbox(write, lambda _: None))
+    refused = asyncio.ensure_future(connection.request("tool/call", {}))
+    gone = asyncio.ensure_future(connection.request("tool/call", {}))
+    await asyncio.sleep(0)
+    connection.answered("sidecar-1", None, {"code": -32601, "message": "not here"})
+    connection.close()
+    results = await asyncio.gather(
+        refused, gone, connection.request("tool/call", {}), return_exceptions=True
+    )
+    assert [type(r) for r in results] == [ClientFailed, Cancelled, Cancelled]
