@@ -140,8 +140,12 @@ class AnthropicModel:
             options["api_key"] = self._endpoint.api_key or "none"
             options["base_url"] = self._endpoint.base_url or "https://api.anthropic.com"
             options["open_telemetry"] = False
-        elif self._endpoint.base_url:
-            options["base_url"] = self._endpoint.base_url
+        else:
+            # A cloud's credentials and region come from its own environment, as its tools do.
+            if self._endpoint.base_url:
+                options["base_url"] = self._endpoint.base_url
+            if self._endpoint.name == "foundry" and self._endpoint.api_key:
+                options["api_key"] = self._endpoint.api_key
         try:
             return getattr(sdk, name)(**options)
         except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:

@@ -213,3 +213,32 @@ async def test_the_key_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
     told = [repr(failed.value), str(failed.value.data), repr(failed.value.__cause__), caplog.text]
     assert KEY not in "".join([*told, repr(source), repr(Endpoint("anthropic", "", KEY))])
     assert failed.value.__suppress_context__
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [("bedrock", "AWS_REGION"), ("vertex", "CLOUD_ML_REGION"), ("foundry", "NOTHING")],
+)
+async def test_clouds_are_chosen_by_configuration(
+    monkeypatch: pytest.MonkeyPatch, name: str, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "us-east-1")
+    monkeypatch.setenv("ANTHROPIC_VERTEX_PROJECT_ID", "project")
+    cloud = AnthropicModel(
+        Endpoint(name, "http://127.0.0.1:9", KEY), now=lambda: 0, random=lambda: 0.0
+    )
+    await cloud.warm_up()
+    assert name in type(cloud._client).__name__.lower()
+
+
+async def test_a_cloud_that_is_not_set_up_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for variable in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(variable, raising=False)
+    cloud = AnthropicModel(Endpoint("bedrock"), now=lambda: 0, random=lambda: 0.0)
+    with pytest.raises(ModelFailed, match="AWS_REGION"):
+        await gather(cloud)
+    unknown = AnthropicModel(Endpoint("elsewhere"), now=lambda: 0, random=lambda: 0.0)
+    with pytest.raises(ModelFailed, match="there are anthropic, bedrock"):
+        await gather(unknown)
