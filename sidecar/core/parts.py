@@ -182,14 +182,12 @@ class StepFinishPart:
     """One model call ended. `cost` is USD as a decimal string, or `None` when unknown.
 
     `stop` is the provider's word for why it stopped (`end_turn`, `tool_use`, `max_tokens`, …).
-    `request_blocks` is how many rendered blocks the request had: where the reported prompt ends.
     """
 
     id: PartId
     stop: str
     usage: Usage
     cost: str | None
-    request_blocks: int = 0
     started: Millis = 0
 
 

@@ -174,7 +174,6 @@ def _part_fields(part: Part) -> dict[str, Plain]:
                 "stop": part.stop,
                 "usage": _usage_fields(part.usage),
                 "cost": part.cost,
-                "request_blocks": part.request_blocks,
                 "started": part.started,
             }
         case PatchPart():
@@ -278,7 +277,6 @@ def decode_part(body: bytes, read: ReadBlob) -> Part:  # noqa: PLR0911 - one ret
                 stop=fields.text("stop"),
                 usage=_usage(fields.inner("usage")),
                 cost=fields.text_or_none("cost"),
-                request_blocks=fields.number("request_blocks", 0),
                 started=fields.number("started", 0),
             )
         case "patch":

@@ -24,7 +24,7 @@ def open_store(folder: Path) -> Store:
     return Store.open(folder, now=lambda: NOW)
 
 
-def session(name: str = "ses_1", *, updated: int = NOW, cwd: str = "/work/app") -> SessionRow:
+def session(name: str = "ses_1", *, updated: int = NOW, cwd: str = "/home/dev/app") -> SessionRow:
     settings: JsonObject = {"model": "m", "window": 200_000, "tools": []}
     return SessionRow(SessionId(name), cwd, "A title", NOW, updated, 1, 0, 1, "0.25", settings)
 

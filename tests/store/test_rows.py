@@ -48,7 +48,7 @@ by_type = {
     core.FilePart: (texts, texts, texts, st.none() | media, st.none() | long_texts),
     core.OpaquePart: (texts, objects),
     core.StepStartPart: (texts, texts),
-    core.StepFinishPart: (texts, texts, usages, st.none() | texts, counts, counts),
+    core.StepFinishPart: (texts, texts, usages, st.none() | texts, counts),
     core.PatchPart: (texts, st.lists(st.tuples(texts, texts), max_size=3).map(tuple)),
     core.CompactionPart: (texts, texts, texts),
     core.SubtaskPart: (texts, texts, long_texts, texts),
