@@ -323,6 +323,12 @@ class Session:
 
     async def _fits(self, parts: tuple[Part, ...]) -> None:
         tokens, room = await user_message_limit(self._state, parts)
+        if room <= 0:
+            raise BadRequest(
+                f"the window of {self._state.window()} tokens has no room for a message: the "
+                "answer's reserve and the static prompt take all of it; set a larger window",
+                "params.prompt",
+            )
         if tokens > room:
             raise BadRequest(
                 f"this message alone is about {tokens} tokens and the window has room for {room}: "

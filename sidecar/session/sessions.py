@@ -149,8 +149,8 @@ class Sessions:
         settings: JsonObject = {
             "model": model,
             "policy": request.policy or config.policy,
-            "window": request.window or config.window,
-            "maxTokens": request.max_tokens or config.max_tokens,
+            "window": config.window if request.window is None else request.window,
+            "maxTokens": config.max_tokens if request.max_tokens is None else request.max_tokens,
             "agent": request.agent or config.agent,
             "effort": "",
             "autoCompact": config.auto_compact,

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, PartId, SessionId
 from sidecar.core.prompt import ToolSpec
 from sidecar.session.sessions import Sessions
@@ -49,7 +50,10 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return opened(await sessions.new(request, connection, connection.watch))
 
     async def listed(_: Connection, params: SessionListParams, __: Ticket) -> Json:
-        limit = min(given(params.limit) or PAGE, LARGEST_PAGE)
+        asked = given(params.limit)
+        if asked is not None and asked < 1:
+            raise BadRequest("limit must be at least 1", "params.limit")
+        limit = min(asked or PAGE, LARGEST_PAGE)
         page, cursor = await sessions.list(given(params.cwd), given(params.cursor), limit)
         lines: list[Json] = [summary(line) for line in page]
         return {"sessions": lines, **({} if cursor is None else {"nextCursor": cursor})}
