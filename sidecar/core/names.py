@@ -1,0 +1,77 @@
+"""Identifiers: the paths, code names, commands and error strings that an agent comes back to.
+
+What a stretch of context is worth is how likely its names are used again. The index only ever
+grows with the log, whatever the view leaves out.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_SPAN = re.compile(r"`([^`\n]{3,80})`")
+_TOKEN = re.compile(r"[A-Za-z0-9_@~.][\w@~.+\-]*(?:/[\w@~.+\-]+)*|/[\w@~.+\-]+(?:/[\w@~.+\-]+)+")
+_CODEY = re.compile(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|::")
+_FILE = re.compile(r"^[\w\-]+(?:\.[\w\-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}$")
+LEAST = 6
+LONGEST = 160
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Give a text's identifiers: paths, file names, code names of 6 letters, `quoted` spans."""
+    found = set(_SPAN.findall(text)) if "`" in text else set()
+    for word in set(_TOKEN.findall(text)):
+        name = word.rstrip(".-+")
+        if len(name) < LEAST or len(name) > LONGEST:
+            continue
+        if "/" in name or _CODEY.search(name) or _FILE.match(name):
+            found.add(name)
+    return frozenset(found)
+
+
+@dataclass(slots=True)
+class Name:
+    """What is known of one identifier: steps at which it was first seen, last seen, last used."""
+
+    first: int
+    seen: int
+    used: int = -1
+    uses: int = 0
+
+
+class NameIndex:
+    """Every identifier of a session, with how often and when the agent used it."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, Name] = {}
+
+    def __getitem__(self, name: str) -> Name:
+        return self._names[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def see(self, names: Iterable[str], step: int) -> None:
+        """Take in names that a tool or the user brought."""
+        known = self._names
+        for name in names:
+            entry = known.get(name)
+            if entry is None:
+                known[name] = Name(step, step)
+            else:
+                entry.seen = step
+
+    def use(self, names: Iterable[str], step: int) -> None:
+        """Take in names that the agent wrote; one that was there before counts as used."""
+        known = self._names
+        for name in names:
+            entry = known.get(name)
+            if entry is None:
+                known[name] = Name(step, step)
+            else:
+                if entry.first < step:
+                    entry.uses += 1
+                    entry.used = step
+                entry.seen = step

@@ -1,0 +1,141 @@
+"""What a policy is told and what it answers: the standing, the situation, the plan."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from sidecar.core.names import NameIndex
+from sidecar.core.parts import PartId
+from sidecar.core.units import Item
+from sidecar.core.view import Cause, Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """USD per token. Without caching, `write` and `read` equal `input`."""
+
+    input: float
+    output: float
+    write: float
+    read: float
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a session stands before a request: totals only, so that asking costs nothing.
+
+    All sizes are tokens. `used` is the prompt as it would be sent; `static` its part before the
+    history; `limit` the window less the output reserve; `base` what was left after the last
+    rewrite (`static` before the first); `rent` is the sum, over the requests since then, of what
+    each carried above `base`. `messages` counts messages in the view, `requests` those since the
+    last rewrite, `opens_turn` says that a typed message has just come. `cooling_ms` is how long
+    ago the last request began.
+    """
+
+    used: int
+    static: int
+    window: int
+    limit: int
+    base: int
+    rent: int
+    requests: int
+    warm: bool
+    opens_turn: bool
+    messages: int
+    rates: Rates
+    now: int = 0
+    cooling_ms: int = 0
+    overflow: bool = False
+    asked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that a plan is made from. `items` are in prompt order, notes of rewrites among them.
+
+    `step` is the number of the coming request. `anchored` counts the items, from the first,
+    that an earlier rewrite left and that are cached as they stand.
+    """
+
+    standing: Standing
+    items: Sequence[Item]
+    names: NameIndex
+    step: int
+    revision: int = 0
+    anchored: int = 0
+    protected_tools: frozenset[str] = frozenset()
+    instructions: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One part shown otherwise from now on; `shown` is `None` for verbatim again."""
+
+    part_id: PartId
+    shown: Shown | None
+    reason: str
+    tokens_before: int
+    tokens_after: int
+
+
+Asking: TypeAlias = Literal["extension", "fresh"]
+"""`extension`: the instruction is appended to the warm prefix; `fresh`: a request of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary that the plan wants from a model: how it is asked for and how long it may be.
+
+    `input_tokens` is what a fresh request sends.
+    """
+
+    asking: Asking
+    input_tokens: int
+    output_tokens: int = 1_500
+    calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A rewrite that has not happened. It fits `revision` only.
+
+    `first` is the index among the situation's items of the first that changes; `note` is the
+    text that stands before it for what was left out; `retired` are earlier notes that go.
+    `figures` are the numbers of the decision, for the log and for people.
+    """
+
+    policy: str
+    cause: Cause
+    reason: str
+    revision: int
+    changes: tuple[Change, ...]
+    first: int
+    tokens_before: int
+    tokens_after: int
+    note: str = ""
+    note_tokens: int = 0
+    retired: tuple[PartId, ...] = ()
+    summary: Summary | None = None
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+class Policy(Protocol):
+    """Decides when and how the view is rewritten. Pure: the same situation, the same plan."""
+
+    @property
+    def name(self) -> str:
+        """What users choose it by."""
+        ...
+
+    def due(self, standing: Standing) -> Cause | None:
+        """Say, from totals alone, whether a rewrite may be worth planning now."""
+        ...
+
+    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
+        """Plan the rewrite, or `None` when nothing is worth changing."""
+        ...
+
+
+def tokens_of(text: str) -> int:
+    """Estimate a note's tokens without a tokenizer; notes are names and short lines."""
+    return round(len(text) / 2.9) + 8

@@ -1,0 +1,133 @@
+"""Units: what a rewrite keeps, shortens or drops as a whole. A call and its result are one."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sidecar.core.names import names_in
+from sidecar.core.outcome import argument, failed, result_text, status
+from sidecar.core.parts import (
+    FilePart,
+    Json,
+    Message,
+    MessageId,
+    OpaquePart,
+    PartId,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+)
+from sidecar.core.view import Shown
+
+Kind: TypeAlias = Literal["typed", "context", "prose", "reasoning", "call", "opaque", "note"]
+"""`typed` is all that the user sent; `note` stands for what an earlier rewrite left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One part of the log as policies see it.
+
+    `turn` and `step` count from 0; `step` is the request that wrote the part, or for what the
+    user sent the first that carries it. `names` are the identifiers in `text` and in the call,
+    `call_names` those of the call alone. `call` is the call's input as text.
+    """
+
+    part_id: PartId
+    message_id: MessageId
+    turn: int
+    step: int
+    kind: Kind
+    text: str
+    names: frozenset[str] = frozenset()
+    call_names: frozenset[str] = frozenset()
+    call: str = ""
+    tool: str = ""
+    argument: str = ""
+    status: str = ""
+    failed: bool = False
+    running: bool = False
+
+
+@dataclass(slots=True)
+class Item:
+    """A unit as the view shows it now. Tokens are calibrated; `call` is the call's own share."""
+
+    unit: Unit
+    tokens: int
+    call: int = 0
+    shown: Shown | None = None
+    pinned: bool = False
+    tokens_whole: int = 0
+
+    def __post_init__(self) -> None:
+        self.tokens_whole = self.tokens_whole or self.tokens
+
+    @property
+    def result(self) -> int:
+        """Tokens of a call's result."""
+        return self.tokens - self.call
+
+
+def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
+    """Give the units of one message that has its step and turn numbers."""
+    for part in message.parts:
+        match part:
+            case TextPart(source="context"):
+                yield Unit(part.id, message.id, turn, step, "context", part.text)
+            case TextPart():
+                kind: Kind = "typed" if message.role == "user" else "prose"
+                yield Unit(part.id, message.id, turn, step, kind, part.text, names_in(part.text))
+            case FilePart():
+                text = part.text or part.uri
+                yield Unit(part.id, message.id, turn, step, "typed", text, names_in(text))
+            case ReasoningPart():
+                yield Unit(part.id, message.id, turn, step, "reasoning", part.text)
+            case OpaquePart():
+                yield Unit(part.id, message.id, turn, step, "opaque", "")
+            case ToolPart():
+                yield call_unit(part, message.id, turn, step)
+            case _:
+                pass
+
+
+def call_unit(part: ToolPart, message_id: MessageId, turn: int, step: int) -> Unit:
+    """Give a call with its result as one unit."""
+    text = result_text(part)
+    given = " ".join(strings(part.input))
+    call_names = names_in(given)
+    command = part.input.get("command") if isinstance(part.input, dict) else None
+    if isinstance(command, str) and 0 < len(command) <= 200 and "\n" not in command:
+        call_names |= {command}
+    return Unit(
+        part.id,
+        message_id,
+        turn,
+        step,
+        "call",
+        text,
+        names_in(text) | call_names,
+        call_names,
+        given,
+        part.name,
+        argument(part.input),
+        status(part),
+        failed(part),
+        isinstance(part.state, ToolPending | ToolRunning),
+    )
+
+
+def strings(value: Json) -> Iterable[str]:
+    """Give the text in a call's input, in order."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in value.values():
+                yield from strings(inner)
+        case list():
+            for inner in value:
+                yield from strings(inner)
+        case _:
+            pass
