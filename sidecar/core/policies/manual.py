@@ -1,0 +1,26 @@
+"""`manual`: nothing happens by itself; people compact, fork and hand off by hand (as Amp does)."""
+
+from dataclasses import dataclass
+
+from sidecar.core.plan import Plan, Situation, Standing
+from sidecar.core.view import Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Manual:
+    """Never due, never a plan; a compaction by hand uses the default policy's plan."""
+
+    name: str = "manual"
+
+    def due(self, standing: Standing) -> Cause | None:
+        """Never."""
+        del standing
+        return None
+
+    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
+        """Change nothing."""
+        del situation, cause
+        return None
+
+
+POLICIES = (Manual(),)
