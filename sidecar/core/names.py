@@ -7,6 +7,7 @@ grows with the log, whatever the view leaves out.
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 _SPAN = re.compile(r"`([^`\n]{3,80})`")
 _TOKEN = re.compile(r"[A-Za-z0-9_@~.][\w@~.+\-]*(?:/[\w@~.+\-]+)*|/[\w@~.+\-]+(?:/[\w@~.+\-]+)+")
@@ -28,12 +29,17 @@ def names_in(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+Source: TypeAlias = Literal["result", "call", "prose", "typed"]
+"""Who brought an identifier into the conversation first."""
+
+
 @dataclass(slots=True)
 class Name:
     """What is known of one identifier: steps at which it was first seen, last seen, last used."""
 
     first: int
     seen: int
+    source: Source = "result"
     used: int = -1
     uses: int = 0
 
@@ -53,23 +59,23 @@ class NameIndex:
     def __len__(self) -> int:
         return len(self._names)
 
-    def see(self, names: Iterable[str], step: int) -> None:
+    def see(self, names: Iterable[str], step: int, source: Source = "result") -> None:
         """Take in names that a tool or the user brought."""
         known = self._names
         for name in names:
             entry = known.get(name)
             if entry is None:
-                known[name] = Name(step, step)
+                known[name] = Name(step, step, source)
             else:
                 entry.seen = step
 
-    def use(self, names: Iterable[str], step: int) -> None:
+    def use(self, names: Iterable[str], step: int, source: Source = "prose") -> None:
         """Take in names that the agent wrote; one that was there before counts as used."""
         known = self._names
         for name in names:
             entry = known.get(name)
             if entry is None:
-                known[name] = Name(step, step)
+                known[name] = Name(step, step, source)
             else:
                 if entry.first < step:
                     entry.uses += 1

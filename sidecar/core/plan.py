@@ -6,8 +6,12 @@ from typing import Literal, Protocol, TypeAlias
 
 from sidecar.core.names import NameIndex
 from sidecar.core.parts import PartId
+from sidecar.core.prompt import Ttl
 from sidecar.core.units import Item
 from sidecar.core.view import Cause, Shown
+
+REWRITE_ID = "REWRITE"
+"""Stands in a plan's note for the id that the rewrite gets when it is carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class Standing:
     rewrite (`static` before the first); `rent` is the sum, over the requests since then, of what
     each carried above `base`. `messages` counts messages in the view, `requests` those since the
     last rewrite, `opens_turn` says that a typed message has just come. `cooling_ms` is how long
-    ago the last request began.
+    ago the last request began; `newest` is what has come since then and was not sent yet.
     """
 
     used: int
@@ -43,6 +47,7 @@ class Standing:
     opens_turn: bool
     messages: int
     rates: Rates
+    newest: int = 0
     now: int = 0
     cooling_ms: int = 0
     overflow: bool = False
@@ -54,7 +59,8 @@ class Situation:
     """All that a plan is made from. `items` are in prompt order, notes of rewrites among them.
 
     `step` is the number of the coming request. `anchored` counts the items, from the first,
-    that an earlier rewrite left and that are cached as they stand.
+    that an earlier rewrite left and that are cached as they stand; `sent` those that the last
+    request held: to change what comes after them costs nothing.
     """
 
     standing: Standing
@@ -63,7 +69,9 @@ class Situation:
     step: int
     revision: int = 0
     anchored: int = 0
+    sent: int = 0
     protected_tools: frozenset[str] = frozenset()
+    preserved: frozenset[PartId] = frozenset()
     instructions: str = ""
 
 
@@ -100,7 +108,8 @@ class Plan:
     """A rewrite that has not happened. It fits `revision` only.
 
     `first` is the index among the situation's items of the first that changes; `note` is the
-    text that stands before it for what was left out; `retired` are earlier notes that go.
+    text that stands before it for what was left out, and `excerpt`, which comes first, holds
+    lines of it word for word; `retired` are earlier notes that go.
     `figures` are the numbers of the decision, for the log and for people.
     """
 
@@ -117,6 +126,8 @@ class Plan:
     retired: tuple[PartId, ...] = ()
     summary: Summary | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
+    excerpt: str = ""
+    excerpt_tokens: int = 0
 
 
 class Policy(Protocol):
@@ -125,6 +136,11 @@ class Policy(Protocol):
     @property
     def name(self) -> str:
         """What users choose it by."""
+        ...
+
+    @property
+    def static_ttl(self) -> Ttl:
+        """How long the static prefix is to be cached, where the arithmetic allows it."""
         ...
 
     def due(self, standing: Standing) -> Cause | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sidecar.core.names import names_in
+from sidecar.core.names import NameIndex, names_in
 from sidecar.core.outcome import argument, failed, result_text, status
 from sidecar.core.parts import (
     FilePart,
@@ -21,8 +21,10 @@ from sidecar.core.parts import (
 )
 from sidecar.core.view import Shown
 
-Kind: TypeAlias = Literal["typed", "context", "prose", "reasoning", "call", "opaque", "note"]
-"""`typed` is all that the user sent; `note` stands for what an earlier rewrite left out."""
+Kind: TypeAlias = Literal[
+    "typed", "context", "prose", "reasoning", "call", "opaque", "ledger", "excerpt"
+]
+"""`typed` is all that the user sent; `ledger` and `excerpt` are notes of earlier rewrites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,20 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
                 yield call_unit(part, message.id, turn, step)
             case _:
                 pass
+
+
+def learn(index: NameIndex, unit: Unit) -> None:
+    """Take a unit's identifiers into the index."""
+    match unit.kind:
+        case "prose":
+            index.use(unit.names, unit.step, "prose")
+        case "call":
+            index.use(unit.call_names, unit.step, "call")
+            index.see(unit.names - unit.call_names, unit.step, "result")
+        case "typed":
+            index.see(unit.names, unit.step, "typed")
+        case _:
+            index.see(unit.names, unit.step)
 
 
 def call_unit(part: ToolPart, message_id: MessageId, turn: int, step: int) -> Unit:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from sidecar.core.plan import Plan, Situation, Standing
+from sidecar.core.prompt import Ttl
 from sidecar.core.view import Cause
 
 
@@ -11,6 +12,7 @@ class Manual:
     """Never due, never a plan; a compaction by hand uses the default policy's plan."""
 
     name: str = "manual"
+    static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
         """Never."""

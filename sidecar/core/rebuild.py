@@ -1,0 +1,253 @@
+"""Rebuilds a stretch of the history from what is worth its tokens.
+
+Typed messages stay, long ones cut in the middle. The newest requests stay whole. Of the rest a
+greedy knapsack takes whole calls and texts, or single lines of them, by the worth of identifiers
+that nothing kept so far holds, until the room is spent or the density falls too low. Everything
+else is dropped; a note says what failed, what changed and what was said, lists the likeliest
+remaining identifiers, and names the id that recalls all of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sidecar.core.knapsack import Choice, choose
+from sidecar.core.ledger import Room, ledger
+from sidecar.core.parts import PartId
+from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, tokens_of
+from sidecar.core.units import Item, Unit
+from sidecar.core.value import CHARS_PER_TOKEN, chance, lines_of
+from sidecar.core.view import Cause, Dropped, Shown, Truncated
+
+NOTES = ("ledger", "excerpt")
+WORTHWHILE = 2_000
+"""A rewrite that frees fewer tokens than this is not made."""
+HEAD = (
+    "[Earlier parts of this conversation were left out here to keep it short. "
+    f'recall {{"id": "{REWRITE_ID}"}} lists them; with "pattern" it searches them.]'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What a rebuild keeps. Shares are of the window; densities are chance of use per token.
+
+    `keep` bounds what the knapsack takes, `density` is where it stops, `listed` where the list
+    of names stops. Results up to `whole` tokens may be kept whole. `tail` is for the newest
+    requests. Typed messages: `first` tokens of the first, `each` of the others, `typed` in all
+    (but at most a tenth of the window). Prose weighs `prose` times as much as tool results.
+    """
+
+    keep: float = 0.12
+    density: float = 1.4e-3
+    listed: float = 1.5e-3
+    whole: int = 2_000
+    tail: float = 0.005
+    first: int = 4_000
+    each: int = 2_500
+    typed: int = 8_000
+    prose: float = 2.0
+    room: Room = field(default_factory=Room)
+
+
+def rebuild(
+    situation: Situation, start: int, keeping: Keeping, cause: Cause, policy: str
+) -> Plan | None:
+    """Plan the rebuilding of the items from `start` on; `None` when too little would come free."""
+    zone = [item for item in situation.items[start:] if item.unit.kind not in NOTES]
+    old = [item for item in situation.items[start:] if item.unit.kind in NOTES]
+    sorting = _sort(situation, zone, keeping, first_too=start == 0)
+    covered, told = _known(situation.items[:start])
+    for item in sorting.kept:
+        covered |= item.unit.names
+    worth = _worth(situation, sorting.candidates, covered)
+    choice = choose(
+        sorting.candidates,
+        worth,
+        covered,
+        room=round(keeping.keep * situation.standing.window),
+        density=keeping.density,
+        whole=keeping.whole,
+        prose=keeping.prose,
+    )
+    changes = [*sorting.changes, *_changes(sorting.candidates, choice)]
+    gone = [item.unit for item in sorting.candidates if item.unit.part_id not in choice.whole]
+    if not changes:
+        return None
+    missing = [
+        name
+        for name, p in worth.items()
+        if name not in choice.covered
+        and name not in told
+        and p / (len(name) / CHARS_PER_TOKEN + 1) >= keeping.listed
+    ]
+    missing.sort(key=lambda name: (-worth[name] / (len(name) + 6), name))
+    note = ledger(gone, missing, keeping.room, HEAD)
+    excerpt = _excerpt(gone, choice)
+    note_tokens, excerpt_tokens = tokens_of(note), tokens_of(excerpt) if excerpt else 0
+    freed = sum(change.tokens_before - change.tokens_after for change in changes)
+    freed += sum(item.tokens for item in old) - note_tokens - excerpt_tokens
+    if freed < WORTHWHILE:
+        return None
+    return Plan(
+        policy,
+        cause,
+        "",
+        situation.revision,
+        tuple(changes),
+        start,
+        situation.standing.used,
+        situation.standing.used - freed,
+        note,
+        note_tokens,
+        tuple(item.unit.part_id for item in old),
+        figures={"kept": len(choice.whole), "excerpts": len(choice.lines), "named": len(missing)},
+        excerpt=excerpt,
+        excerpt_tokens=excerpt_tokens,
+    )
+
+
+def shorten_arrivals(situation: Situation, most: int, policy: str) -> Plan | None:
+    """Cut results that no request has carried yet to `most` tokens: that breaks no prefix."""
+    changes = []
+    first = len(situation.items)
+    for index in range(situation.sent, len(situation.items)):
+        item = situation.items[index]
+        unit = item.unit
+        if unit.kind != "call" or item.shown is not None or item.result <= most * 1.2:
+            continue
+        if item.pinned or unit.part_id in situation.preserved:
+            continue
+        size = len(unit.text.encode("utf-8", "surrogatepass")) * most // item.result
+        cut = Truncated("both", size)
+        reason = f"a result of {item.result} tokens, {most} at most in this window"
+        changes.append(Change(unit.part_id, cut, reason, item.tokens, item.call + most + 20))
+        first = min(first, index)
+    if not changes:
+        return None
+    used = situation.standing.used
+    after = used - sum(change.tokens_before - change.tokens_after for change in changes)
+    reason = f"{len(changes)} long results cut before they are sent for the first time"
+    return Plan(policy, "budget", reason, situation.revision, tuple(changes), first, used, after)
+
+
+@dataclass(slots=True)
+class _Sorting:
+    """What of a zone stays, what competes, and what is decided already."""
+
+    kept: list[Item] = field(default_factory=list)
+    candidates: list[Item] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+
+    def change(self, item: Item, shown: Shown | None, tokens: int, reason: str) -> None:
+        if shown != item.shown:
+            change = Change(item.unit.part_id, shown, reason, item.tokens, tokens)
+            self.changes.append(change)
+
+
+def _sort(
+    situation: Situation, zone: Sequence[Item], keeping: Keeping, *, first_too: bool
+) -> _Sorting:
+    sorting = _Sorting()
+    tail = _tail(situation, zone, keeping)
+    typed = [item for item in zone if item.unit.kind == "typed"]
+    newest = typed[-1].unit.message_id if typed else None
+    first = typed[0].unit.part_id if typed and first_too else None
+    room = min(keeping.typed, situation.standing.window // 10)
+    for item in reversed(zone):
+        unit = item.unit
+        untouchable = (
+            unit.step in tail
+            or unit.message_id == newest
+            or item.pinned
+            or unit.running
+            or unit.part_id in situation.preserved
+        )
+        if untouchable:
+            sorting.kept.append(item)
+            sorting.change(item, None, item.tokens_whole, "stays")
+        elif unit.kind in ("reasoning", "opaque"):
+            sorting.change(item, Dropped(), 0, "thinking before an edited part cannot be sent")
+        elif unit.kind == "typed":
+            most = keeping.first if unit.part_id == first else min(keeping.each, room)
+            if unit.part_id != first:
+                room -= min(item.tokens_whole, most)
+            _typed(sorting, item, most)
+        else:
+            sorting.candidates.append(item)
+    sorting.candidates.reverse()
+    return sorting
+
+
+def _typed(sorting: _Sorting, item: Item, most: int) -> None:
+    if item.tokens_whole <= max(most, 200):
+        sorting.kept.append(item)
+        sorting.change(item, None, item.tokens_whole, "typed by the user")
+        return
+    most = max(most, 200)
+    size = len(item.unit.text.encode("utf-8", "surrogatepass")) * most // item.tokens_whole
+    sorting.change(item, Truncated("both", size), most, "a long message, both ends kept")
+
+
+def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[int]:
+    """Give the newest steps that stay whole: at least the last two, more within `tail`."""
+    room = keeping.tail * situation.standing.window
+    steps: set[int] = set()
+    used = 0
+    for item in reversed(zone):
+        step = item.unit.step
+        if step not in steps and step < situation.step - 1 and used + item.tokens > room:
+            break
+        steps.add(step)
+        used += item.tokens
+    return steps
+
+
+def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
+    """Give the names that stand in what is left as it is: (in view, in a ledger only)."""
+    covered: set[str] = set()
+    told: set[str] = set()
+    for item in before:
+        if item.unit.kind == "ledger":
+            told |= item.unit.names
+        elif item.shown is None:
+            covered |= item.unit.names
+    return covered, told
+
+
+def _worth(situation: Situation, candidates: Sequence[Item], covered: set[str]) -> dict[str, float]:
+    worth: dict[str, float] = {}
+    names, step = situation.names, situation.step
+    for item in candidates:
+        for name in item.unit.names:
+            if name not in covered and name not in worth:
+                worth[name] = chance(names[name], step)
+    return worth
+
+
+def _changes(candidates: Sequence[Item], choice: Choice) -> list[Change]:
+    changes = []
+    for item in candidates:
+        part_id: PartId = item.unit.part_id
+        if part_id in choice.whole:
+            if item.shown is not None:
+                reason = "worth its tokens again"
+                changes.append(Change(part_id, None, reason, item.tokens, item.tokens_whole))
+        elif not isinstance(item.shown, Dropped):
+            lines = choice.lines.get(part_id)
+            reason = (
+                f"{len(lines.numbers)} lines kept in the excerpt"
+                if lines
+                else "not worth its tokens"
+            )
+            changes.append(Change(part_id, Dropped(), reason, item.tokens, 0))
+    return changes
+
+
+def _excerpt(gone: Sequence[Unit], choice: Choice) -> str:
+    return "\n".join(_lifted(unit, choice) for unit in gone if unit.part_id in choice.lines)
+
+
+def _lifted(unit: Unit, choice: Choice) -> str:
+    lines = lines_of(unit.text)
+    body = "\n".join(lines.texts[number] for number in choice.lines[unit.part_id].numbers)
+    return f"{unit.tool or unit.kind} {unit.argument[:60]} (recall {unit.part_id}):\n{body}"

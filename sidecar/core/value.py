@@ -1,0 +1,117 @@
+"""What a stretch of context is worth: how likely its identifiers are used again, and where.
+
+Fitted on recorded sessions; ARCHITECTURE.md says how.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sidecar.core.names import Name, NameIndex, Source, names_in
+
+AGES = (3, 8, 15, 30, 60, 120)
+"""Requests since an identifier was last used, or last seen: the columns of `CHANCE`."""
+USES = (0, 1, 3)
+"""How often the agent has used it since it appeared: the rows of `CHANCE`."""
+CHANCE: dict[Source, tuple[tuple[float, ...], ...]] = {
+    "result": (
+        (0.028, 0.026, 0.026, 0.019, 0.013, 0.008, 0.005),
+        (0.200, 0.140, 0.150, 0.120, 0.090, 0.058, 0.022),
+        (0.175, 0.160, 0.180, 0.135, 0.095, 0.060, 0.030),
+        (0.225, 0.230, 0.260, 0.225, 0.150, 0.110, 0.060),
+    ),
+    "call": (
+        (0.165, 0.148, 0.148, 0.123, 0.083, 0.053, 0.027),
+        (0.235, 0.235, 0.240, 0.205, 0.132, 0.087, 0.044),
+        (0.290, 0.305, 0.290, 0.275, 0.190, 0.122, 0.045),
+        (0.370, 0.425, 0.440, 0.370, 0.280, 0.207, 0.100),
+    ),
+    "prose": (
+        (0.180, 0.160, 0.155, 0.132, 0.098, 0.062, 0.028),
+        (0.390, 0.310, 0.280, 0.260, 0.175, 0.138, 0.085),
+        (0.390, 0.390, 0.385, 0.375, 0.307, 0.228, 0.125),
+        (0.390, 0.390, 0.430, 0.420, 0.345, 0.225, 0.090),
+    ),
+    "typed": (
+        (0.120, 0.140, 0.230, 0.180, 0.180, 0.130, 0.040),
+        (0.480, 0.450, 0.350, 0.350, 0.280, 0.250, 0.040),
+        (0.370, 0.400, 0.370, 0.370, 0.280, 0.210, 0.050),
+        (0.310, 0.420, 0.480, 0.440, 0.370, 0.230, 0.060),
+    ),
+}
+"""The chance that an identifier is used again after it has been out of sight for a while, by who
+brought it, how often it was used, and how long ago."""
+CHARS_PER_TOKEN = 2.9
+"""For choosing only; what is kept is counted by the tokenizer."""
+LONGEST = 240
+"""Characters of a line that an excerpt may hold."""
+
+
+def chance(name: Name, step: int) -> float:
+    """Give the chance that the agent uses this identifier again."""
+    ago = step - (name.used if name.uses else name.seen)
+    return CHANCE[name.source][bisect_left(USES, name.uses)][bisect_left(AGES, ago)]
+
+
+def chances(index: NameIndex, names: Iterable[str], step: int) -> dict[str, float]:
+    """Give the chance of each of these names."""
+    return {name: chance(index[name], step) for name in names}
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a text that hold identifiers, trimmed; `names` go with `texts`."""
+
+    texts: tuple[str, ...]
+    names: tuple[frozenset[str], ...]
+
+
+@lru_cache(maxsize=8192)
+def lines_of(text: str) -> Lines:
+    """Find the lines of a text that hold identifiers; equal lines are given once."""
+    texts = []
+    names = []
+    for line in dict.fromkeys(raw.strip()[:LONGEST] for raw in text.splitlines()):
+        held = names_in(line)
+        if held:
+            texts.append(line)
+            names.append(held)
+    return Lines(tuple(texts), tuple(names))
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """Lines chosen from a text: which, the names on them, characters and worth."""
+
+    numbers: tuple[int, ...]
+    names: frozenset[str]
+    size: int
+    worth: float
+
+
+def lift(text: str, worth: Mapping[str, float], covered: Set[str], least: float) -> Lifted | None:
+    """Choose the lines whose uncovered names are worth at least `least` a character."""
+    lines = lines_of(text)
+    scored = []
+    for number, held in enumerate(lines.names):
+        value = sum(worth.get(name, 0.0) for name in held if name not in covered)
+        size = len(lines.texts[number]) + 3
+        if value >= least * size:
+            scored.append((-value / size, number))
+    if not scored:
+        return None
+    scored.sort()
+    chosen: list[int] = []
+    names: set[str] = set()
+    total, size = 0.0, 0
+    for _, number in scored:
+        held = lines.names[number]
+        value = sum(worth.get(n, 0.0) for n in held if n not in covered and n not in names)
+        length = len(lines.texts[number]) + 3
+        if value >= least * length:
+            chosen.append(number)
+            names |= held
+            total += value
+            size += length
+    return Lifted(tuple(sorted(chosen)), frozenset(names), size, total)

@@ -1,0 +1,211 @@
+"""A recorded session as a row of requests over a growing list of units, counted once.
+
+Every policy is then played over the same conversation: what differs is only what it shows.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from sidecar.core.names import NameIndex
+from sidecar.core.parts import (
+    FilePart,
+    Message,
+    Millis,
+    Part,
+    PartId,
+    ReasoningPart,
+    StepFinishPart,
+    TextPart,
+    ToolPart,
+    Usage,
+)
+from sidecar.core.render import render
+from sidecar.core.tokens import Count, count_block
+from sidecar.core.units import Unit, learn, units_of
+
+FAR = 15
+"""A name last seen this many requests ago or more is one that only a good memory still has."""
+FACTOR = 1.25
+"""Tokens per raw estimate where a recording has no usage to learn from."""
+STATIC = 15_000
+STATIC_LEAST, STATIC_MOST = 2_000, 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One recorded model call.
+
+    `end` counts the units that its prompt holds; `used` are names that the answer used and that
+    stood before, `far` those of them last seen `FAR` or more requests earlier.
+    """
+
+    step: int
+    at: Millis
+    end: int
+    messages: int
+    opens_turn: bool
+    output: int
+    used: tuple[str, ...]
+    far: tuple[str, ...]
+    usage: Usage | None
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Everything a simulation needs; `tokens` and `calls` go with `units`, in calibrated tokens.
+
+    `parts` gives a unit's own part, for rendering excerpts. `compacted` are the steps before
+    which the recorded agent rewrote its own context. `factor` is tokens per raw estimate.
+    """
+
+    name: str
+    format: str
+    units: tuple[Unit, ...]
+    tokens: tuple[int, ...]
+    calls: tuple[int, ...]
+    requests: tuple[Request, ...]
+    static: int
+    factor: float
+    compacted: tuple[int, ...] = ()
+    parts: dict[PartId, Part] = field(default_factory=dict)
+
+
+class Listener:
+    """Takes messages in one by one and gives the conversation at the end."""
+
+    def __init__(self, count: Count) -> None:
+        self._count = count
+        self._units: list[Unit] = []
+        self._raw: list[tuple[int, int]] = []
+        self._requests: list[Request] = []
+        self._names = NameIndex()
+        self._parts: dict[PartId, Part] = {}
+        self._compacted: list[int] = []
+        self._turns: dict[str, int] = {}
+        self._turned = -1
+        self._messages = 0
+
+    def compacted(self) -> None:
+        """Note that here the recorded agent dropped what came before."""
+        self._compacted.append(len(self._requests))
+
+    def hear(self, message: Message) -> None:
+        """Take in one message, complete with its tool results."""
+        if message.status == "discarded":
+            return
+        turn = self._turns.setdefault(message.turn_id, len(self._turns))
+        step = len(self._requests)
+        units = list(units_of(message, turn, step))
+        if message.role == "assistant":
+            self._requests.append(self._request(message, units, step, turn))
+        for unit, raw in zip(units, self._weigh(message), strict=True):
+            self._units.append(unit)
+            self._raw.append(raw)
+            learn(self._names, unit)
+        for part in message.parts:
+            if isinstance(part, TextPart | ToolPart | FilePart):
+                self._parts[part.id] = part
+        self._messages += 2 if any(u.kind == "call" for u in units) else 1
+
+    def conversation(self, name: str, format_name: str) -> Conversation:
+        """Calibrate the counts by the recorded usage, where there is some, and give it all."""
+        factor = self._factor()
+        tokens = tuple(max(1, round((call + result) * factor)) for call, result in self._raw)
+        return Conversation(
+            name,
+            format_name,
+            tuple(self._units),
+            tokens,
+            tuple(round(call * factor) for call, _ in self._raw),
+            tuple(self._requests),
+            self._static(tokens),
+            factor,
+            tuple(self._compacted),
+            self._parts,
+        )
+
+    def _request(self, message: Message, units: Sequence[Unit], step: int, turn: int) -> Request:
+        used: set[str] = set()
+        for unit in units:
+            if unit.kind == "prose":
+                used |= unit.names
+            elif unit.kind == "call":
+                used |= unit.call_names
+        before = [name for name in used if name in self._names]
+        finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
+        usage = finish.usage if finish is not None and finish.usage.prompt else None
+        opens, self._turned = turn != self._turned, turn
+        written = sum(
+            self._count(getattr(u, "text", "") if u.kind != "call" else u.call) for u in units
+        )
+        output = usage.output if usage is not None and usage.output > written // 2 else written
+        return Request(
+            step,
+            finish.started if finish is not None and finish.started else message.created,
+            len(self._units),
+            self._messages,
+            opens,
+            output,
+            tuple(sorted(before)),
+            tuple(sorted(n for n in before if step - self._names[n].seen >= FAR)),
+            usage,
+            message.model,
+        )
+
+    def _weigh(self, message: Message) -> list[tuple[int, int]]:
+        """Give (call, rest) of each unit, raw."""
+        blocks: dict[PartId, list[int]] = {}
+        for rendered in render(message, message.model):
+            for block in rendered.blocks:
+                if block.part_id is not None:
+                    blocks.setdefault(block.part_id, []).append(count_block(block, self._count))
+        weights = []
+        for part in message.parts:
+            match part:
+                case TextPart() | FilePart():
+                    weights.append((0, sum(blocks.get(part.id, ()))))
+                case ReasoningPart(metadata=metadata):
+                    hidden = metadata.get("opaqueChars")
+                    size = hidden // 4 if isinstance(hidden, int) else 0
+                    weights.append((0, max(size, self._count(part.text))))
+                case ToolPart():
+                    call, *result = blocks.get(part.id, [0])
+                    weights.append((call, sum(result)))
+                case _:
+                    pass
+        return weights
+
+    def _factor(self) -> float:
+        """Learn how many tokens a raw one is from what each response added to the prompt."""
+        until = self._compacted[0] if self._compacted else len(self._requests)
+        seen = []
+        for before, now in zip(self._requests[:until], self._requests[1:until], strict=False):
+            if before.usage is None or now.usage is None:
+                continue
+            raw = sum(c + r for c, r in self._raw[before.end : now.end])
+            grown = now.usage.prompt - before.usage.prompt
+            if raw >= 200 and grown > 0:
+                seen.append((grown / raw, raw))
+        if len(seen) < 3:
+            return FACTOR
+        return min(2.0, max(0.7, median(ratio for ratio, _ in seen)))
+
+    def _static(self, tokens: Sequence[int]) -> int:
+        """Give the part of the first prompt that no message accounts for: system and tools."""
+        first = self._requests[0] if self._requests else None
+        if first is None or first.usage is None:
+            return STATIC
+        return min(STATIC_MOST, max(STATIC_LEAST, first.usage.prompt - sum(tokens[: first.end])))
+
+
+def listen(messages: Iterable[Message | None], count: Count, name: str, kind: str) -> Conversation:
+    """Make a conversation of messages; `None` among them marks a recorded compaction."""
+    listener = Listener(count)
+    for message in messages:
+        if message is None:
+            listener.compacted()
+        else:
+            listener.hear(message)
+    return listener.conversation(name, kind)

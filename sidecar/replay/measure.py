@@ -1,0 +1,138 @@
+"""What a policy still knows: future-use recall, failed approaches, prose. No model is asked.
+
+A name that the recorded agent used, last seen `FAR` or more requests before, counts as in view
+when it stands word for word in what is shown, kept lines included; as in the ledger when a note
+lists it; as reachable when an id in view recalls what holds it. The names that whole parts hold
+are counted apart, because kept lines are chosen with this measure's own notion of a name.
+"""
+
+from collections.abc import Sequence
+
+from sidecar.core.names import names_in
+from sidecar.core.outcome import error_line, one_line
+from sidecar.core.units import Item, Unit
+from sidecar.core.view import Dropped, Excerpt, Placeholder, Truncated, shorten
+from sidecar.replay.conversation import Request
+
+PROSE_LEAST = 40
+"""Characters of an assistant's text that is more than a remark."""
+QUOTED = 60
+"""Characters of a call and of its error line that must be found again."""
+
+
+class Memory:
+    """Follows one run and counts what its view still held when it was needed.
+
+    `far` names were needed; `whole`, `view`, `ledger` and `reach` say how many of them stood in
+    whole parts, in view, in view or a ledger, and in any of these or within one recall.
+    """
+
+    def __init__(self) -> None:
+        self._units: list[Unit] = []
+        self._seen: set[str] = set()
+        self._lost_whole: set[str] = set()
+        self._lost_view: set[str] = set()
+        self._lost_ledger: set[str] = set()
+        self._lost_reach: set[str] = set()
+        self._text = ""
+        self._notes = ""
+        self.far = self.whole = self.view = self.ledger = self.reach = 0
+        self.failures = self.failures_kept = 0
+        self.prose = self.prose_kept = 0
+
+    def add(self, unit: Unit) -> None:
+        """Take in a unit that is shown whole."""
+        self._units.append(unit)
+        self._seen |= unit.names
+        if self._lost_whole:
+            self._lost_whole -= unit.names
+            self._lost_view -= unit.names
+            self._lost_ledger -= unit.names
+            self._lost_reach -= unit.names
+
+    def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
+        """Take stock after a rewrite; `covered`: its note names an id that recalls the rest."""
+        whole: set[str] = set()
+        view: set[str] = set()
+        reach: set[str] = set()
+        shown: list[str] = []
+        notes: list[str] = []
+        for item in items:
+            unit = item.unit
+            if isinstance(item.shown, Dropped):
+                continue
+            if unit.kind == "ledger":
+                notes.append(unit.text)
+                continue
+            text = shown_text(item)
+            if item.shown is None and unit.kind != "excerpt":
+                whole |= unit.names
+            else:
+                view |= unit.call_names | names_in(text)
+                reach |= unit.names
+            shown += (text, unit.call)
+        self._text = "\0".join(shown)
+        self._notes = "\0".join(notes)
+        self._lost_whole = self._seen - whole
+        self._lost_view = self._lost_whole - view
+        self._lost_ledger = set(self._lost_view)
+        self._lost_reach = set() if covered else self._lost_view - reach
+
+    def answer(self, request: Request) -> None:
+        """Count the far names that the recorded answer used."""
+        for name in request.far:
+            self._look(name)
+            self.far += 1
+            self.whole += name not in self._lost_whole
+            self.view += name not in self._lost_view
+            self.ledger += name not in self._lost_ledger
+            self.reach += name not in self._lost_reach
+
+    def _look(self, name: str) -> None:
+        """A name may stand inside another or across words: the text itself decides."""
+        if name in self._lost_view and name in self._text:
+            self._lost_view.discard(name)
+        if name not in self._lost_view or name in self._notes:
+            self._lost_ledger.discard(name)
+        if name not in self._lost_ledger:
+            self._lost_reach.discard(name)
+
+    def finish(self, items: Sequence[Item]) -> None:
+        """Count the failed approaches and the prose that are still there at the end."""
+        shown = {i.unit.part_id: i for i in items if not isinstance(i.shown, Dropped)}
+        notes = "\n".join(i.unit.text for i in items if i.unit.kind in ("ledger", "excerpt"))
+        for unit in self._units:
+            item = shown.get(unit.part_id)
+            if unit.kind == "call" and unit.failed:
+                self.failures += 1
+                self.failures_kept += _failure_kept(unit, item, notes)
+            elif unit.kind == "prose" and len(unit.text) >= PROSE_LEAST:
+                self.prose += len(unit.text)
+                if item is not None or _first_words(unit.text) in notes:
+                    self.prose_kept += len(unit.text)
+
+
+def shown_text(item: Item) -> str:
+    """Give what the model sees of a result or a text."""
+    match item.shown:
+        case Excerpt() | Truncated():
+            return shorten(item.unit.text, item.shown, item.unit.part_id)
+        case Placeholder():
+            return f"{item.unit.argument} {item.unit.status}"
+        case Dropped():
+            return ""
+        case None:
+            return item.unit.text
+
+
+def _first_words(text: str) -> str:
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    return one_line(line)[:PROSE_LEAST]
+
+
+def _failure_kept(unit: Unit, item: Item | None, notes: str) -> bool:
+    """Whether both the call and its error line can be read: in place, or in a note."""
+    line = error_line(unit.text)[:QUOTED]
+    if item is not None and (item.shown is None or line in one_line(shown_text(item), 10**9)):
+        return True
+    return unit.argument[:QUOTED] in notes and line in notes

@@ -1,0 +1,187 @@
+"""A recorded session of any agent, read as a stream of our own messages."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+from sidecar.core.parts import (
+    Json,
+    JsonObject,
+    Message,
+    MessageId,
+    Millis,
+    Output,
+    Part,
+    PartId,
+    StepFinishPart,
+    TextPart,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+    TurnId,
+    Usage,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A line that could not be read and was skipped; `line` counts from 1."""
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """Here the recorded agent dropped earlier messages from its own context."""
+
+
+Entry: TypeAlias = Message | Compacted | Damaged
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One recorded session. `entries` can be read once; nothing is held in memory before that."""
+
+    format: str
+    name: str
+    entries: Iterator[Entry]
+
+
+@dataclass(slots=True)
+class Writer:
+    """Builds messages in the order of a recording, whatever its format.
+
+    An assistant's message is held back until its tool results have come, that is until the next
+    one begins. Ids follow from the order alone, so that the same file always gives the same.
+    """
+
+    _turn: int = -1
+    _count: int = 0
+    _last: Millis = 0
+    _open: Message | None = None
+    _queued: list[Message] = field(default_factory=list)
+    _calls: dict[str, int] = field(default_factory=dict)
+
+    def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[Entry]:
+        """Take a user's message; a typed one opens a turn.
+
+        What the agent itself attached while calls are open waits for their results.
+        """
+        if typed or not self._calls:
+            yield from self.flush()
+        if typed or self._turn < 0:
+            self._turn += 1
+        message = Message(self._id(), self._turn_id(), "user", tuple(parts), at or self._last)
+        self._last = at or self._last
+        if self._open is None:
+            yield message
+        else:
+            self._queued.append(message)
+
+    def assistant(
+        self, parts: list[Part], at: Millis, usage: Usage | None, stop: str, model: str
+    ) -> Iterator[Entry]:
+        """Take what one model call gave; its calls wait for `result`."""
+        yield from self.flush()
+        self._turn = max(self._turn, 0)
+        finish = StepFinishPart(
+            self.part_id(len(parts)), stop, usage or Usage(), None, self._last or at
+        )
+        self._calls = {p.call_id: i for i, p in enumerate(parts) if isinstance(p, ToolPart)}
+        self._open = Message(
+            self._id(),
+            self._turn_id(),
+            "assistant",
+            (*parts, finish),
+            at or self._last,
+            model=model,
+        )
+        self._last = at or self._last
+
+    def result(self, call_id: str, text: str, at: Millis, metadata: JsonObject) -> bool:
+        """Give a tool's answer to its call; false when no open call has this id."""
+        if self._open is None or call_id not in self._calls:
+            return False
+        position = self._calls.pop(call_id)
+        parts = self._open.parts
+        call = parts[position]
+        assert isinstance(call, ToolPart)
+        done = ToolCompleted(Output(text), self._open.created, at or self._last, "", metadata)
+        answered = replace(call, state=done)
+        self._open = replace(
+            self._open, parts=(*parts[:position], answered, *parts[position + 1 :])
+        )
+        self._last = at or self._last
+        return True
+
+    def flush(self) -> Iterator[Entry]:
+        """Give the message that was held back, if there is one."""
+        if self._open is not None:
+            yield self._open
+        yield from self._queued
+        self._open = None
+        self._queued = []
+        self._calls = {}
+
+    def part_id(self, position: int) -> PartId:
+        """Give the id of a part of the message that comes next."""
+        return PartId(f"p{self._count + 1}.{position}")
+
+    def text(self, position: int, text: str, *, by: str) -> TextPart:
+        """Make a text part: by `typed`, `context` or `model`."""
+        source = "typed" if by == "typed" else "context" if by == "context" else "model"
+        return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
+
+    def call(self, position: int, call_id: str, name: str, given: Json, at: Millis) -> ToolPart:
+        """Make a call that has no answer yet; if none comes it stays interrupted."""
+        state = ToolError("no result was recorded", "interrupted", at, at)
+        return ToolPart(self.part_id(position), call_id, name, given, state)
+
+    def _id(self) -> MessageId:
+        self._count += 1
+        return MessageId(f"m{self._count}")
+
+    def _turn_id(self) -> TurnId:
+        return TurnId(f"t{self._turn}")
+
+
+def millis(value: object) -> Millis:
+    """Read a time: ISO 8601, or a number of seconds or milliseconds; 0 when it is none."""
+    if isinstance(value, bool):
+        return 0
+    if isinstance(value, int | float):
+        return round(value if value > 1e11 else value * 1000)
+    if not isinstance(value, str) or not value:
+        return 0
+    try:
+        parsed = datetime.fromisoformat(value)
+    except ValueError:
+        return 0
+    return round((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp() * 1000)
+
+
+def text_of(value: object) -> str:
+    """Give a text, or the texts of a list of `{"type": "text"}` blocks; empty for anything else."""
+    match value:
+        case str():
+            return value
+        case list():
+            return "\n".join(text for item in value if (text := text_of(item)))
+        case {"text": str(text)}:
+            return text
+        case _:
+            return ""
+
+
+def objects(value: object) -> list[JsonObject]:
+    """Give the objects in a list; empty when it is none."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def count(value: object) -> int:
+    """Give a count that is one; 0 for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return 0
+    return max(0, int(value))
