@@ -11,6 +11,7 @@ from sidecar.core.parts import (
     Json,
     Message,
     MessageId,
+    Millis,
     OpaquePart,
     PartId,
     ReasoningPart,
@@ -33,7 +34,8 @@ class Unit:
 
     `turn` and `step` count from 0; `step` is the request that wrote the part, or for what the
     user sent the first that carries it. `names` are the identifiers in `text` and in the call,
-    `call_names` those of the call alone. `call` is the call's input as text.
+    `call_names` those of the call alone. `call` is the call's input as text. `at` is when the
+    message was made, 0 when that is not known.
     """
 
     part_id: PartId
@@ -50,6 +52,7 @@ class Unit:
     status: str = ""
     failed: bool = False
     running: bool = False
+    at: Millis = 0
 
 
 @dataclass(slots=True)
@@ -74,22 +77,23 @@ class Item:
 
 def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
     """Give the units of one message that has its step and turn numbers."""
+    made, at = message.id, message.created
     for part in message.parts:
         match part:
-            case TextPart(source="context"):
-                yield Unit(part.id, message.id, turn, step, "context", part.text)
-            case TextPart():
+            case TextPart(id=part_id, text=text, source="context"):
+                yield Unit(part_id, made, turn, step, "context", text, at=at)
+            case TextPart(id=part_id, text=text):
                 kind: Kind = "typed" if message.role == "user" else "prose"
-                yield Unit(part.id, message.id, turn, step, kind, part.text, names_in(part.text))
-            case FilePart():
+                yield Unit(part_id, made, turn, step, kind, text, names_in(text), at=at)
+            case FilePart(id=part_id):
                 text = part.text or part.uri
-                yield Unit(part.id, message.id, turn, step, "typed", text, names_in(text))
-            case ReasoningPart():
-                yield Unit(part.id, message.id, turn, step, "reasoning", part.text)
-            case OpaquePart():
-                yield Unit(part.id, message.id, turn, step, "opaque", "")
+                yield Unit(part_id, made, turn, step, "typed", text, names_in(text), at=at)
+            case ReasoningPart(id=part_id, text=text):
+                yield Unit(part_id, made, turn, step, "reasoning", text, at=at)
+            case OpaquePart(id=part_id):
+                yield Unit(part_id, made, turn, step, "opaque", "", at=at)
             case ToolPart():
-                yield call_unit(part, message.id, turn, step)
+                yield call_unit(part, message, turn, step)
             case _:
                 pass
 
@@ -108,7 +112,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
             index.see(unit.names, unit.step)
 
 
-def call_unit(part: ToolPart, message_id: MessageId, turn: int, step: int) -> Unit:
+def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
     """Give a call with its result as one unit."""
     text = result_text(part)
     given = " ".join(strings(part.input))
@@ -118,7 +122,7 @@ def call_unit(part: ToolPart, message_id: MessageId, turn: int, step: int) -> Un
         call_names |= {command}
     return Unit(
         part.id,
-        message_id,
+        message.id,
         turn,
         step,
         "call",
@@ -131,6 +135,7 @@ def call_unit(part: ToolPart, message_id: MessageId, turn: int, step: int) -> Un
         status(part),
         failed(part),
         isinstance(part.state, ToolPending | ToolRunning),
+        message.created,
     )
 
 
