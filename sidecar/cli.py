@@ -68,6 +68,26 @@ def _people() -> None:
         sys.exit(show(Path.cwd() if here else None, limit))
 
     @app.command()
+    def replay(
+        paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of them.")],
+        policy: Annotated[str, typer.Option(help="The policy to play.")] = "economic",
+        window: Annotated[int, typer.Option(help="The model's window in tokens.")] = 200_000,
+        compare: Annotated[bool, typer.Option("--compare", help="All policies.")] = False,
+        prices: Annotated[
+            str, typer.Option(help="classic, opus, nocache, or a JSON file.")
+        ] = "classic",
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        html: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
+        jobs: Annotated[int, typer.Option(help="Processes; 0: one a core.")] = 0,
+    ) -> None:
+        """Show what recorded sessions cost, and what they would have cost here."""
+        from sidecar.commands.replay import Options
+        from sidecar.commands.replay import replay as play_again
+
+        chosen = Options(tuple(paths), policy, window, compare, prices, as_json, html, jobs)
+        sys.exit(play_again(chosen))
+
+    @app.command()
     def doctor() -> None:
         """Check what the daemon needs, and say what to do about what is missing."""
         from sidecar.commands.doctor import check

@@ -29,7 +29,7 @@ FAR = 15
 FACTOR = 1.25
 """Tokens per raw estimate where a recording has no usage to learn from."""
 STATIC = 15_000
-STATIC_LEAST, STATIC_MOST = 2_000, 50_000
+STATIC_LEAST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Listener:
         first = self._requests[0] if self._requests else None
         if first is None or first.usage is None:
             return STATIC
-        return min(STATIC_MOST, max(STATIC_LEAST, first.usage.prompt - sum(tokens[: first.end])))
+        return max(STATIC_LEAST, first.usage.prompt - sum(tokens[: first.end]))
 
 
 def listen(messages: Iterable[Message | None], count: Count, name: str, kind: str) -> Conversation:

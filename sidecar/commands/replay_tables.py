@@ -1,0 +1,122 @@
+"""The tables that `sidecar replay` prints."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from sidecar.replay.compare import Session, Settings, Tally, totals
+from sidecar.replay.summary import share
+from sidecar.replay.validate import validity
+
+MOST_ROWS = 40
+WHY: Mapping[str, str] = {
+    "budget": "full",
+    "cold": "cache cold",
+    "pays": "pays",
+    "overflow": "too long",
+    "user": "asked",
+}
+
+
+def show_sessions(console: Console, sessions: Sequence[Session], settings: Settings) -> None:
+    """Print one line a session: what it cost, what it would have cost here, and why."""
+    policy = settings.policies[0]
+    table = Table(title=f"{policy}, window {settings.window:,} tokens")
+    for column in ("session", "format"):
+        table.add_column(column, overflow="ellipsis", no_wrap=True, max_width=36)
+    for column in ("requests", "cost $", "here $", "tokens/request", "read", "rewrites"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("why", overflow="fold")
+    table.add_column("cache breaks", overflow="fold")
+    dearest = sorted(sessions, key=lambda session: -session.tallies[0].cost)[:MOST_ROWS]
+    for session in dearest:
+        one = session.tallies[0]
+        table.add_row(
+            session.name,
+            session.format,
+            str(session.requests),
+            "-" if session.recorded is None else f"{session.recorded:.2f}",
+            f"{one.cost:.2f}",
+            f"{one.prompt // max(1, one.requests):,}",
+            f"{share(one.read, one.prompt):.1%}",
+            str(one.rewrites),
+            _counted({WHY.get(cause, cause): n for cause, n in one.causes.items()}),
+            _counted(one.breaks),
+        )
+    console.print(table)
+    if len(sessions) > MOST_ROWS:
+        console.print(f"and {len(sessions) - MOST_ROWS} cheaper sessions, in the sums below")
+
+
+def show_comparison(console: Console, sessions: Sequence[Session], settings: Settings) -> None:
+    """Print one line a policy, then how far the simulation can be trusted."""
+    sums = totals(sessions, settings.policies)
+    reference = next((one.cost for one in sums if one.policy == "opencode"), None)
+    table = Table(title=f"{len(sessions)} sessions, window {settings.window:,} tokens")
+    table.add_column("policy", no_wrap=True)
+    columns = _columns(console)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in sums:
+        table.add_row(*_policy_row(one, reference)[: 1 + len(columns)])
+    console.print(table)
+    recorded = [session.recorded for session in sessions if session.recorded is not None]
+    if recorded:
+        console.print(
+            f"What the recordings themselves report comes to {sum(recorded):.2f} USD "
+            f"({len(recorded)} sessions with usage figures)."
+        )
+    _show_trust(console, sessions)
+
+
+NARROW = 118
+"""Characters of a terminal below which the columns of lesser weight are left out."""
+
+
+def _columns(console: Console) -> tuple[str, ...]:
+    main = ("cost $", "of opencode", "in view", "+ledger", "reach", "failed", "rw/100")
+    return main if console.width < NARROW else (*main, "whole", "prose", "peak", "read")
+
+
+def _policy_row(one: Tally, reference: float | None) -> list[str]:
+    over = f" ({one.over} over)" if one.over else ""
+    return [
+        one.policy,
+        f"{one.cost:.2f}",
+        "-" if not reference else f"{one.cost / reference:.3f}",
+        f"{share(one.view, one.far):.3f}",
+        f"{share(one.ledger, one.far):.3f}",
+        f"{share(one.reach, one.far):.3f}",
+        f"{share(one.failures_kept, one.failures):.2f}",
+        f"{100 * one.rewrites / max(1, one.requests):.1f}",
+        f"{share(one.whole, one.far):.3f}",
+        f"{share(one.prose_kept, one.prose):.2f}",
+        f"{one.peak // 1000}k{over}",
+        f"{share(one.read, one.prompt):.1%}",
+    ]
+
+
+def _show_trust(console: Console, sessions: Sequence[Session]) -> None:
+    for kind in sorted({session.format for session in sessions}):
+        agreements = [s.agreement for s in sessions if s.format == kind and s.agreement]
+        found = validity(agreements)
+        if found is None:
+            continue
+        reads = "no reads were recorded" if found.reads is None else f"{found.reads:.1%}"
+        console.print(
+            f"Check against recorded usage ({kind}, {found.sessions} sessions before their first "
+            f"own compaction): prompts off by {found.prompts:.1%}, cache reads by {reads} "
+            f"(medians); in {found.misses} of {found.requests} requests the provider had less "
+            "than half of what was predicted."
+        )
+    damaged = sum(len(session.damaged) for session in sessions)
+    if damaged:
+        console.print(f"{damaged} damaged lines were skipped:")
+        for session in sessions:
+            for line in session.damaged[:3]:
+                console.print(f"  {session.name}, line {line.line}: {line.why}", markup=False)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {name}" for name, n in sorted(counts.items(), key=lambda i: -i[1]))

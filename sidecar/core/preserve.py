@@ -1,0 +1,118 @@
+"""What people want kept whatever happens: by pattern, by tool, by words, or because they said so.
+
+Gives part ids for `Situation.preserved`, which no plan touches.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sidecar.core.names import names_in
+from sidecar.core.parts import PartId
+from sidecar.core.units import Item, Unit
+
+ANY_AGENT = "*"
+"""In settings by agent: what holds for all of them."""
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_ASKS = re.compile(
+    r"\b(?P<no>(?:don['\u2019]?t|do not|never|need not|no need to)\s+)?"
+    r"(?:(?P<keep>keep|remember|preserve)|(?P<forget>forget))\b",
+    re.I,
+)
+_SPAN = re.compile(r"`([^`\n]{1,200})`")
+_SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
+"""File names that are too short to count as identifiers: `a.py`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preserve:
+    """What must not be shortened or dropped.
+
+    `patterns` are regular expressions, searched in a part's text, its call and its argument;
+    `texts` are looked for there word for word; `tools` are names of tools, in any case.
+    Raises `ValueError` for a pattern that is none.
+    """
+
+    patterns: tuple[str, ...] = ()
+    tools: frozenset[str] = frozenset()
+    texts: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for pattern in self.patterns:
+            compiled(pattern)
+
+    def __or__(self, other: "Preserve") -> "Preserve":
+        return Preserve(
+            tuple(dict.fromkeys(self.patterns + other.patterns)),
+            self.tools | other.tools,
+            tuple(dict.fromkeys(self.texts + other.texts)),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.patterns or self.tools or self.texts)
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern, or say in a `ValueError` what is wrong with it."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"preserve: {pattern!r} is not a regular expression: {error}") from error
+
+
+def for_agent(settings: Mapping[str, Preserve], agent: str) -> Preserve:
+    """Give what holds for one agent: what is set for all, and what is set for it."""
+    return settings.get(ANY_AGENT, Preserve()) | settings.get(agent, Preserve())
+
+
+def is_preserved(unit: Unit, preserve: Preserve) -> bool:
+    """Whether the settings keep this unit. Costs a search of its text, so ask once a unit."""
+    if unit.tool and unit.tool.lower() in {tool.lower() for tool in preserve.tools}:
+        return True
+    held = (unit.text, unit.call, unit.argument)
+    if any(text in where for text in preserve.texts if text for where in held):
+        return True
+    searches = (compiled(pattern).search for pattern in preserve.patterns)
+    return any(search(where) for search in searches for where in held)
+
+
+def asked_to_keep(text: str) -> frozenset[str]:
+    """Give the names that a typed message asks to keep: `keep src/a.py`, `don't forget …`.
+
+    A sentence that says not to keep something, or to forget it, asks for nothing.
+    """
+    kept: set[str] = set()
+    for sentence in _SENTENCE.split(text):
+        if any(bool(found["no"]) == bool(found["forget"]) for found in _ASKS.finditer(sentence)):
+            kept |= names_in(sentence)
+            kept.update(span.strip() for span in _SPAN.findall(sentence))
+            kept.update(_SHORT.findall(sentence))
+    kept.discard("")
+    return frozenset(kept)
+
+
+def is_named(unit: Unit, names: Iterable[str]) -> bool:
+    """Whether the unit is a call whose argument is one of these names, or a path ending in one."""
+    said = unit.argument.removeprefix("./")
+    return bool(said) and any(
+        said == name or said.endswith("/" + name)
+        for name in (raw.removeprefix("./") for raw in names)
+        if name
+    )
+
+
+def preserved(items: Iterable[Item], preserve: Preserve | None = None) -> frozenset[PartId]:
+    """Name all parts to keep: pinned ones, those in the settings, those that the user named."""
+    listed = list(items)
+    typed = (item.unit.text for item in listed if item.unit.kind == "typed")
+    names = frozenset[str]().union(*(asked_to_keep(text) for text in typed))
+    return frozenset(
+        item.unit.part_id
+        for item in listed
+        if item.pinned
+        or (names and is_named(item.unit, names))
+        or (preserve and is_preserved(item.unit, preserve))
+    )

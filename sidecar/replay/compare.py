@@ -1,0 +1,199 @@
+"""Replays whole recordings under several policies and adds up what came of it."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Usage
+from sidecar.core.plan import Policy, Rates
+from sidecar.core.policies import policies
+from sidecar.core.tokens import Count
+from sidecar.core.warm import TTL_MS
+from sidecar.replay.conversation import Conversation, Listener
+from sidecar.replay.importers import open_transcript
+from sidecar.replay.prices import recorded_cost
+from sidecar.replay.simulate import Rewritten, Run, Sent, simulate
+from sidecar.replay.transcript import Compacted, Damaged
+from sidecar.replay.validate import Agreement, agreement
+
+WHOLE_WINDOW = 1_000_000
+"""The window in which the recording itself is played again, to check the simulation."""
+BREAK = 1_000
+"""Tokens of a prefix that must have been read and were not, to be called a break."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to replay: which policies, in what window, at what prices."""
+
+    policies: tuple[str, ...]
+    window: int
+    rates: Rates
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one policy came to, over one session or many. Costs in USD, sizes in tokens."""
+
+    policy: str
+    cost: float = 0.0
+    requests: int = 0
+    prompt: int = 0
+    read: int = 0
+    peak: int = 0
+    over: int = 0
+    rewrites: int = 0
+    summaries: int = 0
+    causes: Counter[str] = field(default_factory=Counter)
+    breaks: Counter[str] = field(default_factory=Counter)
+    far: int = 0
+    whole: int = 0
+    view: int = 0
+    ledger: int = 0
+    reach: int = 0
+    failures: int = 0
+    failures_kept: int = 0
+    prose: int = 0
+    prose_kept: int = 0
+
+    def add(self, other: "Tally") -> None:
+        """Take another tally of the same policy in."""
+        self.peak = max(self.peak, other.peak)
+        self.causes.update(other.causes)
+        self.breaks.update(other.breaks)
+        for name in _SUMMED:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+_SUMMED = (
+    "cost", "requests", "prompt", "read", "over", "rewrites", "summaries", "far", "whole",
+    "view", "ledger", "reach", "failures", "failures_kept", "prose", "prose_kept",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One replayed recording. `recorded` is USD by its own usage figures, where it has them."""
+
+    name: str
+    format: str
+    requests: int
+    static: int
+    recorded: float | None
+    tallies: tuple[Tally, ...]
+    agreement: Agreement | None
+    damaged: tuple[Damaged, ...]
+    sent: tuple[Sent, ...]
+    rewrites: tuple[Rewritten, ...]
+
+
+def replay_file(path: Path, count: Count, settings: Settings) -> Session:
+    """Import one file and play every policy over it; the first policy's requests are given too.
+
+    Raises:
+        BadRequest: the file is no recording, or holds no answer of a model.
+    """
+    transcript = open_transcript(path)
+    listener = Listener(count)
+    damaged = []
+    for entry in transcript.entries:
+        match entry:
+            case Damaged():
+                damaged.append(entry)
+            case Compacted():
+                listener.compacted()
+            case _:
+                listener.hear(entry)
+    conversation = listener.conversation(transcript.name, transcript.format)
+    if not conversation.requests:
+        raise BadRequest(f"{path} holds no answer of a model", "path")
+    return _replay(conversation, settings, tuple(damaged))
+
+
+def _replay(
+    conversation: Conversation, settings: Settings, damaged: tuple[Damaged, ...]
+) -> Session:
+    known = policies()
+    runs = [
+        simulate(conversation, known[name], settings.window, settings.rates)
+        for name in settings.policies
+    ]
+    return Session(
+        conversation.name,
+        conversation.format,
+        len(conversation.requests),
+        conversation.static,
+        _recorded(conversation, settings.rates),
+        tuple(tally(run) for run in runs),
+        _agreement(conversation, known["manual"], settings.rates),
+        damaged,
+        runs[0].sent,
+        runs[0].rewrites,
+    )
+
+
+def tally(run: Run) -> Tally:
+    """Add up one run."""
+    memory = run.memory
+    return Tally(
+        run.policy,
+        run.cost,
+        len(run.sent),
+        sum(sent.prompt for sent in run.sent),
+        sum(sent.read for sent in run.sent),
+        max(sent.prompt for sent in run.sent),
+        run.over,
+        len(run.rewrites),
+        run.summaries,
+        Counter(rewrite.cause for rewrite in run.rewrites),
+        _breaks(run),
+        memory.far,
+        memory.whole,
+        memory.view,
+        memory.ledger,
+        memory.reach,
+        memory.failures,
+        memory.failures_kept,
+        memory.prose,
+        memory.prose_kept,
+    )
+
+
+def _breaks(run: Run) -> Counter[str]:
+    """Count requests that read much less than the one before them had left, by why."""
+    rewritten = {rewrite.step for rewrite in run.rewrites}
+    causes: Counter[str] = Counter()
+    for before, now in zip(run.sent, run.sent[1:], strict=False):
+        if before.prompt - before.uncached - now.read < BREAK:
+            continue
+        if now.step in rewritten:
+            causes["rewrite"] += 1
+        elif now.at - before.at > TTL_MS["5m"]:
+            causes["expired"] += 1
+        else:
+            causes["lookback"] += 1
+    return causes
+
+
+def _recorded(conversation: Conversation, rates: Rates) -> float | None:
+    usages = [request.usage for request in conversation.requests if request.usage is not None]
+    if not usages:
+        return None
+    return recorded_cost(sum(usages, Usage()), rates)
+
+
+def _agreement(conversation: Conversation, manual: Policy, rates: Rates) -> Agreement | None:
+    if all(request.usage is None for request in conversation.requests):
+        return None
+    return agreement(conversation, simulate(conversation, manual, WHOLE_WINDOW, rates))
+
+
+def totals(sessions: Iterable[Session], names: Sequence[str]) -> tuple[Tally, ...]:
+    """Add up all sessions, policy by policy."""
+    sums = {name: Tally(name) for name in names}
+    for session in sessions:
+        for one in session.tallies:
+            sums[one.policy].add(one)
+    return tuple(sums.values())

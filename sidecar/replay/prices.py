@@ -1,0 +1,57 @@
+"""Price cards that a replay can be billed by."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Usage
+from sidecar.core.plan import Rates
+
+MILLION = 1_000_000
+
+
+def card(input_usd: float, output_usd: float, write_usd: float, read_usd: float) -> Rates:
+    """Make rates of USD per million tokens."""
+    return Rates(input_usd / MILLION, output_usd / MILLION, write_usd / MILLION, read_usd / MILLION)
+
+
+CARDS: Mapping[str, Rates] = {
+    "classic": card(3, 15, 3.75, 0.30),
+    "opus": card(4, 20, 5, 0.20),
+    "nocache": card(3, 15, 3, 3),
+}
+"""`classic`: Sonnet's since 2024; `opus`: Opus 5.5's, whose reads cost a twentieth; `nocache`."""
+
+
+def read_card(name: str) -> Rates:
+    """Give a card by its name, or from a JSON file `{input, output, write, read}`.
+
+    The figures are USD per million tokens.
+
+    Raises:
+        BadRequest: there is neither.
+    """
+    if name in CARDS:
+        return CARDS[name]
+    try:
+        given = json.loads(Path(name).read_text("utf-8"))
+        figures = [float(given[key]) for key in ("input", "output", "write", "read")]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadRequest(
+            f"no price card {name!r} ({error}): use one of {', '.join(CARDS)}, or a JSON file "
+            'with "input", "output", "write" and "read" in USD per million tokens',
+            "prices",
+        ) from None
+    return card(*figures)
+
+
+def recorded_cost(usage: Usage, rates: Rates) -> float:
+    """Give what reported usage costs in USD."""
+    return (
+        usage.input * rates.input
+        + usage.cache_read * rates.read
+        + usage.cache_write_5m * rates.write
+        + usage.cache_write_1h * 2 * rates.input
+        + usage.output * rates.output
+    )
