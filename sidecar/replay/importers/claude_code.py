@@ -1,0 +1,198 @@
+"""Reads the sessions that Claude Code keeps: one JSON line for each block of a response."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sidecar.core.parts import Json, JsonObject, Millis, Part, ReasoningPart, Usage
+from sidecar.replay.transcript import (
+    Compacted,
+    Damaged,
+    Entry,
+    Writer,
+    count,
+    millis,
+    objects,
+    text_of,
+)
+
+FORMAT: Final = "claude-code"
+
+_ATTACHED: Final = ("<command-", "<local-command-", "<bash-", "<system-reminder>")
+"""How a user's line begins that the agent wrote, though it does not say so."""
+_TEXTS: Final = ("content", "prompt", "snippet", "text", "addedLines", "addedBlocks")
+"""Where an attachment keeps its text, by its kind."""
+_NO_MODEL: Final = "<synthetic>"
+_ODD: Final = (ValueError, OverflowError, RecursionError)
+"""What numbers that are none, or lists of a great depth, raise."""
+
+
+def recognises(first: Sequence[JsonObject]) -> bool:
+    """Tell whether these lines are Claude Code's."""
+    return any(
+        line.get("type") in ("user", "assistant", "system", "attachment", "progress")
+        and "sessionId" in line
+        and "uuid" in line
+        for line in first
+    )
+
+
+def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
+    """Read the main conversation; what subagents said among themselves is left out."""
+    reader = _Reader()
+    for number, line in lines:
+        try:
+            yield from reader.line(number, line)
+        except _ODD as error:
+            yield Damaged(number, f"it holds an impossible value: {error}")
+    yield from reader.close()
+    yield from reader.writer.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class _Later:
+    """A tool's answer, or what the agent itself told the model when it has no call."""
+
+    line: int
+    text: str
+    at: Millis
+    call_id: str | None = None
+    is_error: bool = False
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Joins the lines of one response, and holds back what was said before it was complete."""
+
+    writer: Writer = field(default_factory=Writer)
+    _id: str = ""
+    _parts: list[Part] = field(default_factory=list)
+    _usage: Usage | None = None
+    _stop: str = ""
+    _model: str = ""
+    _at: Millis = 0
+    _waiting: list[_Later] = field(default_factory=list)
+    _compacted: bool = False
+
+    def line(self, number: int, line: JsonObject) -> Iterator[Entry]:
+        if line.get("isSidechain") is True:
+            return
+        kind, at = line.get("type"), millis(line.get("timestamp"))
+        if kind == "system" and line.get("subtype") == "compact_boundary":
+            yield from self._compact()
+        elif kind == "attachment":
+            yield from self._note(number, _attached(line.get("attachment")), at)
+        elif kind in ("user", "assistant"):
+            message = line.get("message")
+            if not isinstance(message, dict):
+                yield Damaged(number, "it has no message")
+            elif kind == "assistant":
+                yield from self._assistant(number, message, at)
+            else:
+                yield from self._user(number, line, message.get("content"), at)
+
+    def close(self) -> Iterator[Entry]:
+        """Give the response, which is complete, and what waited for it."""
+        parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
+        if parts or (self._usage and self._usage.prompt):
+            self._compacted = False
+            yield from self.writer.assistant(parts, self._at, self._usage, self._stop, self._model)
+        self._id, self._usage, self._stop = "", None, ""
+        for item in waiting:
+            metadata: JsonObject = {"isError": True} if item.is_error else {}
+            if item.call_id is None:
+                text = self.writer.text(0, item.text, by="context")
+                yield from self.writer.user([text], item.at, typed=False)
+            elif not self.writer.result(item.call_id, item.text, item.at, metadata):
+                yield Damaged(item.line, "a tool's result has no open call")
+
+    def _assistant(self, number: int, message: JsonObject, at: Millis) -> Iterator[Entry]:
+        model, given = str(message.get("model") or ""), message.get("usage")
+        usage = _usage(given) if isinstance(given, dict) and model != _NO_MODEL else None
+        name = str(message.get("id") or f"line {number}")
+        if name != self._id:
+            yield from self.close()
+            self._id, self._at = name, at
+        self._usage, self._model = usage or self._usage, model
+        self._stop = str(message.get("stop_reason") or self._stop)
+        content = message.get("content")
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        for block in objects(content):
+            if part := self._part(len(self._parts), block):
+                self._parts.append(part)
+            else:
+                yield Damaged(number, f"a block cannot be read: {block.get('type')}")
+
+    def _user(self, number: int, line: JsonObject, content: Json, at: Millis) -> Iterator[Entry]:
+        texts: list[str] = [content] if isinstance(content, str) else []
+        for block in objects(content):
+            if block.get("type") == "tool_result":
+                call_id, text = str(block.get("tool_use_id")), text_of(block.get("content"))
+                failed = block.get("is_error") is True
+                self._waiting.append(_Later(number, text, at, call_id, failed))
+            elif block.get("type") in ("text", "image", "document"):
+                texts.append(text_of(block) or f"[{block.get('type')}]")
+            else:
+                yield Damaged(number, f"a block cannot be read: {block.get('type')}")
+        summary = line.get("isCompactSummary") is True
+        if summary:
+            yield from self._compact()
+        if summary or line.get("isMeta") is True or "".join(texts[:1]).startswith(_ATTACHED):
+            yield from self._note(number, "\n".join(texts), at)
+        elif any(texts):
+            yield from self.close()
+            self._compacted = False
+            typed = [self.writer.text(i, text, by="typed") for i, text in enumerate(texts)]
+            yield from self.writer.user(list[Part](typed), at, typed=True)
+
+    def _note(self, line: int, text: str, at: Millis) -> Iterator[Entry]:
+        if text:
+            self._waiting.append(_Later(line, text, at))
+        if not self._id:
+            yield from self.close()
+
+    def _compact(self) -> Iterator[Entry]:
+        """Mark it once, though a boundary is followed by the summary."""
+        yield from self.close()
+        if not self._compacted:
+            yield from self.writer.flush()
+            yield Compacted()
+        self._compacted = True
+
+    def _part(self, position: int, block: JsonObject) -> Part | None:
+        match block:
+            case {"type": "text", "text": str(text)}:
+                return self.writer.text(position, text, by="model")
+            case {"type": "tool_use", "id": str(call_id), "name": str(name)}:
+                return self.writer.call(position, call_id, name, block.get("input"), self._at)
+            case {"type": "thinking" | "redacted_thinking"}:
+                kept: JsonObject = {k: block[k] for k in ("signature", "data") if k in block}
+                text = text_of(block.get("thinking"))
+                return ReasoningPart(self.writer.part_id(position), text, kept)
+            case _:
+                return None
+
+
+def _usage(given: JsonObject) -> Usage:
+    split = given.get("cache_creation")
+    hour = count(split.get("ephemeral_1h_input_tokens")) if isinstance(split, dict) else 0
+    short = count(split.get("ephemeral_5m_input_tokens")) if isinstance(split, dict) else 0
+    return Usage(
+        input=count(given.get("input_tokens")),
+        cache_read=count(given.get("cache_read_input_tokens")),
+        cache_write_5m=max(short, count(given.get("cache_creation_input_tokens")) - hour),
+        cache_write_1h=hour,
+        output=count(given.get("output_tokens")),
+        requests=1,
+    )
+
+
+def _attached(given: Json) -> str:
+    if not isinstance(given, dict):
+        return ""
+    content = given.get("content")
+    if isinstance(content, dict):
+        given = {**given, "content": content.get("content")}
+    text = next((text for key in _TEXTS if (text := text_of(given.get(key)))), "")
+    return f"[{given.get('type')}] {text}" if text else ""
