@@ -24,11 +24,11 @@ LEAST_CUT = 100
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Parts that go and notes that go with them."""
+class Edits:
+    """What a policy wants changed, and the notes of earlier rewrites that go with it."""
 
     changes: tuple[Change, ...]
-    retired: tuple[PartId, ...]
+    retired: tuple[PartId, ...] = ()
 
 
 def forced(standing: Standing) -> Cause | None:
@@ -57,7 +57,7 @@ def shown_items(items: Iterable[Item]) -> list[Item]:
     return [i for i in items if i.unit.kind not in NOTES and not isinstance(i.shown, Dropped)]
 
 
-def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> LeftOut:
+def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
     """Drop all of these that may go; notes of earlier rewrites are retired."""
     changes = []
     retired = []
@@ -69,7 +69,7 @@ def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> LeftOu
             retired.append(part_id)
         else:
             changes.append(Change(part_id, Dropped(), reason, item.tokens, 0))
-    return LeftOut(tuple(changes), tuple(retired))
+    return Edits(tuple(changes), tuple(retired))
 
 
 def evicted(item: Item, reason: str) -> Change | None:
@@ -116,7 +116,8 @@ def tail_start(items: Sequence[Item], room: int) -> int:
         used += item.tokens
         if used > room or item.unit.kind in NOTES:
             break
-        if index == 0 or items[index - 1].unit.step != item.unit.step:
+        before = items[index - 1].unit if index else None
+        if before is None or before.kind in NOTES or before.step != item.unit.step:
             start = index
     return start
 
@@ -132,27 +133,27 @@ def draft(
     situation: Situation,
     policy: str,
     cause: Cause,
-    changes: Iterable[Change],
+    edits: Edits,
     why: str,
     *,
-    retired: Sequence[PartId] = (),
-    note: bool = False,
     summary: Summary | None = None,
     figures: Mapping[str, float] | None = None,
 ) -> Plan | None:
     """Put a plan together; `None` when nothing changes or the prompt would not get smaller.
 
-    `note` says that parts are gone, so that a line must name the id that recalls them.
+    Where parts are dropped, a note names the id that recalls them.
     """
     items, used = situation.items, situation.standing.used
-    all_changes = with_thinking_dropped(changes, items, untouchable(situation), retired)
-    if not all_changes:
+    retired = frozenset(edits.retired)
+    spared = untouchable(situation)
+    changes = with_thinking_dropped(edits.changes, items, spared, retired)
+    if not changes:
         return None
-    gone = {change.part_id for change in all_changes} | set(retired)
+    gone = {change.part_id for change in changes} | retired
     first = next(i for i, item in enumerate(items) if item.unit.part_id in gone)
-    freed = sum(change.tokens_before - change.tokens_after for change in all_changes)
-    notes = set(retired)
-    freed += sum(item.tokens for item in items if item.unit.part_id in notes)
+    freed = sum(change.tokens_before - change.tokens_after for change in changes)
+    freed += sum(item.tokens for item in items if item.unit.part_id in retired)
+    note = NOTE if any(isinstance(c.shown, Dropped) for c in edits.changes) else ""
     note_tokens = NOTE_TOKENS if note else 0
     after = used - freed + note_tokens + (summary.output_tokens if summary else 0)
     if after >= used:
@@ -162,13 +163,13 @@ def draft(
         cause,
         f"{used} to {after} tokens: {why}",
         situation.revision,
-        all_changes,
+        changes,
         first,
         used,
         after,
-        NOTE if note else "",
+        note,
         note_tokens,
-        tuple(retired),
+        edits.retired,
         summary,
-        {"freed": freed, "changed": len(all_changes), **(figures or {})},
+        {"freed": freed, "changed": len(changes), **(figures or {})},
     )

@@ -59,8 +59,12 @@ def with_thinking_dropped(
         begun = begun or part_id in edited
         if part_id in wanted:
             ordered.append(wanted[part_id])
-        elif begun and item.unit.kind == "reasoning" and part_id not in spared:
-            if not isinstance(item.shown, Dropped):
-                reason = "thinking after an edited part cannot be sent"
-                ordered.append(Change(part_id, Dropped(), reason, item.tokens, 0))
+        elif begun and part_id not in spared and is_thinking(item):
+            reason = "thinking after an edited part cannot be sent"
+            ordered.append(Change(part_id, Dropped(), reason, item.tokens, 0))
     return tuple(ordered)
+
+
+def is_thinking(item: Item) -> bool:
+    """Whether an item is thinking that the model still sees."""
+    return item.unit.kind == "reasoning" and not isinstance(item.shown, Dropped)

@@ -1,124 +1,188 @@
-"""Eviction scorers: which tool result goes first. The lowest score is evicted first."""
+"""Eviction scorers: what a tool result is still worth, from 0 to 1. The lowest goes first.
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+A scorer looks at the situation once and gives the score of any one item, so that what needs all
+items (last uses, duplicates) is worked out once a plan.
+"""
 
-from sidecar.core.digest import digest
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Literal, TypeAlias
+
 from sidecar.core.plan import Situation
 from sidecar.core.units import Item
-from sidecar.core.value import chance
 
-Score = Callable[[Item, Situation], float]
+Score: TypeAlias = Callable[[Item], float]
+Scorer: TypeAlias = Callable[[Situation], Score]
 
-KINDS: Mapping[str, float] = {
-    "edit": 0.9,
-    "write": 0.9,
-    "multiedit": 0.9,
-    "apply_patch": 0.9,
-    "edit_file": 0.9,
-    "write_file": 0.9,
-    "bash": 0.6,
-    "shell": 0.6,
-    "exec_command": 0.6,
-    "read": 0.5,
-    "read_file": 0.5,
-    "grep": 0.3,
-    "search": 0.3,
-    "glob": 0.2,
-    "list_files": 0.2,
+Purpose: TypeAlias = Literal["list", "search", "web", "read", "run", "edit", "other"]
+PURPOSES: Mapping[Purpose, frozenset[str]] = {
+    "list": frozenset({"list_files", "ls", "list_dir", "list_directory", "glob", "tree"}),
+    "search": frozenset({"search", "grep", "rg", "search_file_content", "codebase_search", "find"}),
+    "web": frozenset({"webfetch", "websearch", "web_fetch", "web_search", "fetch"}),
+    "read": frozenset({"read", "read_file", "view", "view_file", "open_file", "recall", "cat"}),
+    "run": frozenset({"shell", "bash", "exec_command", "local_shell", "run_shell_command", "exec"}),
+    "edit": frozenset(
+        {"edit_file", "write_file", "edit", "write", "multiedit", "apply_patch", "patch", "replace"}
+    ),
 }
-"""How dear a result of a tool is, by what it takes to get it again; others count 0.5."""
-OTHER = 0.5
-FAILED = 1.0
-LIFE = {"grep": 10, "search": 10, "glob": 10, "list_files": 10, "bash": 20, "shell": 20}
-LIFE_OTHER = 40
-"""Requests after which a result of a kind is past its time."""
-SHINGLE = 5
+"""What tools are for, by the names that ours and others' have, in lower case."""
+
+RANKS: Mapping[Purpose, float] = {
+    "list": 0.1, "search": 0.2, "read": 0.4, "web": 0.5, "other": 0.5, "run": 0.6, "edit": 0.8,
+}  # fmt: skip
+"""What it takes to get a result again: a listing is one cheap call, an edit never comes back."""
+FAILED = 0.9
+"""A failed approach is tried again by whoever forgets it."""
+LIVES: Mapping[Purpose, int] = {
+    "list": 10, "search": 15, "run": 25, "other": 25, "web": 30, "read": 40, "edit": 80,
+}  # fmt: skip
+"""Steps for which a result is good: listings and searches are out of date first."""
+
 NEAR = 0.9
-MOST_SHINGLES = 400
+"""A result of which this share stands in a later one says nothing that is not there."""
+SHORTEST = 200
+"""Results of fewer characters are not compared."""
+LOOKAHEAD = 4
+"""How many later results of the same call one is compared with."""
+FEW_LINES = 8
+NUMBERING = " \t0123456789:|→"
+"""What numbers a line, and differs when lines were added before it."""
+
+WEIGHTS: Mapping[str, float] = {"lru": 0.35, "priority": 0.25, "ttl": 0.15, "semantic": 0.25}
 
 
-def fifo(item: Item, situation: Situation) -> float:
-    """Oldest first."""
-    del situation
-    return float(item.unit.step)
+def fifo(situation: Situation) -> Score:
+    """Worth by age alone: first in, first out."""
+    span = situation.step + 1
+    return lambda item: (item.unit.step + 1) / span
 
 
-def lru(item: Item, situation: Situation) -> float:
-    """Longest unused first: by the newest use of any identifier in it."""
-    names = situation.names
-    used = (names[n].used for n in item.unit.names if n in names)
-    return float(max(used, default=-1) if item.unit.names else item.unit.step)
+def lru(situation: Situation) -> Score:
+    """Worth by when the agent last wrote one of the result's names, or made the call."""
+    span = situation.step + 1
+    uses = last_uses(situation.items)
+    names = uses.keys()
+
+    def score(item: Item) -> float:
+        unit = item.unit
+        return (max((uses[n] for n in unit.names & names), default=unit.step) + 1) / span
+
+    return score
 
 
-def priority(item: Item, situation: Situation) -> float:
-    """Cheapest to repeat first: listings before reads, reads before commands, failures last."""
-    age = item.unit.step / (situation.step + 1)
-    kind = FAILED if item.unit.failed else KINDS.get(item.unit.tool.lower(), OTHER)
-    return kind + age / 100
+def priority(situation: Situation) -> Score:
+    """Worth by kind: failures and edits before commands and reads before searches, then age."""
+    span = situation.step + 1
+
+    def score(item: Item) -> float:
+        rank = FAILED if item.unit.failed else RANKS[purpose(item.unit.tool)]
+        return rank + 0.09 * (item.unit.step + 1) / span
+
+    return score
 
 
-def type_ttl(item: Item, situation: Situation) -> float:
-    """Furthest past its kind's time first; what is within its time scores above zero."""
-    life = LIFE.get(item.unit.tool.lower(), LIFE_OTHER)
-    return 1.0 - (situation.step - item.unit.step) / life
+def ttl(situation: Situation) -> Score:
+    """Worth by what is left of the time for which a result of its kind is good; 0 when past."""
+    step = situation.step
+
+    def score(item: Item) -> float:
+        return max(0.0, 1.0 - (step - item.unit.step) / LIVES[purpose(item.unit.tool)])
+
+    return score
 
 
-def semantic(item: Item, situation: Situation) -> float:
-    """Near-duplicates of a later result first, then oldest first."""
-    own = shingles(item.unit.text)
-    later = (
-        other
-        for other in situation.items
-        if other.unit.kind == "call"
-        and other.shown is None
-        and other.unit.step > item.unit.step
-        and other.unit.tool == item.unit.tool
-    )
-    doubled = any(likeness(own, shingles(other.unit.text)) >= NEAR for other in later)
-    return (0.0 if doubled else 1.0) + item.unit.step / (situation.step + 1)
+def semantic(situation: Situation) -> Score:
+    """Worth nothing when a later result in view says the same, else by age."""
+    span = situation.step + 1
+    repeated = repeats(situation.items)
+
+    def score(item: Item) -> float:
+        if item.unit.part_id in repeated:
+            return 0.0
+        return 0.5 + 0.5 * (item.unit.step + 1) / span
+
+    return score
 
 
-def value(item: Item, situation: Situation) -> float:
-    """Least worth per token first, by how likely its identifiers are used again."""
-    names = situation.names
-    worth = sum(chance(names[n], situation.step) for n in item.unit.names if n in names)
-    return worth / max(1, item.tokens)
+SCORERS: Mapping[str, Scorer] = {
+    "fifo": fifo, "lru": lru, "priority": priority, "ttl": ttl, "semantic": semantic,
+}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Hybrid:
-    """A weighted mean of scorers, each by rank, so that their scales do not matter."""
+def hybrid(weights: Mapping[str, float] = WEIGHTS) -> Scorer:
+    """Weigh several scorers by name; weights need not add up to 1.
 
-    weights: tuple[tuple[Score, float], ...] = ((lru, 0.4), (priority, 0.4), (fifo, 0.2))
+    Raises `ValueError` for a name that is no scorer, or weights that are not positive.
+    """
+    unknown = sorted(weights.keys() - SCORERS.keys())
+    if unknown or not weights or min(weights.values()) <= 0:
+        wrong = f"{', '.join(unknown)}: not known" if unknown else "every weight must be above 0"
+        raise ValueError(f"hybrid: {wrong}; name scorers among {', '.join(SCORERS)}")
+    total = sum(weights.values())
 
-    def order(self, items: list[Item], situation: Situation) -> list[Item]:
-        """Give the items in order of eviction."""
-        total: dict[int, float] = dict.fromkeys(range(len(items)), 0.0)
-        for score, weight in self.weights:
-            scored = sorted((score(item, situation), i) for i, item in enumerate(items))
-            for rank, (_, index) in enumerate(scored):
-                total[index] += weight * rank
-        return [items[index] for index in sorted(total, key=lambda i: (total[i], i))]
+    def scorer(situation: Situation) -> Score:
+        parts = [(SCORERS[name](situation), weight / total) for name, weight in weights.items()]
+        return lambda item: sum(score(item) * weight for score, weight in parts)
 
-
-def in_order(score: Score | Hybrid, items: list[Item], situation: Situation) -> list[Item]:
-    """Give items in order of eviction; equal scores by age."""
-    if isinstance(score, Hybrid):
-        return score.order(items, situation)
-    return sorted(items, key=lambda item: (score(item, situation), item.unit.step))
+    return scorer
 
 
-@lru_cache(maxsize=2048)
+def purpose(tool: str) -> Purpose:
+    """Say what a tool is for, by its name; `other` when it is not known."""
+    name = tool.lower()
+    return next((use for use, names in PURPOSES.items() if name in names), "other")
+
+
+def last_uses(items: Sequence[Item]) -> dict[str, int]:
+    """Give the last step at which the agent itself wrote each name, in a call or in prose."""
+    uses: dict[str, int] = {}
+    for item in items:
+        unit = item.unit
+        if unit.kind == "call":
+            uses.update(dict.fromkeys(unit.call_names, unit.step))
+        elif unit.kind == "prose":
+            uses.update(dict.fromkeys(unit.names, unit.step))
+    return uses
+
+
+def repeats(items: Sequence[Item]) -> frozenset[str]:
+    """Name results that a later one, in view whole, holds: the same text, or 0.9 of its lines.
+
+    Only results of the same call are compared line by line, each with the next few.
+    """
+    texts: dict[str, str] = {}
+    calls: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
+    found: set[str] = set()
+    for item in items:
+        unit = item.unit
+        if unit.kind != "call" or item.shown is not None or len(unit.text) < SHORTEST:
+            continue
+        earlier = texts.get(unit.text)
+        if earlier is not None:
+            found.add(earlier)
+        texts[unit.text] = unit.part_id
+        if unit.argument:
+            calls[unit.tool.lower(), unit.argument].append(item)
+    for same in calls.values():
+        if len(same) < 2:
+            continue
+        lines = [shingles(item.unit.text) for item in same]
+        for index, item in enumerate(same):
+            later = lines[index + 1 : index + 1 + LOOKAHEAD]
+            if any(held(lines[index], other) >= NEAR for other in later):
+                found.add(item.unit.part_id)
+    return frozenset(found)
+
+
 def shingles(text: str) -> frozenset[str]:
-    """Give a sketch of a text: the smallest hashes of its runs of five lines."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    runs = {"\n".join(lines[i : i + SHINGLE]) for i in range(max(1, len(lines) - SHINGLE + 1))}
-    hashed = sorted(digest(run.encode("utf-8", "surrogatepass")) for run in runs)
-    return frozenset(hashed[:MOST_SHINGLES])
+    """Give a text's lines without their numbers; of a text of few lines, runs of three words."""
+    lines = text.split("\n")
+    if len(lines) >= FEW_LINES:
+        return frozenset([line.lstrip(NUMBERING) for line in lines])
+    words = text.split()
+    return frozenset(map(" ".join, zip(words, words[1:], words[2:], strict=False)))
 
 
-def likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """Give the share of shingles in common, 0 to 1."""
-    return len(one & other) / len(one | other) if one and other else 0.0
+def held(one: Set[str], other: Set[str]) -> float:
+    """Give the share of `one` that `other` holds too."""
+    return len(one & other) / len(one) if one else 0.0

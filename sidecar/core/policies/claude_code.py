@@ -1,76 +1,114 @@
 """`claude-code`: a full summary near the limit, asked for on the warm prefix; and microcompact.
 
-Constants: 20,000 tokens of output reserve and 13,000 more (recorded compactions at 155,000 to
-167,000 of 200,000); microcompact clears results but the newest three once 100,000 tokens are
-used, like the API's `clear_tool_uses`. The five files that it reads again after a summary are
-not modelled.
+After the summary the newest calls stay word for word, and the five files read last are there
+again: theirs are read anew from the disk, here their last results stay. Skills, plans and hook
+output, which theirs restores too, are part of the static prefix here.
 """
 
+from collections.abc import Set
 from dataclasses import dataclass
 
-from sidecar.core.cutting import drop, evict, is_result, make_plan, shown_items, untouchable
-from sidecar.core.plan import Plan, Situation, Standing, Summary
+from sidecar.core.draft import Edits, below, cut_to, draft, evicted, full, leave_out
+from sidecar.core.guard import untouchable
+from sidecar.core.parts import PartId
+from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
 from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.view import Cause, Truncated
 
-RESERVED = 33_000
+# Claude Code, third-party readings of services/compact/{autoCompact,compact,microCompact}.ts;
+# recorded compactions lie at 155,000 to 167,000 of 200,000 tokens.
+OUTPUT_RESERVE = 20_000
+BUFFER = 13_000
+RESERVE = OUTPUT_RESERVE + BUFFER
+SUMMARY_TOKENS = 1_500
+FILES = 5
+"""POST_COMPACT_MAX_FILES_TO_RESTORE."""
+FILE_TOKENS = 5_000
+"""POST_COMPACT_MAX_TOKENS_PER_FILE."""
+FILES_SHARE = 4
+"""All five take a quarter of the history at most, which matters in small windows only."""
+READERS = frozenset({"read", "read_file", "view", "view_file", "open_file"})
 KEPT_RESULTS = 3
-CLEAR_AT = 100_000
+"""Microcompact leaves this many of the newest results."""
+LEAST_CLEARED = 20_000
+"""Microcompact clears nothing when it would free less."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaudeCode:
-    """Due at the window less 33,000 tokens."""
+    """Due at the window less 33,000 tokens; `micro` clears old results first if that will do."""
 
     name: str = "claude-code"
+    micro: bool = False
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
         """Say when the reserve is reached."""
-        if standing.overflow:
-            return "overflow"
-        if standing.asked:
-            return "user"
-        return "budget" if standing.used >= standing.window - RESERVED else None
+        return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise everything but the newest steps."""
-        used = situation.standing.used
-        keep = untouchable(situation)
-        gone = [i for i in shown_items(situation) if i.unit.part_id not in keep]
-        reason = f"{used} tokens reach the window less {RESERVED}"
-        asked = Summary("extension", used)
-        return make_plan(situation, self.name, cause, drop(gone, "summarised"), reason, asked)
-
-
-@dataclass(frozen=True, slots=True)
-class Microcompact:
-    """Clears old results at 100,000 tokens or half the window; then as `claude-code`."""
-
-    name: str = "claude-code-microcompact"
-    static_ttl: Ttl = "5m"
-    then: ClaudeCode = ClaudeCode()
-
-    def due(self, standing: Standing) -> Cause | None:
-        """Say when results may be cleared, or a summary is due."""
-        if (cause := self.then.due(standing)) is not None:
-            return cause
-        grown = standing.used - standing.base
-        clear_at = min(CLEAR_AT, standing.window // 2)
-        return "budget" if standing.used >= clear_at and grown >= clear_at // 10 else None
-
-    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Clear all but the newest three results; summarise when that is not enough."""
+        """Clear old results if that is enough, else summarise."""
         standing = situation.standing
-        results = [item for item in shown_items(situation) if is_result(item)]
-        reason = f"all results but the newest {KEPT_RESULTS}"
-        cleared = evict(results[:-KEPT_RESULTS], "cleared")
-        plan = make_plan(situation, self.name, cause, cleared, reason)
-        if self.then.due(standing) is None:
-            return plan
-        if plan is not None and plan.tokens_after < standing.window - RESERVED:
-            return plan
-        return self.then.plan(situation, cause)
+        at = below(standing, RESERVE)
+        if self.micro and cause == "budget":
+            cleared = self._cleared(situation, cause)
+            if cleared is not None and cleared.tokens_after < at:
+                return cleared
+        spared = untouchable(situation)
+        restored = restored_files(situation, spared)
+        gone = leave_out(situation.items, spared | restored.keys(), "summarised")
+        cut = tuple(change for change in restored.values() if change is not None)
+        edits = Edits(gone.changes + cut, gone.retired)
+        why = f"all summarised but the newest calls and {len(restored)} files, the trigger is {at}"
+        summary = Summary("extension", standing.used, SUMMARY_TOKENS)
+        return draft(situation, self.name, cause, edits, why, summary=summary)
+
+    def _cleared(self, situation: Situation, cause: Cause) -> Plan | None:
+        spared = untouchable(situation)
+        results = [item for item in situation.items if item.unit.kind == "call"]
+        old = [
+            item
+            for item in results[:-KEPT_RESULTS]
+            if item.shown is None
+            and item.unit.part_id not in spared
+            and item.unit.tool not in situation.protected_tools
+        ]
+        changes = tuple(c for item in old if (c := evicted(item, "cleared")) is not None)
+        freed = sum(change.tokens_before - change.tokens_after for change in changes)
+        if freed < LEAST_CLEARED:
+            return None
+        why = f"{len(changes)} results cleared, the newest {KEPT_RESULTS} kept"
+        return draft(situation, self.name, cause, Edits(changes), why)
 
 
-POLICIES = (ClaudeCode(), Microcompact())
+def restored_files(situation: Situation, spared: Set[PartId]) -> dict[PartId, Change | None]:
+    """Choose the reads that stay: of the five newest files, with a change where one is cut.
+
+    A file that is in view anyway is not among them.
+    """
+    standing = situation.standing
+    history = below(standing, RESERVE) - standing.static
+    most = min(FILE_TOKENS, history // FILES_SHARE // FILES)
+    known: set[str] = set()
+    chosen: dict[PartId, Change | None] = {}
+    for item in reversed(situation.items):
+        unit = item.unit
+        if len(chosen) == FILES:
+            break
+        if unit.tool.lower() not in READERS or unit.failed or unit.argument in known:
+            continue
+        if not isinstance(item.shown, Truncated | None):
+            continue
+        known.add(unit.argument)
+        if unit.part_id in spared:
+            continue
+        if item.result <= most:
+            chosen[unit.part_id] = None
+        elif (
+            change := cut_to(item, most, "head", "the file read last, its beginning")
+        ) is not None:
+            chosen[unit.part_id] = change
+    return chosen
+
+
+POLICIES = (ClaudeCode(), ClaudeCode("claude-code-microcompact", micro=True))

@@ -1,49 +1,64 @@
-"""`codex`: at 90 per cent a summary of all, with the newest 20,000 tokens of typed messages.
+"""`codex`: at 90 per cent of the window a summary of all, and what the user typed word for word.
 
-Constants: codex-rs compact.rs, 2026 (COMPACT_USER_MESSAGE_MAX_TOKENS 20,000; limit 90 per cent).
+Typed messages stay newest first up to 20,000 tokens; the one that crosses this is cut in the
+middle; calls, answers and context go. The request for the summary has no tools, so that nothing
+of it is read from the cache.
 """
 
 from dataclasses import dataclass
 
-from sidecar.core.cutting import drop, make_plan, shown_items
-from sidecar.core.plan import Plan, Situation, Standing, Summary
+from sidecar.core.draft import Edits, cut_to, draft, full, leave_out
+from sidecar.core.guard import untouchable
+from sidecar.core.parts import PartId
+from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
 from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.view import Cause, Dropped
 
-THRESHOLD = 0.90
-TYPED_MOST = 20_000
+# codex, codex-rs/core/src/compact.rs and protocol/src/openai_models.rs, read 2026-08.
+TRIGGER = 0.90
+TYPED_TOKENS = 20_000
+"""COMPACT_USER_MESSAGE_MAX_TOKENS."""
+SUMMARY_TOKENS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
 class Codex:
-    """Due at 90 per cent of the window."""
+    """Due when 90 per cent of the window are full."""
 
     name: str = "codex"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
         """Say when the limit is reached."""
-        if standing.overflow:
-            return "overflow"
-        if standing.asked:
-            return "user"
-        at = min(THRESHOLD * standing.window, standing.limit)
-        return "budget" if standing.used >= at else None
+        return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Keep typed messages, newest first, and nothing else."""
-        items = shown_items(situation)
-        room = TYPED_MOST
-        gone = []
-        for item in reversed(items):
-            if item.unit.kind == "typed" and item.tokens <= room:
-                room -= item.tokens
-            else:
-                gone.append(item)
+        """Keep what was typed, summarise the rest."""
         used = situation.standing.used
-        asked = Summary("fresh", used)
-        reason = f"{used} tokens reach 90 per cent of the window"
-        return make_plan(situation, self.name, cause, drop(gone, "summarised"), reason, asked)
+        kept, cut = typed(situation)
+        spared = untouchable(situation) | kept
+        gone = leave_out(situation.items, spared | {change.part_id for change in cut}, "summarised")
+        edits = Edits(gone.changes + cut, gone.retired)
+        why = f"all summarised but {len(kept)} typed messages, at {TRIGGER:.0%} of the window"
+        summary = Summary("fresh", used, SUMMARY_TOKENS)
+        return draft(situation, self.name, cause, edits, why, summary=summary)
+
+
+def typed(situation: Situation) -> tuple[frozenset[PartId], tuple[Change, ...]]:
+    """Give the typed parts that stay whole, newest first within the room, and the one cut."""
+    spared = untouchable(situation)
+    room = TYPED_TOKENS
+    kept: set[PartId] = set()
+    for item in reversed(situation.items):
+        unit = item.unit
+        if unit.kind != "typed" or isinstance(item.shown, Dropped):
+            continue
+        if item.tokens > room and unit.part_id not in spared:
+            change = cut_to(item, room, "both", "the oldest typed message that is kept, cut")
+            return frozenset(kept), () if change is None else (change,)
+        room = max(0, room - item.tokens)
+        kept.add(unit.part_id)
+    return frozenset(kept), ()
 
 
 POLICIES = (Codex(),)

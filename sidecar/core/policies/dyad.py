@@ -1,43 +1,42 @@
-"""`dyad`: raw blocks are kept as they are and purged after seven days.
+"""`dyad`: raw blocks are kept, and purged when they are seven days old.
 
-Constant: dyad, `AI_MESSAGES_TTL_DAYS = 7`.
+Calls, their results and thinking go; what was typed and answered stays. Theirs purges when it
+starts; here it is when a turn begins and the cache is cold, which costs nothing and after seven
+days has surely come.
 """
 
 from dataclasses import dataclass
 
-from sidecar.core.cutting import drop, make_plan, shown_items
+from sidecar.core.draft import draft, leave_out
+from sidecar.core.guard import untouchable
 from sidecar.core.plan import Plan, Situation, Standing
 from sidecar.core.prompt import Ttl
 from sidecar.core.view import Cause
 
-DAY_MS = 24 * 60 * 60 * 1000
-PURGED_AFTER = 7 * DAY_MS
+# dyad, ai_messages_cleanup.ts; versions of 2026 keep them for 30 days.
+DAYS = 7
+AGE_MS = DAYS * 24 * 60 * 60 * 1_000
+RAW = frozenset({"call", "reasoning", "opaque"})
 
 
 @dataclass(frozen=True, slots=True)
 class Dyad:
-    """Due at most once in a pause of a day: only then can something have become a week old."""
+    """Due when a turn opens on a cold cache; most plans then find nothing that is old enough."""
 
     name: str = "dyad"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when a day has passed since the last request."""
-        if standing.overflow:
-            return "overflow"
-        if standing.asked:
-            return "user"
-        return "cold" if standing.cooling_ms >= DAY_MS else None
+        """Say when purging is free."""
+        return "cold" if standing.opens_turn and not standing.warm else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop the calls and texts of the model that are older than seven days."""
-        oldest = situation.standing.now - PURGED_AFTER
-        gone = [
-            item
-            for item in shown_items(situation)
-            if item.unit.at <= oldest and item.unit.kind != "typed"
-        ]
-        return make_plan(situation, self.name, cause, drop(gone, "a week old"), "older than a week")
+        """Drop raw blocks that are too old; a block of unknown age stays."""
+        before = situation.standing.now - AGE_MS
+        old = [i for i in situation.items if i.unit.kind in RAW and 0 < i.unit.at < before]
+        edits = leave_out(old, untouchable(situation), f"older than {DAYS} days")
+        why = f"{len(edits.changes)} raw blocks older than {DAYS} days purged"
+        return draft(situation, self.name, cause, edits, why)
 
 
 POLICIES = (Dyad(),)

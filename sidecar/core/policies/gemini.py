@@ -1,64 +1,85 @@
-"""`gemini`: at 70 per cent, the oldest 70 per cent become a state snapshot.
+"""`gemini`: at 70 per cent of the window the oldest 70 per cent become a state snapshot.
 
-Constants: gemini-cli, chatCompressionService, 2026: two calls make and check the snapshot; the
-cut is moved to a typed message.
+Two calls make it: one writes, one looks for omissions and writes again. Where a single turn fills
+the window gemini-cli gives up; here the cut then falls between steps, once nothing else fits.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecar.core.cutting import drop, make_plan, shown_items
+from sidecar.core.draft import draft, full, leave_out
+from sidecar.core.guard import untouchable
 from sidecar.core.plan import Plan, Situation, Standing, Summary
 from sidecar.core.prompt import Ttl
 from sidecar.core.units import Item
 from sidecar.core.view import Cause
 
-THRESHOLD = 0.70
+# gemini-cli, packages/core/src/context/chatCompressionService.ts.
+TRIGGER = 0.70
+"""The threshold went from 0.95 to 0.70 to 0.50 (2026); the middle one is what people know."""
 COMPRESSED = 0.70
+"""1 less COMPRESSION_PRESERVE_THRESHOLD, 0.3."""
 CALLS = 2
+SUMMARY_TOKENS = 1_500
 
 
 @dataclass(frozen=True, slots=True)
 class Gemini:
-    """Due at 70 per cent of the limit."""
+    """Due when 70 per cent of the window are full."""
 
     name: str = "gemini"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the threshold is passed."""
-        if standing.overflow:
-            return "overflow"
-        if standing.asked:
-            return "user"
-        return "budget" if standing.used >= THRESHOLD * standing.limit else None
+        """Say when the threshold is reached."""
+        return full(standing, trigger(standing))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise the oldest 70 per cent."""
-        items = shown_items(situation)
-        target = COMPRESSED * sum(item.tokens for item in items)
-        end = _cut(items, target)
-        gone = items[:end]
-        asked = Summary("fresh", sum(item.tokens for item in gone), calls=CALLS)
-        reason = f"{situation.standing.used} tokens pass 70 per cent of the limit"
-        return make_plan(situation, self.name, cause, drop(gone, "in the snapshot"), reason, asked)
+        """Compress what lies before the cut, if that brings the prompt below the trigger."""
+        items, standing = situation.items, situation.standing
+        cut = split(items)
+        if cause == "budget" and standing.used - _tokens(items[:cut]) >= trigger(standing):
+            if standing.used < standing.limit:
+                return None
+            cut = 0
+        cut = cut or split(items, between_steps=True)
+        head = items[:cut]
+        edits = leave_out(head, untouchable(situation), "in the snapshot")
+        read = _tokens(head)
+        summary = Summary("fresh", read, SUMMARY_TOKENS, CALLS)
+        why = f"the oldest {read} tokens become a snapshot at {TRIGGER:.0%} of the window"
+        return draft(situation, self.name, cause, edits, why, summary=summary)
 
 
-def _cut(items: Sequence[Item], target: float) -> int:
-    """Cut at the first typed message after the target, else between steps at the target."""
-    used = 0
-    reached = len(items)
+def trigger(standing: Standing) -> int:
+    """Give the size at which the history is compressed."""
+    return min(standing.limit, round(TRIGGER * standing.window))
+
+
+def split(items: Sequence[Item], *, between_steps: bool = False) -> int:
+    """Give the index of the first user message after the oldest 70 per cent, else the last one.
+
+    All of it, when the model has ended with an answer. 0 when there is nothing to cut at.
+    """
+    target = COMPRESSED * _tokens(items)
+    passed = cut = 0
     for index, item in enumerate(items):
-        if used >= target:
-            reached = index
-            break
-        used += item.tokens
-    for index in range(reached, len(items)):
-        if items[index].unit.kind == "typed":
-            return index
-    while 0 < reached < len(items) and items[reached].unit.step == items[reached - 1].unit.step:
-        reached -= 1
-    return reached
+        if index and _begins(items[index - 1], item, between_steps=between_steps):
+            if passed >= target:
+                return index
+            cut = index
+        passed += item.tokens
+    return len(items) if items and items[-1].unit.kind == "prose" else cut
+
+
+def _tokens(items: Sequence[Item]) -> int:
+    return sum(item.tokens for item in items)
+
+
+def _begins(before: Item, item: Item, *, between_steps: bool) -> bool:
+    if between_steps:
+        return item.unit.step != before.unit.step
+    return item.unit.kind == "typed" and item.unit.message_id != before.unit.message_id
 
 
 POLICIES = (Gemini(),)

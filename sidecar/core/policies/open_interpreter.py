@@ -1,33 +1,47 @@
-"""`open-interpreter`: each output cut to 2,800 tokens before it is first sent; history whole.
+"""`open-interpreter`: each result is cut to 2,800 tokens as it arrives; the history stays whole.
 
-Constant: Open Interpreter, `max_output = 2800`.
+A result is cut before any request has carried it, so that what is cached never moves. When the
+window is full this policy has no answer.
 """
 
 from dataclasses import dataclass
 
+from sidecar.core.draft import Edits, cut_to, draft
 from sidecar.core.plan import Plan, Situation, Standing
 from sidecar.core.prompt import Ttl
-from sidecar.core.rebuild import shorten_arrivals
 from sidecar.core.view import Cause
 
-OUTPUT = 2_800
+# Open Interpreter, interpreter/core/utils/truncate_output.py: 2,800, half from each end. It
+# counts characters; the presets compare policies by tokens.
+OUTPUT_TOKENS = 2_800
 
 
 @dataclass(frozen=True, slots=True)
 class OpenInterpreter:
-    """Due when more than 2,800 tokens have just come; a sent prefix is never touched."""
+    """Due when more has just come than one result may take."""
 
     name: str = "open-interpreter"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when something long has come."""
-        return "budget" if standing.newest > OUTPUT else None
+        """Say when something new may be too long."""
+        return "budget" if standing.newest > OUTPUT_TOKENS else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Cut what is new and long."""
-        del cause
-        return shorten_arrivals(situation, OUTPUT, self.name)
+        """Cut the new results that are too long; nothing that was sent is touched."""
+        changes = []
+        for item in situation.items[situation.sent :]:
+            unit = item.unit
+            if unit.kind != "call" or item.shown is not None or unit.running:
+                continue
+            if item.pinned or unit.part_id in situation.preserved:
+                continue
+            reason = f"a result of {item.result} tokens, {OUTPUT_TOKENS} at most"
+            change = cut_to(item, OUTPUT_TOKENS, "both", reason)
+            if change is not None:
+                changes.append(change)
+        why = f"{len(changes)} new results cut to {OUTPUT_TOKENS} tokens before they are sent"
+        return draft(situation, self.name, cause, Edits(tuple(changes)), why)
 
 
 POLICIES = (OpenInterpreter(),)

@@ -1,73 +1,107 @@
-"""`opencode`: prune old tool results, then summarise in a request of its own.
+"""`opencode`: prune old tool results; when that is not enough, summarise all but a short tail.
 
-Constants: opencode's compaction source, 2026 (prune protects 40,000 tokens and frees at least
-20,000; 20,000 in reserve; a tail of a quarter of what is usable, 2,000 to 15,000 tokens).
+Pruning is off by default in opencode since 2026 (`compaction.prune`); `opencode-noprune` is that.
+Theirs runs after each turn and writes a fixed text; here both halves wait for the trigger, and
+what stays of a result names an id.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecar.core.cutting import (
-    as_text,
-    beyond_newest,
-    drop,
-    evict,
-    make_plan,
-    shown_items,
-    tail_start,
-)
-from sidecar.core.plan import Plan, Situation, Standing, Summary
+from sidecar.core.draft import Edits, below, draft, evicted, full, leave_out, tail_start
+from sidecar.core.guard import NOTES, untouchable
+from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
 from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.units import Item
+from sidecar.core.view import Cause, Dropped, Placeholder
 
-RESERVED = 20_000
-PROTECT = 40_000
-LEAST = 20_000
-SKIPPED_TURNS = 2
-TAIL_LEAST, TAIL_MOST = 2_000, 15_000
-RESULT_MOST = 700
-"""A summary sees 2,000 characters of each result."""
-PROTECTED_TOOLS = frozenset({"skill"})
-INSTRUCTION = 500
+# opencode, packages/opencode/src/session/compaction.ts and overflow.ts, read 2026-09.
+RESERVE = 20_000
+PRUNE_PROTECT = 40_000
+PRUNE_MINIMUM = 20_000
+PRUNE_TURNS = 2
+PRUNE_NEVER = frozenset({"skill"})
+TAIL_SHARE = 0.25
+TAIL_LEAST = 2_000
+TAIL_MOST = 15_000
+RESULT_CHARS = 2_000
+SUMMARY_TOKENS = 1_500
+"""What a summary came to in measured runs; it may take 4,096."""
+INSTRUCTION_TOKENS = 158
+"""The summariser's own system prompt, as measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opencode:
-    """Due at the window less 20,000 tokens."""
+    """Due when the window less the output reserve, at least 20,000 tokens, is full."""
 
     name: str = "opencode"
+    prune: bool = True
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
         """Say when the reserve is reached."""
-        if standing.overflow:
-            return "overflow"
-        if standing.asked:
-            return "user"
-        return "budget" if standing.used >= standing.window - RESERVED else None
+        return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Prune when that is enough, else summarise everything but a short tail."""
-        standing = situation.standing
-        pruned = self._prune(situation, cause)
-        if pruned is not None and pruned.tokens_after < standing.window - RESERVED:
-            return pruned
-        items = shown_items(situation)
-        usable = standing.window - RESERVED
-        start = tail_start(items, max(TAIL_LEAST, min(TAIL_MOST, usable // 4)))
-        gone = items[:start]
-        asked = Summary("fresh", as_text(gone, lambda _: RESULT_MOST) + INSTRUCTION)
-        reason = f"{standing.used} tokens reach the window less {RESERVED}"
-        return make_plan(situation, self.name, cause, drop(gone, "summarised"), reason, asked)
+        """Prune if that brings the prompt below the trigger, else summarise."""
+        at = below(situation.standing, RESERVE)
+        if self.prune and cause == "budget":
+            pruned = self._pruned(situation, cause)
+            if pruned is not None and pruned.tokens_after < at:
+                return pruned
+        items = situation.items
+        room = min(TAIL_MOST, max(TAIL_LEAST, round(TAIL_SHARE * at)))
+        start = tail_start(items, room)
+        head = items[:start]
+        edits = leave_out(head, untouchable(situation), "summarised")
+        summary = Summary("fresh", transcript_tokens(head), SUMMARY_TOKENS)
+        why = f"all but a tail of {room} tokens summarised, the trigger is {at}"
+        return draft(situation, self.name, cause, edits, why, summary=summary)
 
-    def _prune(self, situation: Situation, cause: Cause) -> Plan | None:
-        items = shown_items(situation)
-        newest = items[-1].unit.turn if items else 0
-        old = [item for item in items if item.unit.turn <= newest - SKIPPED_TURNS]
-        beyond = [i for i in beyond_newest(old, PROTECT) if i.unit.tool not in PROTECTED_TOOLS]
-        if sum(item.result for item in beyond) <= LEAST:
+    def _pruned(self, situation: Situation, cause: Cause) -> Plan | None:
+        changes, results = prune(situation)
+        if results <= PRUNE_MINIMUM:
             return None
-        reason = f"results before the newest {PROTECT} tokens of them"
-        return make_plan(situation, self.name, cause, evict(beyond, "pruned"), reason)
+        why = f"{len(changes)} results of {results} tokens pruned, the newest {PRUNE_PROTECT} kept"
+        return draft(situation, self.name, cause, Edits(changes), why)
 
 
-POLICIES = (Opencode(),)
+def prune(situation: Situation) -> tuple[tuple[Change, ...], int]:
+    """Give the changes that prune old results, and the tokens of these results.
+
+    Goes back from the newest result, and stops at what an earlier rewrite left.
+    """
+    never = PRUNE_NEVER | situation.protected_tools
+    spared = untouchable(situation)
+    newest = max((i.unit.turn for i in situation.items), default=0)
+    seen = pruned = 0
+    changes = []
+    for item in reversed(situation.items):
+        unit = item.unit
+        if unit.kind in NOTES or isinstance(item.shown, Placeholder):
+            break
+        if unit.kind != "call" or unit.turn > newest - PRUNE_TURNS or unit.tool in never:
+            continue
+        seen += item.result
+        if seen > PRUNE_PROTECT and unit.part_id not in spared:
+            change = evicted(item, "pruned")
+            if change is not None:
+                pruned += item.result
+                changes.append(change)
+    return tuple(changes), pruned
+
+
+def transcript_tokens(items: Sequence[Item]) -> int:
+    """Estimate what a summariser reads: the conversation as text, each result cut."""
+    return INSTRUCTION_TOKENS + sum(map(_as_text, items))
+
+
+def _as_text(item: Item) -> int:
+    length = len(item.unit.text)
+    if item.unit.kind != "call" or item.shown is not None or length <= RESULT_CHARS:
+        return 0 if isinstance(item.shown, Dropped) else item.tokens
+    return item.call + item.result * RESULT_CHARS // length
+
+
+POLICIES = (Opencode(), Opencode("opencode-noprune", prune=False))

@@ -1,50 +1,60 @@
-"""`openmanus`: first in, first out: the newest 100 messages.
+"""`openmanus`: first in, first out; the newest 100 messages stay, whatever they say.
 
-Constant: OpenManus, schema.py `Memory.max_messages = 100`. It rewrites the prefix at every
-message once it is full, which is what a prompt cache suffers from most.
+Theirs may part a call from its result; here a call leaves together with its result. While it is
+over the limit it moves the prefix at nearly every request, which is dear where there is a cache.
 """
 
 from dataclasses import dataclass
 
-from sidecar.core.cutting import drop, make_plan, shown_items
-from sidecar.core.parts import MessageId
+from sidecar.core.draft import draft, forced, leave_out, shown_items
+from sidecar.core.guard import untouchable
 from sidecar.core.plan import Plan, Situation, Standing
 from sidecar.core.prompt import Ttl
 from sidecar.core.view import Cause
 
+# OpenManus, app/schema.py, class Memory: max_messages.
 MESSAGES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Openmanus:
-    """Due above 100 messages."""
+class OpenManus:
+    """Due when there are more than 100 messages; it does not look at tokens."""
 
     name: str = "openmanus"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when there may be more messages than are kept."""
-        if standing.overflow:
-            return "overflow"
-        if standing.asked:
-            return "user"
-        return "budget" if standing.messages > MESSAGES else None
+        """Say when a message is too many."""
+        return forced(standing) or ("budget" if standing.messages > MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop the oldest messages; a call's message goes with its results'."""
-        items = shown_items(situation)
-        left = MESSAGES
-        seen: set[tuple[MessageId, bool]] = set()
-        gone = []
-        for item in reversed(items):
-            answered = item.unit.kind == "call"
-            for message in {(item.unit.message_id, False), (item.unit.message_id, answered)}:
-                left -= message not in seen
-                seen.add(message)
-            if left < 0:
-                gone.append(item)
-        reason = f"the newest {MESSAGES} messages stay"
-        return make_plan(situation, self.name, cause, drop(gone[::-1], "first in"), reason)
+        """Drop the oldest messages that are too many; when forced, the older half of what is left.
+
+        Notes of earlier rewrites before them go with them.
+        """
+        sizes: dict[str, int] = {}
+        for item in shown_items(situation.items):
+            unit = item.unit
+            # A message with calls is followed by one that holds their results.
+            sizes[unit.message_id] = max(
+                sizes.get(unit.message_id, 1), 2 if unit.kind == "call" else 1
+            )
+        count = sum(sizes.values())
+        most = MESSAGES if cause == "budget" else min(MESSAGES, count // 2)
+        over: set[str] = set()
+        left = count
+        for message_id, size in sizes.items():
+            if left <= most:
+                break
+            over.add(message_id)
+            left -= size
+        if not over:
+            return None
+        items = situation.items
+        last = max(i for i, item in enumerate(items) if item.unit.message_id in over)
+        edits = leave_out(items[: last + 1], untouchable(situation), "among the oldest messages")
+        why = f"{count} messages, the newest {left} stay"
+        return draft(situation, self.name, cause, edits, why)
 
 
-POLICIES = (Openmanus(),)
+POLICIES = (OpenManus(),)

@@ -1,43 +1,61 @@
-"""`picoclaw`: at 90 per cent the oldest half of the turns goes, without a summary."""
+"""`picoclaw`: near the limit the oldest half of the turns goes, whole turns and no summary.
 
+A history of a single turn, which has no safe place to cut, loses all but its newest steps; so
+does one whose older turns are too small to matter.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecar.core.cutting import drop, make_plan, shown_items
+from sidecar.core.draft import draft, full, leave_out, shown_items
+from sidecar.core.guard import NOTES, untouchable
 from sidecar.core.plan import Plan, Situation, Standing
 from sidecar.core.prompt import Ttl
+from sidecar.core.units import Item
 from sidecar.core.view import Cause
 
-THRESHOLD = 0.90
+# PicoClaw, pkg/agent, forceCompression: half of the turns; its budget check counts the answer's
+# reserve, which comes to about 90 per cent of the window.
+TRIGGER = 0.90
+DROPPED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Picoclaw:
-    """Due at 90 per cent of the limit; turns are never split, but a single one is, at a step."""
+class PicoClaw:
+    """Due when 90 per cent of the window are full."""
 
     name: str = "picoclaw"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
         """Say when the limit is near."""
-        if standing.overflow:
-            return "overflow"
-        if standing.asked:
-            return "user"
-        return "budget" if standing.used >= THRESHOLD * standing.limit else None
+        return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop the oldest half."""
-        items = shown_items(situation)
-        turns = sorted({item.unit.turn for item in items})
-        if len(turns) > 1:
-            old = set(turns[: max(1, len(turns) // 2)])
-            gone = [item for item in items if item.unit.turn in old]
-        else:
-            steps = sorted({item.unit.step for item in items})
-            early = set(steps[: len(steps) // 2])
-            gone = [i for i in items if i.unit.step in early and i.unit.kind != "typed"]
-        reason = "the oldest half of the turns"
-        return make_plan(situation, self.name, cause, drop(gone, "oldest half"), reason)
+        """Drop the older half of the turns in view; all but the newest steps if that is no gain."""
+        items = situation.items
+        turns = sorted({item.unit.turn for item in shown_items(items)})
+        spared = untouchable(situation)
+        going = int(DROPPED * len(turns))
+        if going:
+            edits = leave_out(items[: _end(items, turns[going - 1])], spared, "an old turn")
+            why = f"the oldest {going} of {len(turns)} turns dropped"
+            plan = draft(situation, self.name, cause, edits, why)
+            if plan is not None:
+                return plan
+        edits = leave_out(items, spared, "a turn that is too long")
+        why = f"no whole turn to drop among {len(turns)}, all but the newest steps dropped"
+        return draft(situation, self.name, cause, edits, why)
 
 
-POLICIES = (Picoclaw(),)
+def _end(items: Sequence[Item], turn: int) -> int:
+    """Give the index after the last part of a turn."""
+    places = (
+        index
+        for index, item in enumerate(items)
+        if item.unit.turn <= turn and item.unit.kind not in NOTES
+    )
+    return max(places) + 1
+
+
+POLICIES = (PicoClaw(),)

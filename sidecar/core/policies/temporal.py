@@ -1,43 +1,44 @@
-"""`temporal`: after 250 messages the workflow continues as new, with two sentences.
+"""`temporal`: after 250 messages it continues as new, with a summary of two sentences.
 
-Constant: Temporal's AI agent sample, `MAX_TURNS_BEFORE_CONTINUE = 250`.
+An approximation of a sample whose conversations are short: nothing else is kept, and tokens are
+not looked at, so that a window may fill up before.
 """
 
 from dataclasses import dataclass
 
-from sidecar.core.cutting import drop, make_plan, shown_items
+from sidecar.core.draft import draft, forced, leave_out, message_count
+from sidecar.core.guard import untouchable
 from sidecar.core.plan import Plan, Situation, Standing, Summary
 from sidecar.core.prompt import Ttl
 from sidecar.core.view import Cause
 
+# temporal-ai-agent, workflows/agent_goal_workflow.py: MAX_TURNS_BEFORE_CONTINUE.
 MESSAGES = 250
-SENTENCES = 150
-"""Tokens of two sentences."""
+SUMMARY_TOKENS = 150
+"""Two sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Temporal:
-    """Due when 250 messages have come since the last start."""
+    """Due at 250 messages."""
 
     name: str = "temporal"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when there may be enough messages: two a request, since the last rewrite."""
-        if standing.overflow:
-            return "overflow"
-        if standing.asked:
-            return "user"
-        return (
-            "budget" if standing.messages > MESSAGES and standing.requests * 2 >= MESSAGES else None
-        )
+        """Say when the conversation has become long enough."""
+        return forced(standing) or ("budget" if standing.messages >= MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop everything but the newest."""
-        used = situation.standing.used
-        asked = Summary("fresh", used, SENTENCES)
-        gone = drop(shown_items(situation), "continued as new")
-        return make_plan(situation, self.name, cause, gone, f"{MESSAGES} messages", asked)
+        """Start anew."""
+        items = situation.items
+        count = message_count(items)
+        if cause == "budget" and count < MESSAGES:
+            return None
+        edits = leave_out(items, untouchable(situation), "continued as new")
+        summary = Summary("fresh", sum(item.tokens for item in items), SUMMARY_TOKENS)
+        why = f"{count} messages, continued as new with two sentences"
+        return draft(situation, self.name, cause, edits, why, summary=summary)
 
 
 POLICIES = (Temporal(),)
