@@ -17,11 +17,11 @@ from sidecar.core.parts import (
     ToolCompleted,
     ToolPart,
 )
-from sidecar.replay.importers import claude_code
+from sidecar.replay.importers import claude_code, codex
 from sidecar.replay.transcript import Compacted, Damaged, Entry, objects
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
-IMPORTERS = {"claude": claude_code}
+IMPORTERS = {"claude": claude_code, "codex": codex}
 
 
 def lines(path: Path) -> list[JsonObject]:
