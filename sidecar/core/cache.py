@@ -7,7 +7,7 @@ Source: Anthropic, "Prompt caching", read 2026-11.
 
 from collections.abc import Sequence
 
-from sidecar.core.prompt import Breakpoint, Prompt
+from sidecar.core.prompt import Breakpoint, Prompt, Ttl
 from sidecar.core.render import Block, CallBlock, MediaBlock, ReasoningBlock, ResultBlock, TextBlock
 
 MOST = 4
@@ -16,63 +16,103 @@ STRIDE = 15
 """A long stretch gets a breakpoint this often: well inside the lookback."""
 
 
-def place(prompt: Prompt, sent_before: int) -> tuple[Breakpoint, ...]:
-    """Choose at most four breakpoints, in prompt order.
+def place(
+    prompt: Prompt,
+    sent_before: int,
+    *,
+    anchor: int = 0,
+    static_ttl: Ttl = "5m",
+    history_ttl: Ttl = "5m",
+    sizes: Sequence[int] = (),
+    minimum: int = 0,
+) -> tuple[Breakpoint, ...]:
+    """Choose at most four breakpoints, in prompt order, by what the next request would lose.
 
-    The end of the static system text; the last block of the previous request, so that its write
-    is found however far the prompt has grown since (`sent_before` is how many message blocks
-    that request had, 0 if there was none); the newest block; and in a long stretch between
-    those two, one more.
+    The end of the static system text; the newest block; the last block of the previous request,
+    so that its write is found however far the prompt has grown since (`sent_before` is how many
+    message blocks that request had, 0 if there was none); the end of what a rewrite has rebuilt
+    (`anchor` message blocks), so that this prefix outlives the next rewrite of what follows. If
+    any are left, they go every 15 positions back from the newest block, for a request that does
+    not extend this one whole.
+
+    `sizes` are cumulative tokens of tools, system blocks and message blocks, each its own; where
+    they are given, nothing below `minimum` is marked, since the provider ignores such a marker.
+    An hour for the history is an hour for what stands before it too: longer lifetimes come first.
     """
     blocks = [block for message in prompt.messages for block in message.blocks]
-    places = [
-        (m, b) for m, message in enumerate(prompt.messages) for b in range(len(message.blocks))
-    ]
+    head = len(prompt.tools) + len(prompt.system)
+    enough = [size >= minimum for size in sizes] or [True] * (head + len(blocks))
+    static = _markable(prompt.system, len(prompt.system) - 1)
+    if static is not None and not enough[len(prompt.tools) + static]:
+        static = None
+    room = MOST if static is None else MOST - 1
     chosen: set[int] = set()
-    newest = _markable_at_or_before(blocks, len(blocks) - 1)
-    if newest is not None:
-        chosen.add(newest)
-        before = _markable_at_or_before(blocks, min(sent_before, len(blocks)) - 1)
+    newest = _markable(blocks, len(blocks) - 1)
+    if newest is not None and enough[head + newest]:
+        before = _markable(blocks, min(sent_before, len(blocks)) - 1)
+        rebuilt = _markable(blocks, min(anchor, len(blocks)) - 1)
+        wanted = [i for i in (newest, before, rebuilt) if i is not None and enough[head + i]]
+        chosen.update(wanted)
         start = 0 if before is None else before
-        if before is not None:
-            chosen.add(before)
-        between = _stride(blocks, start, newest)
-        if between is not None:
-            chosen.add(between)
-    marks = [Breakpoint(*places[index]) for index in sorted(chosen)]
-    static = _markable_at_or_before(prompt.system, len(prompt.system) - 1)
+        between = _strides(blocks, start, newest, room - len(chosen))
+        chosen.update(i for i in between if enough[head + i])
+    marks = _breakpoints(prompt, sorted(chosen), history_ttl)
     if static is not None:
-        marks.insert(0, Breakpoint(None, static))
-    return tuple(marks[:1] + marks[1:][-(MOST - 1) :]) if static is not None else tuple(marks)
+        marks.insert(0, Breakpoint(None, static, "1h" if history_ttl == "1h" else static_ttl))
+    return tuple(marks)
+
+
+def _breakpoints(prompt: Prompt, chosen: Sequence[int], ttl: Ttl) -> list[Breakpoint]:
+    """Turn indices of message blocks, ascending, into places in messages."""
+    marks: list[Breakpoint] = []
+    first = 0
+    waiting = list(reversed(chosen))
+    for number, message in enumerate(prompt.messages):
+        after = first + len(message.blocks)
+        while waiting and waiting[-1] < after:
+            marks.append(Breakpoint(number, waiting.pop() - first, ttl))
+        first = after
+    return marks
 
 
 def positions(blocks: Sequence[Block]) -> list[int]:
     """Number the blocks by position: neighbours in a run of calls or of results share one."""
     numbers: list[int] = []
     number = -1
-    previous: type | None = None
+    previous: Block | None = None
     for block in blocks:
-        kind = type(block.content)
-        if kind is not previous or kind not in (CallBlock, ResultBlock):
+        if not joins(previous, block):
             number += 1
         numbers.append(number)
-        previous = kind
+        previous = block
     return numbers
 
 
-def _stride(blocks: Sequence[Block], start: int, end: int) -> int | None:
-    numbers = positions(blocks)
-    if numbers[end] - numbers[start] <= STRIDE:
-        return None
-    # The latest place from which the end is still a stride away: the next request's newest
-    # breakpoint then finds this one even when nothing is known of the request before.
-    reach = numbers[end] - STRIDE
-    candidate = max(i for i in range(start, end) if numbers[i] <= reach)
-    found = _markable_at_or_before(blocks, candidate)
-    return found if found is not None and found > start else None
+def joins(previous: object, now: object) -> bool:
+    """Whether two neighbours share a position: they stand in a run of calls or of results."""
+    if not isinstance(previous, Block) or not isinstance(now, Block):
+        return False
+    kind = type(now.content)
+    return kind in (CallBlock, ResultBlock) and type(previous.content) is kind
 
 
-def _markable_at_or_before(blocks: Sequence[Block], index: int) -> int | None:
+def _strides(blocks: Sequence[Block], start: int, end: int, most: int) -> list[int]:
+    """Choose blocks after `start`, each a stride before the one chosen last, newest first."""
+    found: list[int] = []
+    back = 0
+    for index in range(end - 1, start, -1):
+        if len(found) >= most:
+            break
+        if not joins(blocks[index], blocks[index + 1]):
+            back += 1
+        if back >= STRIDE and can_mark(blocks[index]):
+            found.append(index)
+            back = 0
+    return found
+
+
+def _markable(blocks: Sequence[Block], index: int) -> int | None:
+    """Give the last block at or before `index` that can be marked."""
     while index >= 0:
         if can_mark(blocks[index]):
             return index
