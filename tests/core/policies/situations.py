@@ -1,125 +1,136 @@
-"""Situations in one line: `U10 A20+c3000 | U5`, and what every plan must keep to.
+"""Situations in one line: `U10 R5 C2k; A20; U5 C1k!`.
 
-Each token makes items: `U` what the user typed, `A` prose, `R` thinking, `C` a call with its
-result, `N` a note of an earlier rewrite; the number is its tokens. `+` joins the items of one
-message; an answer ends a step; a bar begins a new turn. After a number: `!` pinned, `?` running,
-`-` dropped already. Ids are the token's letter and its place: `u0 a1 c2`.
+`U` what the user typed, `X` the context block after it, `R` thinking, `C` a call with its result,
+`A` an answer, `O` an opaque block, `L` a note of an earlier rewrite; the number is in tokens, `k` a
+thousand. `;` ends a step; a `U` begins a turn, and a step when the last one has an answer. After
+the number: `*` pinned, `!` failed, `~` running, `#` already a placeholder, `-` already dropped,
+`:tool`, `(argument)`. Parts are called p0, p1, … in order. A call takes 10 tokens, the rest is its
+result.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
-from sidecar.core.guard import NOTES, untouchable
-from sidecar.core.names import NameIndex
+from sidecar.core.names import NameIndex, names_in
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.plan import Plan, Policy, Rates, Situation, Standing
-from sidecar.core.units import Item, Kind, Unit
-from sidecar.core.view import Dropped
+from sidecar.core.plan import Plan, Rates, Situation, Standing
+from sidecar.core.units import Item, Kind, Unit, learn
+from sidecar.core.view import Dropped, Placeholder, Shown
 
-TOKEN = re.compile(r"([UARCN])(\d+)([!?-]*)")
+TOKEN = re.compile(r"([UXRCAOL])(\d+)(k?)([*!~#-]*)(?::([\w-]+))?(?:\(([^)]*)\))?")
 KINDS: dict[str, Kind] = {
-    "U": "typed", "A": "prose", "R": "reasoning", "C": "call", "N": "ledger",
+    "U": "typed", "X": "context", "R": "reasoning", "C": "call", "A": "prose", "O": "opaque",
+    "L": "ledger",
 }  # fmt: skip
 CALL = 10
-"""Tokens of each call's input."""
+RATES = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
+STATIC = 10_000
+WINDOW = 200_000
 
 
-def items_of(text: str) -> tuple[list[Item], int]:
-    """Read items, and the number of the coming request."""
+def history(notation: str) -> list[Item]:
+    """Read the items of a situation."""
     items: list[Item] = []
-    turn = step = 0
-    for number, message in enumerate(text.split()):
-        if message == "|":
-            turn += 1
+    turn, step, answered, typed = -1, 0, False, 0
+    for word in notation.replace(";", " ; ").split():
+        if word == ";":
+            step, answered = step + 1, False
             continue
-        for token in message.split("+"):
-            match = TOKEN.fullmatch(token)
-            assert match, f"not in the notation: {token}"
-            letter, size, flags = match.groups()
-            tokens = int(size)
-            part_id = PartId(f"{letter.lower()}{len(items)}")
-            message_id = MessageId(f"m{number}")
-            words = "word " * tokens
-            unit = Unit(part_id, message_id, turn, step, KINDS[letter], words)
-            if "?" in flags:
-                unit = replace(unit, running=True)
-            gone = "-" in flags
-            call = CALL if letter == "C" and not gone else 0
-            shown = Dropped() if gone else None
-            item = Item(unit, 0 if gone else tokens, call, shown, "!" in flags, tokens)
-            items.append(item)
-        step += message[0] in "ARC"
-    return items, step
+        match = TOKEN.fullmatch(word)
+        assert match, f"not in the notation: {word}"
+        letter, number, thousand, marks, tool, argument = match.groups()
+        if letter == "U":
+            turn, typed = turn + 1, typed + 1
+            step, answered = step + answered, False
+        answered = answered or letter in "RCAO"
+        tokens = int(number) * (1_000 if thousand else 1)
+        items.append(
+            _item(len(items), letter, tokens, (max(turn, 0), step, typed), marks, tool, argument)
+        )
+    return items
+
+
+def _item(
+    index: int,
+    letter: str,
+    tokens: int,
+    place: tuple[int, int, int],
+    marks: str,
+    tool: str | None,
+    argument: str | None,
+) -> Item:
+    turn, step, typed = place
+    message = f"user{typed}" if letter in "UX" else "" if letter == "L" else f"answer{step}"
+    text = "".join(f"line {line} of part {index}\n" for line in range(max(1, tokens // 7)))
+    call = letter == "C"
+    unit = Unit(
+        PartId(f"p{index}"),
+        MessageId(message),
+        turn,
+        step,
+        KINDS[letter],
+        text,
+        tool=(tool or "tool") if call else "",
+        argument=argument or (f"argument {index}" if call else ""),
+        status="ok" if call else "",
+        failed="!" in marks,
+        running="~" in marks,
+    )
+    shown: Shown | None = Placeholder() if "#" in marks else Dropped() if "-" in marks else None
+    size = 0 if "-" in marks else CALL + 30 if "#" in marks else tokens
+    return Item(unit, size, min(CALL, size) if call else 0, shown, "*" in marks, tokens)
+
+
+def saying(item: Item, text: str, *, call: str = "") -> Item:
+    """Give an item with another text, its names found, and the names of its call."""
+    names, called = names_in(text), names_in(call)
+    unit = replace(item.unit, text=text, call=call, names=names | called, call_names=called)
+    return Item(unit, item.tokens, item.call, item.shown, item.pinned, item.tokens_whole)
+
+
+def standing(used: int, **given: object) -> Standing:
+    """Give a standing of a warm session of some requests in a window of 200,000 tokens."""
+    limit = given.get("window", WINDOW)
+    assert isinstance(limit, int)
+    known: dict[str, object] = {
+        "static": STATIC, "window": WINDOW, "limit": limit - 8_000, "base": STATIC, "rent": 0,
+        "requests": 5, "warm": True, "opens_turn": False, "messages": 0, "rates": RATES,
+    }  # fmt: skip
+    return Standing(used=used, **{**known, **given})  # type: ignore[arg-type]
 
 
 def situation(
-    text: str, *, window: int = 200_000, static: int = 0, sent: int = 0, **more: object
+    items: str | Iterable[Item],
+    used: int | None = None,
+    *,
+    step: int | None = None,
+    **given: object,
 ) -> Situation:
-    """Make a situation; `more` are fields of the standing."""
-    items, step = items_of(text)
-    used = static + sum(item.tokens for item in items)
-    limit = window - window // 16
-    standing = Standing(
-        used=used,
-        static=static,
-        window=window,
-        limit=limit,
-        base=static,
-        rent=0,
-        requests=step,
-        warm=True,
-        opens_turn=True,
-        messages=len({item.unit.message_id for item in items}),
-        rates=Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6),
-    )
-    standing = replace(standing, **more)  # type: ignore[arg-type]
-    return Situation(standing, items, NameIndex(), step, revision=7, sent=sent)
+    """Give a situation before the request that follows these items."""
+    listed = history(items) if isinstance(items, str) else list(items)
+    names = NameIndex()
+    for item in listed:
+        learn(names, item.unit)
+    size = STATIC + sum(item.tokens for item in listed) if used is None else used
+    coming = max((item.unit.step for item in listed), default=0) + 1 if step is None else step
+    of_situation = {"sent", "protected_tools", "preserved", "anchored", "revision"}
+    rest = {name: value for name, value in given.items() if name in of_situation}
+    at = {name: value for name, value in given.items() if name not in of_situation}
+    return Situation(standing(size, **at), listed, names, coming, **rest)  # type: ignore[arg-type]
 
 
-def planned(policy: Policy, given: Situation) -> Plan | None:
-    """Ask a policy as a session does, and check what no plan may get wrong."""
-    cause = policy.due(given.standing)
-    assert policy.due(given.standing) == cause
-    if cause is None:
-        return None
-    plan = policy.plan(given, cause)
-    assert policy.plan(given, cause) == plan, "the same situation, the same plan"
-    if plan is not None:
-        check(plan, given)
-        assert (plan.policy, plan.cause) == (policy.name, cause)
-    return plan
-
-
-def check(plan: Plan, given: Situation) -> None:
-    """Check ids, sums and order; nothing untouchable that was sent already is touched."""
-    by_id = {item.unit.part_id: item for item in given.items}
-    places = [list(by_id).index(change.part_id) for change in plan.changes]
-    notes = {part_id for part_id, item in by_id.items() if item.unit.kind in NOTES}
-    assert plan.revision == given.revision
-    assert places == sorted(set(places)), "in prompt order, each part once"
-    assert set(plan.retired) <= notes
-    assert not notes & {change.part_id for change in plan.changes}
-    touched = [*places, *(list(by_id).index(part_id) for part_id in plan.retired)]
-    assert plan.first == min(touched)
-    unsent = {item.unit.part_id for item in given.items[given.sent :]} if given.sent else set()
-    wrong = {c.part_id for c in plan.changes} & untouchable(given) - unsent
-    assert not wrong, wrong
-    for change in plan.changes:
-        assert change.tokens_before == by_id[change.part_id].tokens
-        assert not isinstance(by_id[change.part_id].shown, Dropped)
-    freed = sum(c.tokens_before - c.tokens_after for c in plan.changes)
-    freed += sum(by_id[part_id].tokens for part_id in plan.retired)
-    added = plan.summary.output_tokens if plan.summary else 0
-    assert plan.tokens_before == given.standing.used
-    assert plan.tokens_after == plan.tokens_before - freed + added < plan.tokens_before
-
-
-def changed(plan: Plan | None) -> dict[str, str]:
-    """Give each changed part's new form by its id."""
+def shown_after(plan: Plan | None) -> dict[str, str]:
+    """Give what a plan does: each changed part with how it is shown then, in lower case."""
     assert plan is not None
-    return {change.part_id: type(change.shown).__name__ for change in plan.changes}
+    return {str(c.part_id): type(c.shown).__name__.lower() for c in plan.changes}
 
 
-def gone(plan: Plan | None) -> list[str]:
-    """Give the ids of parts that a plan drops."""
-    return [part_id for part_id, how in changed(plan).items() if how == "Dropped"]
+def dropped(plan: Plan | None) -> list[str]:
+    """Give the parts that a plan drops, in prompt order."""
+    return [part for part, how in shown_after(plan).items() if how == "dropped"]
+
+
+def parts(numbers: Iterable[int]) -> list[str]:
+    """Name parts by their numbers."""
+    return [f"p{number}" for number in numbers]
