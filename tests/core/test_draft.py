@@ -23,7 +23,7 @@ from sidecar.core.plan import REWRITE_ID, Summary, tokens_of
 from sidecar.core.units import Item, call_unit
 from sidecar.core.view import Dropped, Placeholder, Truncated, shorten
 from tests.core.notation import history as messages
-from tests.core.policies.scenes import history, situation, standing
+from tests.core.policies.situations import history, situation, standing
 
 USED = 100_000
 

@@ -6,7 +6,7 @@ from sidecar.core.guard import untouchable, with_thinking_dropped
 from sidecar.core.parts import PartId
 from sidecar.core.plan import Change
 from sidecar.core.view import Dropped
-from tests.core.policies.scenes import history, parts, situation
+from tests.core.policies.situations import history, parts, situation
 
 
 @pytest.mark.parametrize(
