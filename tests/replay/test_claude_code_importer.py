@@ -108,7 +108,7 @@ def test_a_boundary_and_its_summary_are_one_compaction() -> None:
     summary = line("user", "so far", isCompactSummary=True)
     found = read(line("user", "a"), boundary, summary, line("user", "b"), summary)
     kinds = [isinstance(entry, Compacted) for entry in found]
-    assert kinds == [False, True, False, False, True, False]
+    assert kinds == [False, True, False, True]
 
 
 def test_leaves_out_subagents_and_the_usage_of_no_model() -> None:

@@ -17,11 +17,11 @@ from sidecar.core.parts import (
     ToolCompleted,
     ToolPart,
 )
-from sidecar.replay.importers import claude_code, codex
+from sidecar.replay.importers import claude_code, codex, pi
 from sidecar.replay.transcript import Compacted, Damaged, Entry, objects
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
-IMPORTERS = {"claude": claude_code, "codex": codex}
+IMPORTERS = {"claude": claude_code, "codex": codex, "pi": pi}
 
 
 def lines(path: Path) -> list[JsonObject]:
@@ -72,6 +72,7 @@ def expected(given: Iterable[JsonObject]) -> Iterator[tuple[object, ...]]:
         calls, results = [], {}
         if line.get("compaction"):
             yield ("compacted",)
+            continue
         for part in parts:
             if part["type"] == "tool_call":
                 calls.append(part["id"])

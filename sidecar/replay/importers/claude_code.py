@@ -135,10 +135,9 @@ class _Reader:
                 texts.append(text_of(block) or f"[{block.get('type')}]")
             else:
                 yield Damaged(number, f"a block cannot be read: {block.get('type')}")
-        summary = line.get("isCompactSummary") is True
-        if summary:
+        if line.get("isCompactSummary") is True:
             yield from self._compact()
-        if summary or line.get("isMeta") is True or "".join(texts[:1]).startswith(_ATTACHED):
+        elif line.get("isMeta") is True or "".join(texts[:1]).startswith(_ATTACHED):
             yield from self._note(number, "\n".join(texts), at)
         elif any(texts):
             yield from self.close()
@@ -153,7 +152,7 @@ class _Reader:
             yield from self.close()
 
     def _compact(self) -> Iterator[Entry]:
-        """Mark it once, though a boundary is followed by the summary."""
+        """Mark it once, though a boundary is followed by the summary, which was never said."""
         yield from self.close()
         if not self._compacted:
             yield from self.writer.flush()

@@ -90,9 +90,6 @@ class _Reader:
             yield from self.close()
             yield from self.writer.flush()
             yield Compacted()
-            history = objects(payload.get("replacement_history"))
-            kept = text_of([item.get("content") for item in history])
-            yield from self._note(number, [kept or text_of(payload.get("message"))], at)
         elif kind == "response_item" and payload.get("type") not in _UNSEEN:
             yield from self._item(number, payload, at)
 

@@ -1,0 +1,137 @@
+"""Reads the sessions that pi keeps: a JSON line for each message, and for each compaction."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from sidecar.core.parts import Json, JsonObject, Millis, Part, ReasoningPart, Usage
+from sidecar.replay.transcript import (
+    Compacted,
+    Damaged,
+    Entry,
+    Writer,
+    count,
+    millis,
+    objects,
+    text_of,
+)
+
+FORMAT: Final = "pi"
+
+
+def recognises(first: Sequence[JsonObject]) -> bool:
+    """Tell whether these lines are pi's: its header, or a message in its own envelope."""
+    return any(
+        (line.get("type") == "session" and "cwd" in line)
+        or (line.get("type") == "message" and isinstance(line.get("message"), dict))
+        for line in first
+    )
+
+
+def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
+    """Read the messages in the order of the file; a compaction's summary was never said."""
+    writer = Writer()
+    for number, line in lines:
+        try:
+            yield from _line(writer, number, line)
+        except (ValueError, OverflowError, RecursionError) as error:
+            yield Damaged(number, f"it holds an impossible value: {error}")
+    yield from writer.flush()
+
+
+def _line(writer: Writer, number: int, line: JsonObject) -> Iterator[Entry]:
+    at = millis(line.get("timestamp"))
+    match line:
+        case {"type": "message", "message": dict(message)}:
+            yield from _message(writer, number, message, at)
+        case {"type": "message"}:
+            yield Damaged(number, "it has no message")
+        case {"type": "compaction"}:
+            yield from writer.flush()
+            yield Compacted()
+        case {"type": "branch_summary"}:
+            yield from _note(writer, text_of(line.get("summary")), at)
+        case {"type": "custom_message"}:
+            yield from _note(writer, text_of(line.get("content")), at)
+        case _:
+            return
+
+
+def _message(writer: Writer, number: int, message: JsonObject, at: Millis) -> Iterator[Entry]:
+    content = message.get("content")
+    match message.get("role"):
+        case "user":
+            texts = _texts(content)
+            parts: list[Part] = [writer.text(i, text, by="typed") for i, text in enumerate(texts)]
+            if parts:
+                yield from writer.user(parts, at, typed=True)
+            else:
+                yield Damaged(number, "a user's message holds nothing to read")
+        case "assistant":
+            yield from _assistant(writer, number, message, at)
+        case "toolResult":
+            call_id, failed = str(message.get("toolCallId")), message.get("isError") is True
+            metadata: JsonObject = {"isError": True} if failed else {}
+            if not writer.result(call_id, "\n".join(_texts(content)), at, metadata):
+                yield Damaged(number, "a tool's result has no open call")
+        case "bashExecution":  # the user ran it, and the model sees what it gave
+            command, output = text_of(message.get("command")), text_of(message.get("output"))
+            yield from _note(writer, f"$ {command}\n{output}", at)
+        case "custom" | "hookMessage" | "branchSummary":
+            yield from _note(writer, text_of(content) or text_of(message.get("summary")), at)
+        case role:
+            yield Damaged(number, f"a message has an unknown role: {role}")
+
+
+def _assistant(writer: Writer, number: int, message: JsonObject, at: Millis) -> Iterator[Entry]:
+    usage = _usage(message.get("usage"))
+    stop, model = text_of(message.get("stopReason")), text_of(message.get("model"))
+    content = message.get("content")
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    yield from writer.flush()  # so that the parts' ids are those of this message
+    parts: list[Part] = []
+    for block in objects(content):
+        if part := _part(writer, len(parts), block, at):
+            parts.append(part)
+        else:
+            yield Damaged(number, f"a block cannot be read: {block.get('type')}")
+    if parts or (usage and usage.prompt):
+        yield from writer.assistant(parts, at, usage, stop, model)
+
+
+def _part(writer: Writer, position: int, block: JsonObject, at: Millis) -> Part | None:
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return writer.text(position, text, by="model")
+        case {"type": "toolCall", "id": str(call_id), "name": str(name)}:
+            return writer.call(position, call_id, name, block.get("arguments"), at)
+        case {"type": "thinking"}:
+            kept: JsonObject = {key: block[key] for key in ("thinkingSignature",) if block.get(key)}
+            return ReasoningPart(writer.part_id(position), text_of(block.get("thinking")), kept)
+        case _:
+            return None
+
+
+def _note(writer: Writer, text: str, at: Millis) -> Iterator[Entry]:
+    """Give what the agent itself told the model."""
+    if text:
+        yield from writer.user([writer.text(0, text, by="context")], at, typed=False)
+
+
+def _texts(content: Json) -> list[str]:
+    """Give the texts of a content, and a word in place of an image."""
+    if isinstance(content, str):
+        return [content]
+    return [text_of(block) or f"[{block.get('type')}]" for block in objects(content)]
+
+
+def _usage(given: Json) -> Usage | None:
+    if not isinstance(given, dict):
+        return None
+    return Usage(
+        input=count(given.get("input")),
+        cache_read=count(given.get("cacheRead")),
+        cache_write_5m=count(given.get("cacheWrite")),
+        output=count(given.get("output")),
+        requests=1,
+    )
