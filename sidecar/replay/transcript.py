@@ -1,6 +1,6 @@
 """A recorded session of any agent, read as a stream of our own messages."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -8,6 +8,7 @@ from typing import TypeAlias
 from sidecar.core.parts import (
     Json,
     JsonObject,
+    Media,
     Message,
     MessageId,
     Millis,
@@ -23,6 +24,11 @@ from sidecar.core.parts import (
     Usage,
 )
 
+LATEST = 253_402_300_800_000
+"""The end of the year 9999 in milliseconds."""
+MOST = 1_000_000_000_000
+"""More tokens or characters than any recording holds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
@@ -34,7 +40,12 @@ class Damaged:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Here the recorded agent dropped earlier messages from its own context."""
+    """Here the recorded agent dropped earlier messages from its own context; `at` is 0 if unknown.
+
+    What it wrote in their place, a summary mostly, is left out: it was never said.
+    """
+
+    at: Millis = 0
 
 
 Entry: TypeAlias = Message | Compacted | Damaged
@@ -42,11 +53,19 @@ Entry: TypeAlias = Message | Compacted | Damaged
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One recorded session. `entries` can be read once; nothing is held in memory before that."""
+    """One recorded session. `entries` can be read once; nothing is held in memory before that.
+
+    `path` is where it was found; `title`, `cwd` and `session`, the agent's own id for it, are
+    empty where the first lines do not tell.
+    """
 
     format: str
     name: str
     entries: Iterator[Entry]
+    path: str = ""
+    title: str = ""
+    cwd: str = ""
+    session: str = ""
 
 
 @dataclass(slots=True)
@@ -100,7 +119,14 @@ class Writer:
         )
         self._last = at or self._last
 
-    def result(self, call_id: str, text: str, at: Millis, metadata: JsonObject) -> bool:
+    def result(
+        self,
+        call_id: str,
+        text: str,
+        at: Millis,
+        metadata: JsonObject,
+        media: Sequence[Media] = (),
+    ) -> bool:
         """Give a tool's answer to its call; false when no open call has this id."""
         if self._open is None or call_id not in self._calls:
             return False
@@ -108,7 +134,8 @@ class Writer:
         parts = self._open.parts
         call = parts[position]
         assert isinstance(call, ToolPart)
-        done = ToolCompleted(Output(text), self._open.created, at or self._last, "", metadata)
+        output = Output(text, media=tuple(media))
+        done = ToolCompleted(output, self._open.created, at or self._last, "", metadata)
         answered = replace(call, state=done)
         self._open = replace(
             self._open, parts=(*parts[:position], answered, *parts[position + 1 :])
@@ -148,18 +175,26 @@ class Writer:
 
 
 def millis(value: object) -> Millis:
-    """Read a time: ISO 8601, or a number of seconds or milliseconds; 0 when it is none."""
+    """Read a time: ISO 8601, or a number of seconds or milliseconds; 0 when it is none.
+
+    Raises:
+        ValueError: a number that is no time of any calendar.
+    """
     if isinstance(value, bool):
         return 0
     if isinstance(value, int | float):
-        return round(value if value > 1e11 else value * 1000)
+        at = value if value > 1e11 else value * 1000
+        if not -LATEST < at < LATEST:
+            raise ValueError("a number is no time")
+        return max(0, round(at))
     if not isinstance(value, str) or not value:
         return 0
     try:
         parsed = datetime.fromisoformat(value)
     except ValueError:
         return 0
-    return round((parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp() * 1000)
+    zoned = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return max(0, round(zoned.timestamp() * 1000))
 
 
 def text_of(value: object) -> str:
@@ -168,7 +203,15 @@ def text_of(value: object) -> str:
         case str():
             return value
         case list():
-            return "\n".join(text for item in value if (text := text_of(item)))
+            return "\n".join(text for item in value if (text := _block_text(item)))
+        case _:
+            return _block_text(value)
+
+
+def _block_text(value: object) -> str:
+    match value:
+        case str():
+            return value
         case {"text": str(text)}:
             return text
         case _:
@@ -181,7 +224,13 @@ def objects(value: object) -> list[JsonObject]:
 
 
 def count(value: object) -> int:
-    """Give a count that is one; 0 for anything else."""
+    """Give a count of tokens or characters that is one; 0 for anything else.
+
+    Raises:
+        ValueError: a number that no count can be.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
+    if not -MOST < value < MOST:
+        raise ValueError("a number is no count")
     return max(0, int(value))
