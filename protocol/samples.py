@@ -112,6 +112,17 @@ PARAMS: dict[str, msgspec.Struct] = {
     "context/recall": context.ContextRecallParams(
         session_id=SESSION, part_id="part_07", offset=0, limit=4096, pattern="^E "
     ),
+    "context/breakdown": context.ContextBreakdownParams(session_id=SESSION),
+    "context/preview": context.ContextPreviewParams(
+        session_id=SESSION, prompt=[{"type": "text", "text": "and now the tests"}]
+    ),
+    "context/compact": context.ContextCompactParams(
+        session_id=SESSION, strategy="economic", dry_run=True, expected_revision=12
+    ),
+    "context/undo_compaction": context.ContextUndoCompactionParams(
+        session_id=SESSION, compaction_id="cmp_01"
+    ),
+    "context/pin": context.ContextPinParams(session_id=SESSION, part_id="part_07", pinned=True),
     "daemon/status": daemon.DaemonStatusParams(),
     "context/meterChanged": METER,
     "session/changed": daemon.SessionChangedParams(
@@ -195,6 +206,49 @@ RESULTS: dict[str, msgspec.Struct] = {
     "context/recall": context.ContextRecallResult(
         content="E assert 1 == 2\n", total_bytes=90210, next_offset=4096
     ),
+    "context/breakdown": context.ContextBreakdownResult(
+        meter=METER,
+        segments=[
+            context.ContextSegment(
+                id="part_07:1",
+                region="toolResults",
+                label="E assert 1 == 2",
+                tokens=METER.used,
+                accuracy="estimated",
+                presentation="excerpt",
+                cached=True,
+                turn_id="turn_01",
+                part_id="part_07",
+            )
+        ],
+    ),
+    "context/preview": context.ContextPreviewResult(
+        request={"model": "claude-sonnet-4-5", "max_tokens": 32000, "messages": []},
+        tokens=41200,
+        predicted_cache_read=40100,
+        predicted_cache_write=1100,
+        price="0.016155",
+        breakpoints=[{"message": 3, "block": 0, "ttl": "5m"}],
+    ),
+    "context/compact": context.ContextCompactResult(
+        compaction_id="cmp_01",
+        plan=[
+            context.CompactionStep(
+                part_id="part_07",
+                action="drop",
+                reason="not worth its tokens",
+                tokens_before=5200,
+                tokens_after=0,
+            )
+        ],
+        tokens_before=82000,
+        tokens_after=31000,
+        price="0.0621",
+        break_even_requests=5,
+        summary="[Earlier parts of this conversation were left out here.]",
+    ),
+    "context/undo_compaction": context.ContextUndoCompactionResult(revision=14, meter=METER),
+    "context/pin": context.ContextPinResult(revision=13),
     "daemon/status": daemon.DaemonStatusResult(
         version="0.1.0",
         pid=4711,

@@ -86,7 +86,10 @@ class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
 class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
     """What happens to one part or turn, and why."""
 
-    action: Annotated[str, msgspec.Meta(examples=["keep", "truncate", "prune", "summarize"])]
+    action: Annotated[
+        str,
+        msgspec.Meta(examples=["drop", "evict", "truncate", "excerpt", "restore", "summarize"]),
+    ]
     reason: str
     tokens_before: int
     tokens_after: int

@@ -59,3 +59,8 @@ def money(amount: Decimal) -> str:
     """Write an amount of USD in plain digits, without exponent or trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def money_of(amount: float) -> str:
+    """Write a computed amount of USD, to a millionth."""
+    return money(Decimal(repr(round(amount, 6))))

@@ -3,10 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Protocol
 
 from sidecar.core.parts import JsonObject, MessageId, Millis, PartId, SessionId, TurnId, Usage
 from sidecar.core.prompt import ToolSpec
 from sidecar.model.contract import Model
+from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
@@ -37,12 +39,22 @@ class Clock:
         return TurnId(self.new_id("turn"))
 
 
+class MakeRoom(Protocol):
+    """Lets the policy rewrite the view; says whether it did."""
+
+    async def __call__(self, *, overflowed: bool) -> bool:
+        """`overflowed`: the provider has refused the prompt's length."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class TurnContext:
     """One turn's surroundings. `max_tokens` bounds each answer, `max_steps` the turn.
 
-    `environment` holds the daemon's own variables. `price` gives what usage costs in USD with
-    this turn's model, or `None` when unknown.
+    `environment` holds the daemon's own variables. `make_room` lets the policy rewrite the view
+    before a request, or after the provider refused its length. `price` gives what usage costs in
+    USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable` tokens are
+    not cached.
     """
 
     session_id: SessionId
@@ -51,6 +63,8 @@ class TurnContext:
     trust: Trust
     log: SessionLog
     view: View
+    cached: CacheWatch
+    min_cacheable: int
     channel: Channel
     clock: Clock
     model: Model
@@ -65,6 +79,7 @@ class TurnContext:
     recall: Callable[[str, int, int | None, str | None], Awaitable[Recalled]]
     environment: Mapping[str, str]
     meter_changed: Callable[[], None]
+    make_room: MakeRoom
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
         """Ask the user, through the editor that is connected now."""

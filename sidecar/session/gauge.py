@@ -21,7 +21,7 @@ def read_meter(state: State) -> Meter:
     """Measure the session's context, cache and cost as they stand now."""
     size = read_size(state)
     everything = turns(state.log)
-    cache = _cache(state.view, state.clock.now())
+    cache = _cache(state, state.clock.now())
     return measure(
         session_id=state.log.row.id,
         revision=state.log.row.revision,
@@ -42,33 +42,49 @@ async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int
     return round(raw * factor), room - round(state.view.static_tokens * factor)
 
 
-def _cache(view: View, now: int) -> CacheState:
-    anchor = view.anchor
+def is_warm(view: View, now: int) -> bool:
+    """Whether the provider still holds what the last response left in its cache."""
+    anchor = view.last
     if anchor is None:
-        return CacheState(warm=False, expires_at=None, hit_rate=0.0)
+        return False
     usage = anchor.usage
     cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
-    expires = anchor.started + CACHE_MS
+    return cached > 0 and now <= anchor.started + CACHE_MS
+
+
+def _cache(state: State, now: int) -> CacheState:
+    last = state.view.last
+    if last is None:
+        return CacheState(warm=False, expires_at=None, hit_rate=0.0)
+    usage = last.usage
+    cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
     return CacheState(
-        warm=cached > 0 and now < expires,
-        expires_at=expires if cached else None,
+        warm=is_warm(state.view, now),
+        expires_at=last.started + CACHE_MS if cached else None,
         hit_rate=round(usage.cache_read / usage.prompt, 4) if usage.prompt else 0.0,
+        last_break=state.cached.last_break,
     )
 
 
 def _costs(state: State, everything: tuple[Turn, ...], size: Size, cache: CacheState) -> Costs:
     last = everything[-1].messages if everything else ()
     steps = [part for m in last for part in m.parts if isinstance(part, StepFinishPart)]
-    known = state.view.anchor
-    warm = known.usage.prompt - known.usage.input if known is not None and cache.warm else 0
-    reads = min(warm, size.total)
+    reads = min(_readable(state.view), size.total) if cache.warm else 0
     next_request = state.price(Usage(cache_read=reads, cache_write_5m=size.total - reads))
+    revision, compact_now = state.compact_now
     return Costs(
         session=state.log.row.cost,
         last_turn=state.total(step.cost for step in steps) if steps else None,
         next_request=None if next_request is None else money(next_request),
-        compact_now=None,
+        compact_now=compact_now if revision == state.log.row.revision else None,
     )
+
+
+def _readable(view: View) -> int:
+    """Tokens that a warm cache gives: the last prompt, or after a rewrite its static part."""
+    if view.anchor is not None:
+        return view.anchor.usage.prompt - view.anchor.usage.input
+    return round(view.static_tokens * view.calibration.factor)
 
 
 def _size_after(turn: Turn) -> int | None:

@@ -1,10 +1,13 @@
-"""What a new session is given, checked before anything is made."""
+"""What a session is given, checked before anything is made of it."""
 
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import JsonObject, Part
+from sidecar.core.policies import policies
 from sidecar.core.prompt import ToolSpec
+from sidecar.session.gauge import user_message_limit
+from sidecar.session.state import State
 from sidecar.session.values import NewSession
 from sidecar.tools.catalogue import BUILTIN
 
@@ -32,6 +35,15 @@ def check_numbers(settings: JsonObject, model_window: int) -> None:
         )
 
 
+def checked_policy(name: str) -> str:
+    """Give a policy's name; raises BadRequest when there is none of that name."""
+    if name not in policies():
+        raise BadRequest(
+            f"there is no policy {name!r}; there are {', '.join(policies())}", "params.policy"
+        )
+    return name
+
+
 def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
     """Give the session's tools, ours and the client's; raises BadRequest when names clash."""
     builtin = BUILTIN if request.builtin_tools else ()
@@ -45,3 +57,20 @@ def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
             )
         names.add(tool.name)
     return (*builtin, *request.tools)
+
+
+async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
+    """Raise BadRequest, with the numbers, for a message that the window cannot hold by itself."""
+    tokens, room = await user_message_limit(state, parts)
+    if room <= 0:
+        raise BadRequest(
+            f"the window of {state.window()} tokens has no room for a message: the "
+            "answer's reserve and the static prompt take all of it; set a larger window",
+            "params.prompt",
+        )
+    if tokens > room:
+        raise BadRequest(
+            f"this message alone is about {tokens} tokens and the window has room for {room}: "
+            "shorten it, or name the files instead of pasting them",
+            "params.prompt",
+        )

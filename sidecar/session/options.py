@@ -2,10 +2,10 @@
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
+from sidecar.core.policies import policies
 from sidecar.session.state import State
 
 EFFORTS = ("default", "low", "medium", "high", "xhigh", "max")
-POLICIES = ("manual",)
 SWITCHES = ("on", "off")
 
 
@@ -14,7 +14,9 @@ def describe(state: State) -> tuple[JsonObject, ...]:
     models = dict.fromkeys((state.model_id(), *state.environment.models))
     return (
         _select("model", "Model", "model", state.model_id(), tuple(models)),
-        _select("policy", "Compaction policy", "_policy", state.setting("policy"), POLICIES),
+        _select(
+            "policy", "Compaction policy", "_policy", state.setting("policy"), tuple(policies())
+        ),
         _select("effort", "Effort", "thought_level", state.setting("effort") or "default", EFFORTS),
         _select(
             "autoCompact", "Compact automatically", "_switch", _on(state, "autoCompact"), SWITCHES
@@ -39,7 +41,7 @@ def change(state: State, config_id: str, value: object) -> None:
         case "model", str(model) if model.strip():
             state.configure("model", model)
         case "policy", str(policy):
-            state.configure("policy", _one_of(policy, POLICIES))
+            state.configure("policy", _one_of(policy, tuple(policies())))
         case "effort", str(effort):
             chosen = _one_of(effort, EFFORTS)
             state.configure("effort", "" if chosen == "default" else chosen)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from time import monotonic
 
 from sidecar.core.errors import (
-    BadRequest,
     Cancelled,
     Overloaded,
     RevisionConflict,
@@ -32,6 +31,7 @@ from sidecar.session import epochs, options
 from sidecar.session.blocks import parts_of
 from sidecar.session.context import TurnContext
 from sidecar.session.events import (
+    EpochChanged,
     Event,
     MeterChanged,
     Notice,
@@ -40,11 +40,13 @@ from sidecar.session.events import (
     TitleChanged,
     Watcher,
 )
-from sidecar.session.gauge import read_meter, user_message_limit
+from sidecar.session.gauge import read_meter
 from sidecar.session.history import user_event
 from sidecar.session.line import Waiting, answer, fail
+from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
 from sidecar.session.recall import find_part, recall
+from sidecar.session.rewriting import Rewriting
 from sidecar.session.state import State
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
 from sidecar.session.values import Opened, PromptRequest, PromptResult, Recalled
@@ -72,6 +74,7 @@ class Session:
         self._clients: list[tuple[Watcher, Client]] = []
         self._metered = 0.0
         self._task: asyncio.Task[None] | None = None
+        self.rewriting = Rewriting(state, self)
 
     @property
     def id(self) -> SessionId:
@@ -131,10 +134,9 @@ class Session:
         )
         self._arriving.append(waiting)
         try:
-            await self._writable()
-            self._expect(request.expected_revision)
+            await self.writable(request.expected_revision)
             waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
-            await self._fits(waiting.parts)
+            await check_fits(self._state, waiting.parts)
             self._enter(waiting)
         finally:
             self._arriving.remove(waiting)
@@ -179,8 +181,7 @@ class Session:
         self, config_id: str, value: object, expected_revision: int | None = None
     ) -> tuple[JsonObject, ...]:
         """Change a config option; another model begins a new epoch at once, or after the turn."""
-        await self._writable()
-        self._expect(expected_revision)
+        await self.writable(expected_revision)
         options.change(self._state, config_id, value)
         await self._state.log.commit("option", {"configId": config_id})
         described = options.describe(self._state)
@@ -193,7 +194,21 @@ class Session:
 
     def meter(self) -> Meter:
         """Measure the context as it would be sent now."""
+        if not self.busy:
+            self.rewriting.price()
         return read_meter(self._state)
+
+    async def writable(self, expected_revision: int | None) -> None:
+        """Raise unless this daemon may write the session, at this revision if one is given."""
+        await self._writable()
+        self._expect(expected_revision)
+
+    def rewritten(self, event: EpochChanged | None, cause: str) -> None:
+        """Tell clients that the context is another now, with its meter, at once."""
+        if event is not None:
+            self._tell(event)
+        self._changed(cause)
+        self._show_meter(urgent=True)
 
     async def recall(
         self, part_id: str, offset: int, limit: int | None, pattern: str | None
@@ -288,6 +303,8 @@ class Session:
             trust=state.trust,
             log=state.log,
             view=state.view,
+            cached=state.cached,
+            min_cacheable=state.info().min_cacheable,
             channel=state.channel,
             clock=state.clock,
             model=state.model(),
@@ -302,6 +319,7 @@ class Session:
             recall=self.recall,
             environment=state.environment.variables,
             meter_changed=self._show_meter,
+            make_room=self.rewriting.make_room,
         )
 
     # --- pieces ------------------------------------------------------------------------------
@@ -319,21 +337,6 @@ class Session:
             raise RevisionConflict(
                 f"the session is at revision {newest}, not {revision}: load it again",
                 revision=newest,
-            )
-
-    async def _fits(self, parts: tuple[Part, ...]) -> None:
-        tokens, room = await user_message_limit(self._state, parts)
-        if room <= 0:
-            raise BadRequest(
-                f"the window of {self._state.window()} tokens has no room for a message: the "
-                "answer's reserve and the static prompt take all of it; set a larger window",
-                "params.prompt",
-            )
-        if tokens > room:
-            raise BadRequest(
-                f"this message alone is about {tokens} tokens and the window has room for {room}: "
-                "shorten it, or name the files instead of pasting them",
-                "params.prompt",
             )
 
     def _user_message(self, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:

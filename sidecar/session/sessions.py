@@ -9,11 +9,13 @@ from time import monotonic
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, PartId, SessionId
 from sidecar.session import epochs
+from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
+from sidecar.session.compaction import restore
 from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import check_numbers, checked_folder, offered_tools
+from sidecar.session.opening import check_numbers, checked_folder, checked_policy, offered_tools
 from sidecar.session.permissions import Permissions
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
@@ -148,7 +150,7 @@ class Sessions:
         model = request.model or config.model
         settings: JsonObject = {
             "model": model,
-            "policy": request.policy or config.policy,
+            "policy": checked_policy(request.policy or config.policy),
             "window": config.window if request.window is None else request.window,
             "maxTokens": config.max_tokens if request.max_tokens is None else request.max_tokens,
             "agent": request.agent or config.agent,
@@ -304,7 +306,6 @@ class Sessions:
         configured = environment.config.permissions
         factor = environment.info(static.model).token_factor
         view = View(static, environment.count, factor, since)
-        view.replay(log)
 
         async def take_over() -> bool:
             return await self._take_over(state)
@@ -318,6 +319,7 @@ class Sessions:
             environment=environment,
             log=log,
             view=view,
+            cached=CacheWatch(environment.count),
             channel=Channel(log.row.id, log.row.seq, reserve),
             trust=Trust(
                 environment.config.workspace_trusted,
@@ -329,6 +331,7 @@ class Sessions:
             read_only=read_only,
             owner=_told(owner),
         )
+        restore(state)
         return state
 
     async def _take_over(self, state: State) -> bool:
@@ -348,7 +351,7 @@ class Sessions:
         stored = await state.store.load(state.log.row.id)
         log = SessionLog(state.store, stored, state.clock.now)
         fresh = self._state(state.environment, log, read_only=True, owner=None)
-        state.log, state.view = fresh.log, fresh.view
+        state.log, state.view, state.cached = fresh.log, fresh.view, fresh.cached
 
     async def _become_writer(
         self, environment: Environment, session_id: SessionId

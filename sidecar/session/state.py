@@ -9,6 +9,7 @@ from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.core.pricing import ModelInfo, money, price
 from sidecar.core.tokens import Count
 from sidecar.model.contract import Model
+from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
 from sidecar.session.context import Clock
 from sidecar.session.log import SessionLog
@@ -45,17 +46,22 @@ class Environment:
 
 @dataclass(slots=True)
 class State:
-    """One session's parts. `owner` says who writes it when `read_only`."""
+    """One session's parts. `owner` says who writes it when `read_only`.
+
+    `compact_now` is what a compaction would cost in USD, and the revision that this holds for.
+    """
 
     environment: Environment
     log: SessionLog
     view: View
+    cached: CacheWatch
     channel: Channel
     trust: Trust
     permissions: Permissions
     take_over: Callable[[], Awaitable[bool]]
     read_only: bool = False
     owner: JsonObject | None = None
+    compact_now: tuple[int, str | None] = (-1, None)
 
     @property
     def store(self) -> Store:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from sidecar.core.errors import ModelFailed
 from sidecar.core.fold import Draft, fold
 from sidecar.core.parts import (
+    JsonObject,
     Message,
     Part,
     PartId,
@@ -18,6 +19,7 @@ from sidecar.core.parts import (
     StepStartPart,
     TextPart,
     ToolPart,
+    Usage,
 )
 from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
@@ -54,13 +56,13 @@ async def run_step(turn: TurnContext) -> StepEnd:
     request = ModelRequest(
         turn.view.static.model, turn.view.prompt(turn.log), turn.max_tokens, turn.effort
     )
-    attempt = _Attempt(turn)
+    attempt = _Attempt(turn, request)
     try:
         seen = 0
         async for event in turn.model.stream(request):
             if isinstance(event, AttemptFailed):
                 await attempt.discard(event)
-                attempt = _Attempt(turn)
+                attempt = _Attempt(turn, request)
                 continue
             attempt.take(event)
             seen += 1
@@ -74,8 +76,9 @@ async def run_step(turn: TurnContext) -> StepEnd:
 class _Attempt:
     """The message that one attempt writes."""
 
-    def __init__(self, turn: TurnContext) -> None:
+    def __init__(self, turn: TurnContext, request: ModelRequest) -> None:
         self._turn = turn
+        self._request = request
         self._started = turn.clock.now()
         self._draft = Draft()
         model = turn.view.static.model
@@ -116,9 +119,19 @@ class _Attempt:
         turn.log.put(message)
         turn.log.spend(cost)
         turn.view.observe(message, turn.log)
-        await turn.log.commit("step", {"messageId": message.id})
+        told = self._checked(usage) if usage.prompt else {}
+        await turn.log.commit("step", {"messageId": message.id, **told})
         turn.meter_changed()
         return StepEnd(message, self._draft.stop, self._draft.problems)
+
+    def _checked(self, usage: Usage) -> JsonObject:
+        """Compare what came from the cache with what was predicted; a miss is logged with why."""
+        request, minimum = self._request, self._turn.min_cacheable
+        predicted, miss = self._turn.cached.sent(
+            request.model, request.prompt, self._started, minimum, usage
+        )
+        told: JsonObject = {"predictedRead": predicted.read, "read": usage.cache_read}
+        return told if miss is None else {**told, "segment": miss[0], "reason": miss[1]}
 
     async def discard(self, event: AttemptFailed) -> None:
         """Withdraw what this attempt streamed, and say that another follows."""

@@ -115,8 +115,13 @@ async def _steps(
         for message in steering.take():
             absorb(message)
             await turn.log.commit("steered", {"messageId": message.id})
+        await turn.make_room(overflowed=False)
         step = await run_step(turn)
         _announce(turn, "step")
+        too_long = step.error is not None and step.error.kind == "context_overflow"
+        if too_long and await turn.make_room(overflowed=True):
+            step = await run_step(turn)
+            _announce(turn, "step")
         if step.error is not None:
             error = step.error
             return TurnEnd("error", _told(error, retryable=error.retryable, status=error.status))

@@ -5,20 +5,34 @@ what is new, plus one pass over what is sent.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sidecar.core import cache
+from sidecar.core import view as core_view
 from sidecar.core.meter import Size
-from sidecar.core.parts import Message, MessageId, Millis, StepFinishPart, Usage
-from sidecar.core.prompt import Prompt, Static, assemble
-from sidecar.core.render import Block, Region, Rendered, render
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    Millis,
+    Part,
+    PartId,
+    StepFinishPart,
+    TurnId,
+    Usage,
+)
+from sidecar.core.prompt import Prompt, Static, Ttl, assemble
+from sidecar.core.render import Block, CallBlock, Region, Rendered, render
 from sidecar.core.tokens import Calibration, Count, count_block, count_tool, observe
 
 THREAD_CHARS = 200_000
 """Counting runs at some 10 MB/s; more than this is done off the event loop."""
+PREVIEW = TurnId("preview")
+"""The turn of a message that is only looked at and never sent; it is not remembered."""
 REPLAYED = 20
 """Steps that calibration learns from after a restart; older ones weigh next to nothing."""
+DISAGREES = 0.10
+"""When a reported total differs by more than this share from the estimate, it is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,44 +50,157 @@ class Seen:
 class Anchor:
     """The last response whose reported usage still describes the prompt's beginning.
 
-    `blocks` is how many message blocks that request had.
+    `blocks` is how many message blocks that request had. A rewrite ends an anchor, but what the
+    provider has cached, and since when, is still known from the last one.
     """
 
     message_id: MessageId
     usage: Usage
     started: Millis
     blocks: int
+    model: str
 
 
 class View:
-    """The model's view of one session. `since` is when the epoch began."""
+    """The model's view of one session. `since` is when the epoch began.
+
+    `shown` says how parts are shown that are not shown verbatim; `anchor_message` is the first
+    message after what the newest rewrite rebuilt, before which a cached prefix ends.
+    """
 
     def __init__(self, static: Static, count: Count, factor: float, since: Millis) -> None:
         self._count = count
         self._seen: dict[MessageId, Seen] = {}
+        self._notes: dict[PartId, int] = {}
+        self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
+        self.shown = core_view.View()
+        self.anchor_message: MessageId | None = None
+        self.static_ttl: Ttl = "5m"
+        self.last: Anchor | None = None
         self.rewrite(static, factor, since)
 
     def rewrite(self, static: Static, factor: float, since: Millis) -> None:
-        """Begin an epoch: other static bytes, another model, nothing known of its cache."""
+        """Begin an epoch with other static bytes or another model; nothing is known of it yet."""
         self.static = static
-        self.since = since
         self.calibration = Calibration(factor)
-        self.anchor: Anchor | None = None
         raw: dict[Region, int] = {"tools": sum(count_tool(t, self._count) for t in static.tools)}
         for block in static.system:
             raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
         self._static_raw = raw
+        self._forget(since)
+
+    def trust(self, factor: float) -> None:
+        """Begin with a factor that was learned before a restart."""
+        self.calibration = Calibration(factor, 3)
+
+    def reshape(
+        self, shown: core_view.View, anchor_message: MessageId | None, since: Millis | None
+    ) -> None:
+        """Show parts otherwise from now on; `since` is when an epoch began, `None` if none did.
+
+        What was learned of the model's tokens stays; only what looks different is counted again.
+        """
+        changed = {
+            part_id
+            for part_id in {*self.shown.shown, *shown.shown}
+            if self.shown.shown.get(part_id) != shown.shown.get(part_id)
+        }
+        self._seen = {
+            message_id: seen
+            for message_id, seen in self._seen.items()
+            if not any(part.id in changed for part in seen.message.parts)
+        }
+        self.shown, self.anchor_message = shown, anchor_message
+        grouped: dict[MessageId, tuple[core_view.Note, ...]] = {}
+        for note in shown.notes.values():
+            grouped[note.before] = (*grouped.get(note.before, ()), note)
+            if note.id not in self._notes:
+                self._notes[note.id] = self._weigh_note(note)
+        self._before = grouped
+        if since is not None:
+            self._forget(since)
+
+    def _forget(self, since: Millis) -> None:
+        self.since = since
+        self.anchor: Anchor | None = None
+        if self.last is not None and self.last.model != self.static.model:
+            self.last = None
 
     @property
     def static_tokens(self) -> int:
         """Raw estimate of tools, system text and instructions."""
         return sum(self._static_raw.values())
 
+    @property
+    def static_regions(self) -> Mapping[Region, int]:
+        """Raw estimates of what stands before the history, by region."""
+        return self._static_raw
+
+    def seen(self, messages: Iterable[Message]) -> list[Seen]:
+        """Give messages as they are rendered and counted now."""
+        return self._current(messages)
+
+    def note_tokens(self, note: core_view.Note) -> int:
+        """Raw estimate of a note."""
+        return self._notes[note.id]
+
+    def notes_before(self, message_id: MessageId) -> tuple[core_view.Note, ...]:
+        """Give the notes that stand before a message."""
+        return self._before.get(message_id, ())
+
+    def weigh_whole(self, message: Message) -> dict[PartId, tuple[int, int]]:
+        """Estimate each part of a message as if it were shown verbatim: (call, rest), raw."""
+        parts: dict[PartId, tuple[int, int]] = {}
+        known = self._seen.get(message.id)
+        if known is not None and known.message is message and not self._touched(message):
+            blocks = [block for one in known.rendered for block in one.blocks]
+            raw: Iterable[int] = known.raw
+        else:
+            blocks = [b for one in render(message, self.static.model) for b in one.blocks]
+            raw = (count_block(block, self._count) for block in blocks)
+        for block, tokens in zip(blocks, raw, strict=True):
+            if block.part_id is None:
+                continue
+            call, rest = parts.get(block.part_id, (0, 0))
+            is_call = isinstance(block.content, CallBlock)
+            parts[block.part_id] = (call + tokens, rest) if is_call else (call, rest + tokens)
+        return parts
+
+    def part_tokens(self, message: Message) -> dict[PartId, int]:
+        """Estimate each part of a message as it is shown now, raw."""
+        parts: dict[PartId, int] = {}
+        for seen in self._current((message,)):
+            blocks = (block for one in seen.rendered for block in one.blocks)
+            for block, tokens in zip(blocks, seen.raw, strict=True):
+                if block.part_id is not None:
+                    parts[block.part_id] = parts.get(block.part_id, 0) + tokens
+        return parts
+
+    def unsent(self, messages: Iterable[Message]) -> int:
+        """Estimate what has come since the last request and its answer, calibrated."""
+        if self.anchor is None:
+            return 0
+        return round(self._added(self._current(messages)) * self.calibration.factor)
+
+    def _touched(self, message: Message) -> bool:
+        return any(part.id in self.shown.shown for part in message.parts)
+
+    def _weigh_note(self, note: core_view.Note) -> int:
+        return sum(
+            count_block(block, self._count) for block in core_view.rendered_note(note).blocks
+        )
+
     async def weigh(self, message: Message) -> int:
         """Estimate one message that is not in the log yet, raw."""
         if _weight(message) > THREAD_CHARS:
             return sum((await asyncio.to_thread(self._look, message)).raw)
         return sum(self._look(message).raw)
+
+    async def weigh_parts(self, parts: tuple[Part, ...]) -> int:
+        """Estimate what a user's message of these parts would add, raw."""
+        if not parts:
+            return 0
+        return await self.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
 
     async def refresh(self, messages: Iterable[Message]) -> None:
         """Render and count what is new; large texts are counted in a thread."""
@@ -87,9 +214,29 @@ class View:
     def prompt(self, messages: Iterable[Message]) -> Prompt:
         """Build the prompt that would be sent now, breakpoints included."""
         seen = self._current(messages)
-        prompt = assemble(self.static, (r for s in seen for r in s.rendered))
+        prompt = assemble(self.static, self._rendered(seen))
         sent_before = 0 if self.anchor is None else self.anchor.blocks
-        return replace(prompt, breakpoints=cache.place(prompt, sent_before))
+        marks = cache.place(
+            prompt, sent_before, anchor=self._anchored(seen), static_ttl=self.static_ttl
+        )
+        return replace(prompt, breakpoints=marks)
+
+    def _rendered(self, seen: list[Seen]) -> Iterator[Rendered]:
+        for one in seen:
+            for note in self._before.get(one.message.id, ()):
+                yield core_view.rendered_note(note)
+            yield from one.rendered
+
+    def _anchored(self, seen: list[Seen]) -> int:
+        """Count the message blocks before the end of what the newest rewrite rebuilt."""
+        if self.anchor_message is None:
+            return 0
+        blocks = 0
+        for one in seen:
+            if one.message.id == self.anchor_message:
+                return blocks
+            blocks += len(one.raw) + len(self._before.get(one.message.id, ()))
+        return 0
 
     def size(self, messages: Iterable[Message]) -> Size:
         """Measure the prompt that would be sent now.
@@ -102,6 +249,8 @@ class View:
         for one in seen:
             for region, tokens in one.regions:
                 raw[region] = raw.get(region, 0) + tokens
+            for note in self._before.get(one.message.id, ()):
+                raw[note.region] = raw.get(note.region, 0) + self._notes[note.id]
         factor = self.calibration.factor
         if self.anchor is None:
             total = round(sum(raw.values()) * factor)
@@ -109,7 +258,7 @@ class View:
         added = self._added(seen)
         known = self.anchor.usage.prompt + self.anchor.usage.output
         if added == 0:
-            return Size(known, raw, "exact", "as the provider reported it")
+            return Size(known, raw, "exact", _checked(known, sum(raw.values()) * factor))
         reason = f"{known} tokens reported, {round(added * factor)} estimated since"
         return Size(known + round(added * factor), raw, "estimated", reason)
 
@@ -127,12 +276,17 @@ class View:
                 reported_delta=finish.usage.prompt - known,
             )
         else:
-            raw = sum(self._static_raw.values()) + sum(sum(s.raw) for s in before)
+            raw = sum(self._static_raw.values()) + sum(self._weight(s) for s in before)
             self.calibration = observe(
                 self.calibration, raw_delta=raw, reported_delta=finish.usage.prompt
             )
-        blocks = sum(len(s.raw) for s in before)
-        self.anchor = Anchor(message.id, finish.usage, finish.started, blocks)
+        blocks = sum(len(s.raw) + len(self._before.get(s.message.id, ())) for s in before)
+        self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
+        self.last = self.anchor
+
+    def _weight(self, one: Seen) -> int:
+        notes = self._before.get(one.message.id, ())
+        return sum(one.raw) + sum(self._notes[note.id] for note in notes)
 
     def replay(self, messages: Iterable[Message]) -> None:
         """Learn from a log's newest steps as if they had just happened, after a restart."""
@@ -154,7 +308,7 @@ class View:
         past = False
         for one in seen:
             if past:
-                added += sum(one.raw)
+                added += self._weight(one)
             elif one.message.id == self.anchor.message_id:
                 past = True
                 added += sum(n for region, n in one.regions if region == "toolResults")
@@ -166,7 +320,8 @@ class View:
             seen = self._seen.get(message.id)
             if seen is None or seen.message is not message or seen.model != self.static.model:
                 seen = self._look(message)
-                self._seen[message.id] = seen
+                if message.turn_id != PREVIEW:
+                    self._seen[message.id] = seen
             current.append(seen)
         return current
 
@@ -180,11 +335,17 @@ class View:
 
     def _look(self, message: Message) -> Seen:
         model = self.static.model
-        rendered = render(message, model)
+        rendered = render(core_view.show(message, self.shown.shown), model)
         blocks = [block for one in rendered for block in one.blocks]
         count = _rough if message.status == "open" else self._count
         raw = tuple(count_block(block, count) for block in blocks)
         return Seen(message, model, rendered, raw, _by_region(blocks, raw))
+
+
+def _checked(reported: int, estimated: float) -> str:
+    if estimated and abs(reported / estimated - 1) > DISAGREES:
+        return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
+    return "as the provider reported it"
 
 
 def _by_region(blocks: list[Block], raw: tuple[int, ...]) -> tuple[tuple[Region, int], ...]:

@@ -49,7 +49,7 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         recalled = await client.recall(session.session_id, part, limit=4)
         assert (recalled.content, recalled.next_offset) == ("Done", 4)
         with pytest.raises(SidecarError) as refused:
-            await client.request("context/compact", {"sessionId": session.session_id})
+            await client.request("session/fork", {"sessionId": session.session_id})
         assert refused.value.code == -32601
         listed = await client.list_sessions()
         assert [s.session_id for s in listed.sessions] == [session.session_id]

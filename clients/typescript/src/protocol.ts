@@ -693,7 +693,7 @@ export interface ContextCompactParams {
 
 /** What happens to one part or turn, and why. */
 export interface CompactionStep {
-  action: "keep" | "truncate" | "prune" | "summarize" | (string & {});
+  action: "drop" | "evict" | "truncate" | "excerpt" | "restore" | "summarize" | (string & {});
   reason: string;
   tokensBefore: number;
   tokensAfter: number;
@@ -942,15 +942,15 @@ export interface DaemonRequests {
   "session/export": { params: SessionExportParams; result: SessionExportResult };
   /** Read a session in, ours or another agent's. Not built yet. */
   "session/import": { params: SessionImportParams; result: SessionImportResult };
-  /** Take the context apart, piece by piece. Not built yet. */
+  /** Take the context apart, piece by piece. */
   "context/breakdown": { params: ContextBreakdownParams; result: ContextBreakdownResult };
-  /** See exactly what would be sent, and what it would cost. Not built yet. */
+  /** See exactly what would be sent, and what it would cost. */
   "context/preview": { params: ContextPreviewParams; result: ContextPreviewResult };
-  /** Make room in the context, or plan it. Not built yet. */
+  /** Make room in the context, or plan it. */
   "context/compact": { params: ContextCompactParams; result: ContextCompactResult };
-  /** Take a compaction back. Not built yet. */
+  /** Take a compaction back. */
   "context/undo_compaction": { params: ContextUndoCompactionParams; result: ContextUndoCompactionResult };
-  /** Keep a part through compactions. Not built yet. */
+  /** Keep a part through compactions. */
   "context/pin": { params: ContextPinParams; result: ContextPinResult };
   /** List the states to which a session can go back. Not built yet. */
   "checkpoint/list": { params: CheckpointListParams; result: CheckpointListResult };

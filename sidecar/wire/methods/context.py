@@ -1,11 +1,19 @@
-"""`context/…`: the meter, and reading again what was logged."""
+"""`context/…`: the meter, what fills the context, rewriting it, reading again what was logged."""
 
 from collections.abc import Mapping
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
-from sidecar.wire.messages import ContextMeterParams, ContextRecallParams
+from sidecar.wire.messages import (
+    ContextBreakdownParams,
+    ContextCompactParams,
+    ContextMeterParams,
+    ContextPinParams,
+    ContextPreviewParams,
+    ContextRecallParams,
+    ContextUndoCompactionParams,
+)
 from sidecar.wire.methods.session import given
 from sidecar.wire.protocol import Handler, Ticket
 from sidecar.wire.translate import meter
@@ -27,4 +35,46 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             told["nextOffset"] = found.next_offset
         return told
 
-    return {"context/meter": measure, "context/recall": recall}
+    async def breakdown(_: Connection, params: ContextBreakdownParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id))
+        measured, segments = session.rewriting.breakdown()
+        return {"meter": meter(measured), "segments": list(segments)}
+
+    async def preview(_: Connection, params: ContextPreviewParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id))
+        seen = await session.rewriting.preview(tuple(given(params.prompt) or ()))
+        return {
+            "request": seen.body,
+            "tokens": seen.tokens,
+            "predictedCacheRead": seen.read,
+            "predictedCacheWrite": seen.write,
+            "price": seen.price,
+            "breakpoints": list(seen.breakpoints),
+        }
+
+    async def compact(_: Connection, params: ContextCompactParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id))
+        return await session.rewriting.compact(
+            given(params.strategy),
+            given(params.expected_revision),
+            dry_run=params.dry_run is True,
+        )
+
+    async def undo(_: Connection, params: ContextUndoCompactionParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id))
+        measured = await session.rewriting.undo(params.compaction_id)
+        return {"revision": measured.revision, "meter": meter(measured)}
+
+    async def pin(_: Connection, params: ContextPinParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id))
+        return {"revision": await session.rewriting.pin(params.part_id, pinned=params.pinned)}
+
+    return {
+        "context/meter": measure,
+        "context/recall": recall,
+        "context/breakdown": breakdown,
+        "context/preview": preview,
+        "context/compact": compact,
+        "context/undo_compaction": undo,
+        "context/pin": pin,
+    }

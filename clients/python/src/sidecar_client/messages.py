@@ -858,7 +858,10 @@ class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
 class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
     """What happens to one part or turn, and why."""
 
-    action: Annotated[str, msgspec.Meta(examples=["keep", "truncate", "prune", "summarize"])]
+    action: Annotated[
+        str,
+        msgspec.Meta(examples=["drop", "evict", "truncate", "excerpt", "restore", "summarize"]),
+    ]
     reason: str
     tokens_before: int
     tokens_after: int
@@ -1411,35 +1414,35 @@ METHODS: dict[str, Method] = {
             (-32030,),
             "Read a session in, ours or another agent's.",
         ),
-        _later(
+        _ask(
             "context/breakdown",
             ContextBreakdownParams,
             ContextBreakdownResult,
             _READ,
             "Take the context apart, piece by piece.",
         ),
-        _later(
+        _ask(
             "context/preview",
             ContextPreviewParams,
             ContextPreviewResult,
             _READ,
             "See exactly what would be sent, and what it would cost.",
         ),
-        _later(
+        _ask(
             "context/compact",
             ContextCompactParams,
             ContextCompactResult,
             (*_WRITE, -32012, -32020),
             "Make room in the context, or plan it.",
         ),
-        _later(
+        _ask(
             "context/undo_compaction",
             ContextUndoCompactionParams,
             ContextUndoCompactionResult,
             (*_WRITE, -32012),
             "Take a compaction back.",
         ),
-        _later(
+        _ask(
             "context/pin",
             ContextPinParams,
             ContextPinResult,

@@ -7,34 +7,20 @@ settings with underscores, as here; clients write them in camel case; either is 
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
-from typing import Literal, TypeAlias, get_args
 
 import platformdirs
 
+from sidecar.config.readers import NO_KEY, READERS, LogLevel, Secret, kind_of
 from sidecar.core.errors import BadRequest
+from sidecar.core.preserve import Preserve
 
 OPTIONS = "initializationOptions"
 OFFLINE_MODEL = "offline"
 DEFAULT_MODEL = "claude-opus-5-5"
-
-LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
-
-
-class Secret(str):
-    """A key. It is text for whoever sends it, and is never shown by `repr` in a log or an error."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "'[redacted]'"
-
-
-_NO_KEY = Secret("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +29,7 @@ class Provider:
 
     name: str = "anthropic"
     base_url: str = ""
-    api_key: Secret = _NO_KEY
+    api_key: Secret = NO_KEY
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +72,7 @@ class Config:
 
     model: str = OFFLINE_MODEL
     """The model that answers, by the provider's id; `offline` needs neither key nor network."""
-    policy: str = "manual"
+    policy: str = "economic"
     """The name of the rules by which the context is made smaller."""
     agent: str = ""
     """The name of the agent whose prompt is used; empty is the built-in one."""
@@ -110,6 +96,8 @@ class Config:
     """How failed model calls are tried again."""
     permissions: Permissions = field(default_factory=Permissions)
     """What need not be asked, and what is never done."""
+    preserve: Mapping[str, Preserve] = field(default_factory=dict)
+    """What no rewrite of the context may touch, by agent; `*` holds for all of them."""
     workspace_trusted: bool | None = None
     """Whether the workspace may run things, be changed, and configure the agent; `None`: ask."""
     data_dir: Path = field(default_factory=default_data_dir)
@@ -159,8 +147,8 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
             problem = _choose(layer, setting, chosen)
             if problem:
                 problems.append(problem)
-    provider = Provider(**_table("provider", chosen))  # type: ignore[arg-type] # read by _READERS
-    retry = Retry(**_table("retry", chosen))  # type: ignore[arg-type] # read by _READERS
+    provider = Provider(**_table("provider", chosen))  # type: ignore[arg-type] # read by READERS
+    retry = Retry(**_table("retry", chosen))  # type: ignore[arg-type] # read by READERS
     permissions = Permissions(**_table("permissions", chosen))  # type: ignore[arg-type] # same
     plain = {key: value for key, value in chosen.items() if "." not in key}
     plain.setdefault("model", default_model(bool(provider.api_key or provider.base_url)))
@@ -247,8 +235,8 @@ def _rules(table: Mapping[str, object]) -> dict[str, object]:
 def _choose(layer: Layer, setting: _Setting, chosen: dict[str, object]) -> Problem | None:
     name = setting.name
     if name in _TABLES:
-        return Problem(layer.name, setting.path, f"must be a table, not {_kind(setting.value)}.")
-    reader = _READERS.get(name)
+        return Problem(layer.name, setting.path, f"must be a table, not {kind_of(setting.value)}.")
+    reader = READERS.get(name)
     if reader is None:
         return Problem(layer.name, setting.path, _unknown(setting), unknown=True)
     if layer.restricted and (name in _OWN or name.startswith("provider.")):
@@ -267,7 +255,7 @@ def _choose(layer: Layer, setting: _Setting, chosen: dict[str, object]) -> Probl
 
 def _unknown(setting: _Setting) -> str:
     camel = setting.path != setting.name
-    near = get_close_matches(setting.name, _READERS, n=1, cutoff=0.7)
+    near = get_close_matches(setting.name, READERS, n=1, cutoff=0.7)
     if not near:
         return "is not a setting."
     return f"is not a setting. Did you mean `{_camel(near[0]) if camel else near[0]}`?"
@@ -295,103 +283,6 @@ def _camel(name: str) -> str:
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
 
 
-def _kind(value: object) -> str:
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
-    return names.get(type(value), "a list" if isinstance(value, list) else "a table")
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"must be a string, not {_kind(value)}.")  # noqa: TRY004 - one error for all
-    return value.strip()
-
-
-def _name(value: object) -> str:
-    text = _text(value)
-    if not text:
-        raise ValueError("is empty. Leave it out for the default.")
-    return text
-
-
-def _secret(value: object) -> Secret:
-    return Secret(_text(value))
-
-
-def _url(value: object) -> str:
-    text = _text(value).rstrip("/")
-    if text and not text.startswith(("http://", "https://")):
-        raise ValueError("must begin with http:// or https://.")
-    return text
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"must be true or false, not {_kind(value)}.")  # noqa: TRY004 - same
-    return value
-
-
-def _count(least: int, most: int = 1_000_000_000) -> "Reader":
-    def read(value: object) -> int:
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise ValueError(f"must be a whole number, not {_kind(value)}.")  # noqa: TRY004 - same
-        if not least <= value <= most:
-            raise ValueError(f"must be from {least} to {most}, not {value}.")
-        return value
-
-    return read
-
-
-def _folder(value: object) -> Path:
-    try:
-        path = Path(_name(value)).expanduser()
-    except RuntimeError as error:
-        raise ValueError("names the home folder of nobody.") from error
-    if not path.is_absolute():
-        raise ValueError("must be an absolute path.")
-    return path
-
-
-def _level(value: object) -> str:
-    text = _name(value).lower()
-    if text not in get_args(LogLevel):
-        raise ValueError(f"must be one of {', '.join(get_args(LogLevel))}.")
-    return text
-
-
-def _list(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(rule, str) and rule for rule in value):
-        raise ValueError('must be a list of rules, such as ["write_file", "shell:git status*"].')
-    return tuple(value)
-
-
-Reader: TypeAlias = Callable[[object], object]
-
-_READERS: Mapping[str, Reader] = MappingProxyType(
-    {
-        "model": _name,
-        "policy": _name,
-        "agent": _text,
-        "effort": _text,
-        "window": _count(1000),
-        "max_tokens": _count(1),
-        "max_steps": _count(1, 10_000),
-        "auto_compact": _flag,
-        "auto_continue": _flag,
-        "instructions": _flag,
-        "provider.name": _name,
-        "provider.base_url": _url,
-        "provider.api_key": _secret,
-        "retry.attempts": _count(1, 20),
-        "retry.cap_ms": _count(0, 3_600_000),
-        "permissions.allow": _list,
-        "permissions.reject": _list,
-        "workspace_trusted": _flag,
-        "data_dir": _folder,
-        "log": _level,
-    }
-)
 _TABLES = frozenset({"provider", "retry", "permissions"})
 _OWN = frozenset({"data_dir", "workspace_trusted", "log", "permissions.allow"})
 """What a workspace may not set for itself, beside everything of the provider."""

@@ -1,0 +1,144 @@
+"""How each setting is read: what its value may be, and what to say when it is something else."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
+
+from sidecar.core.preserve import ANY_AGENT, Preserve
+
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
+
+
+class Secret(str):
+    """A key. It is text for whoever sends it, and is never shown by `repr` in a log or an error."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "'[redacted]'"
+
+
+NO_KEY = Secret("")
+
+
+def kind_of(value: object) -> str:
+    """Name a value's type as people would."""
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
+    return names.get(type(value), "a list" if isinstance(value, list) else "a table")
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"must be a string, not {kind_of(value)}.")  # noqa: TRY004 - one error for all
+    return value.strip()
+
+
+def _name(value: object) -> str:
+    text = _text(value)
+    if not text:
+        raise ValueError("is empty. Leave it out for the default.")
+    return text
+
+
+def _secret(value: object) -> Secret:
+    return Secret(_text(value))
+
+
+def _url(value: object) -> str:
+    text = _text(value).rstrip("/")
+    if text and not text.startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://.")
+    return text
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {kind_of(value)}.")  # noqa: TRY004 - same
+    return value
+
+
+def _count(least: int, most: int = 1_000_000_000) -> "Reader":
+    def read(value: object) -> int:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValueError(f"must be a whole number, not {kind_of(value)}.")  # noqa: TRY004 - same
+        if not least <= value <= most:
+            raise ValueError(f"must be from {least} to {most}, not {value}.")
+        return value
+
+    return read
+
+
+def _folder(value: object) -> Path:
+    try:
+        path = Path(_name(value)).expanduser()
+    except RuntimeError as error:
+        raise ValueError("names the home folder of nobody.") from error
+    if not path.is_absolute():
+        raise ValueError("must be an absolute path.")
+    return path
+
+
+def _level(value: object) -> str:
+    text = _name(value).lower()
+    if text not in get_args(LogLevel):
+        raise ValueError(f"must be one of {', '.join(get_args(LogLevel))}.")
+    return text
+
+
+def _list(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(rule, str) and rule for rule in value):
+        raise ValueError('must be a list of rules, such as ["write_file", "shell:git status*"].')
+    return tuple(value)
+
+
+def _preserve(value: object) -> Mapping[str, Preserve]:
+    """Read `{patterns, tools, texts}`, for all agents, or the same by an agent's name."""
+    if not isinstance(value, Mapping):
+        raise ValueError('must be a table, such as {tools = ["skill"], patterns = ["^PLAN"]}.')  # noqa: TRY004 - same
+    parts = {"patterns", "tools", "texts"}
+    tables = {ANY_AGENT: value} if parts & set(value) else value
+    return {str(agent): _kept(table) for agent, table in tables.items()}
+
+
+def _kept(table: object) -> Preserve:
+    if not isinstance(table, Mapping):
+        raise ValueError("must hold patterns, tools or texts, each a list.")  # noqa: TRY004 - same
+    given = {key: _list(value) for key, value in table.items()}
+    unknown = set(given) - {"patterns", "tools", "texts"}
+    if unknown:
+        raise ValueError(f"has patterns, tools and texts, not {', '.join(sorted(unknown))}.")
+    return Preserve(
+        given.get("patterns", ()), frozenset(given.get("tools", ())), given.get("texts", ())
+    )
+
+
+Reader: TypeAlias = Callable[[object], object]
+
+READERS: Mapping[str, Reader] = MappingProxyType(
+    {
+        "model": _name,
+        "policy": _name,
+        "agent": _text,
+        "effort": _text,
+        "window": _count(1000),
+        "max_tokens": _count(1),
+        "max_steps": _count(1, 10_000),
+        "auto_compact": _flag,
+        "auto_continue": _flag,
+        "instructions": _flag,
+        "provider.name": _name,
+        "provider.base_url": _url,
+        "provider.api_key": _secret,
+        "retry.attempts": _count(1, 20),
+        "retry.cap_ms": _count(0, 3_600_000),
+        "permissions.allow": _list,
+        "permissions.reject": _list,
+        "preserve": _preserve,
+        "workspace_trusted": _flag,
+        "data_dir": _folder,
+        "log": _level,
+    }
+)

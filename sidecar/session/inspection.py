@@ -1,0 +1,153 @@
+"""Takes the context apart, and shows exactly what the next request would be."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sidecar.core.outcome import argument, one_line
+from sidecar.core.parts import JsonObject, Message, MessageId, Part, TurnId
+from sidecar.core.prompt import ModelRequest
+from sidecar.core.render import (
+    Block,
+    CallBlock,
+    MediaBlock,
+    OpaqueBlock,
+    ReasoningBlock,
+    Rendered,
+    ResultBlock,
+    TextBlock,
+)
+from sidecar.core.tokens import count_block, count_tool
+from sidecar.core.view import rendered_note
+from sidecar.session.state import State
+from sidecar.session.view import PREVIEW, View
+
+LABEL = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of the context; `tokens` add up to the meter's `used`."""
+
+    id: str
+    region: str
+    label: str
+    tokens: int
+    presentation: str
+    cached: bool
+    turn_id: TurnId | None = None
+    part_id: str | None = None
+
+
+def segments(state: State, used: int, cached: int) -> tuple[Segment, ...]:
+    """List what fills the context, in prompt order; what lies within `cached` tokens is cached.
+
+    Parts that a rewrite dropped are listed with no tokens, so that they can be recalled.
+    """
+    pieces = list(_pieces(state))
+    total = sum(raw for _, raw in pieces)
+    given: list[Segment] = []
+    reached, running = 0, 0
+    for segment, raw in pieces:
+        running += raw
+        # Rounding the running sum keeps the parts from drifting away from the whole.
+        until = round(running * used / total) if total else 0
+        given.append(replace(segment, tokens=until - reached, cached=0 < until <= cached))
+        reached = until
+    return tuple(given)
+
+
+def request_for(state: State, parts: tuple[Part, ...]) -> ModelRequest:
+    """Build the request that a prompt with these parts would send; with none, the log as it is."""
+    messages = list(state.log)
+    if parts:
+        message = Message(MessageId("preview"), PREVIEW, "user", parts, 0)
+        messages.append(message)
+    prompt = state.view.prompt(messages)
+    return ModelRequest(
+        state.view.static.model, prompt, state.max_tokens(), state.setting("effort")
+    )
+
+
+def _pieces(state: State) -> Iterator[tuple[Segment, int]]:
+    view = state.view
+    count = state.environment.count
+    for tool in view.static.tools:
+        yield (
+            Segment(f"tool:{tool.name}", "tools", tool.name, 0, "verbatim", False),
+            count_tool(tool, count),
+        )
+    for number, block in enumerate(view.static.system):
+        label = "system prompt" if block.region == "system" else str(block.region)
+        segment = Segment(f"static:{number}", block.region, label, 0, "verbatim", False)
+        yield segment, count_block(block, count)
+    for seen in view.seen(state.log):
+        for note in view.notes_before(seen.message.id):
+            [block] = rendered_note(note).blocks
+            label = one_line(note.text, LABEL)
+            yield (
+                Segment(note.id, note.region, label, 0, "note", False, None, note.id),
+                view.note_tokens(note),
+            )
+        blocks = [block for one in seen.rendered for block in one.blocks]
+        for number, (block, raw) in enumerate(zip(blocks, seen.raw, strict=True)):
+            yield _of_block(view, seen.message, block, number), raw
+        yield from ((gone, 0) for gone in _dropped(view, seen.message, seen.rendered))
+
+
+def _of_block(view: View, message: Message, block: Block, number: int) -> Segment:
+    part_id = block.part_id
+    how = None if part_id is None else view.shown.shown.get(part_id)
+    kind = "verbatim" if how is None else type(how).__name__.lower()
+    return Segment(
+        f"{part_id or message.id}:{number}",
+        block.region,
+        _label(block),
+        0,
+        kind,
+        False,
+        block.turn_id,
+        part_id,
+    )
+
+
+def _dropped(view: View, message: Message, rendered: tuple[Rendered, ...]) -> Iterator[Segment]:
+    here = {block.part_id for one in rendered for block in one.blocks}
+    for part in message.parts:
+        if part.id in view.shown.shown and part.id not in here:
+            label = one_line(getattr(part, "text", "") or getattr(part, "name", ""), LABEL)
+            region = "toolResults" if hasattr(part, "call_id") else "assistant"
+            yield Segment(part.id, region, label, 0, "dropped", False, message.turn_id, part.id)
+
+
+def _label(block: Block) -> str:
+    match block.content:
+        case TextBlock(text=text):
+            return one_line(text, LABEL)
+        case ReasoningBlock():
+            return "thinking"
+        case CallBlock(name=name, input=given):
+            return one_line(f"{name} {argument(given)}", LABEL)
+        case ResultBlock(text=text):
+            return one_line(text, LABEL) or "(no output)"
+        case MediaBlock(media=media):
+            return media.media_type
+        case OpaqueBlock(block=body):
+            return str(body.get("type", "unknown block"))
+
+
+def as_json(segment: Segment, accuracy: str) -> JsonObject:
+    """Give a segment as `context/breakdown` answers it."""
+    told: JsonObject = {
+        "id": segment.id,
+        "region": segment.region,
+        "label": segment.label,
+        "tokens": segment.tokens,
+        "accuracy": accuracy,
+        "presentation": segment.presentation,
+        "cached": segment.cached,
+    }
+    if segment.turn_id is not None:
+        told["turnId"] = segment.turn_id
+    if segment.part_id is not None:
+        told["partId"] = segment.part_id
+    return told
