@@ -1,27 +1,32 @@
 """Importers of recorded sessions: one module a format, found by what the file holds."""
 
-import gzip
-import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import chain, islice
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import IO, Protocol
+from typing import Protocol
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
+from sidecar.replay.importers.lines import Line, read_document, read_lines
+from sidecar.replay.importers.opening import opening
+from sidecar.replay.importers.stored import (
+    STORE_FILE,
+    find_store,
+    of_row,
+    stored_sessions,
+    stored_transcript,
+)
 from sidecar.replay.transcript import Damaged, Entry, Transcript
 
 FIRST = 20
 """Lines that a format is told by."""
-LONGEST_LINE = 64 * 1024 * 1024
-SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz")
-_BAD_ESCAPE = re.compile(r'\\(?!["\\/bfnrtu])')
-
-Line = tuple[int, JsonObject]
+SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst")
+"""Of files in a folder that are tried; a file that is named itself may be called anything."""
+UNKNOWN = "unknown"
+"""The format of a file in a folder that is no recording."""
 
 
 class Importer(Protocol):
@@ -52,8 +57,46 @@ def find_files(path: Path) -> Iterator[Path]:
         yield path
         return
     for found in sorted(path.rglob("*")):
-        if found.is_file() and found.suffix in SUFFIXES:
+        if found.is_file() and (found.suffix in SUFFIXES or found.name == STORE_FILE):
             yield found
+
+
+def find_recordings(path: Path) -> Iterator[Path]:
+    """Give a path for each session at or below a path, as `open_transcript` takes them.
+
+    A store of ours has one for each of its sessions, `STORE/ID`, which is no file. What cannot be
+    read is given too, so that opening it says why.
+    """
+    for file in find_files(path):
+        try:
+            store = _store(file)
+            rows = stored_sessions(store[0]) if store and not store[1] else []
+        except BadRequest:
+            rows = []
+        yield from [file / row.id for row in rows] or [file]
+
+
+def open_transcripts(path: Path) -> Iterator[Transcript]:
+    """Open one file, all sessions of a store, or all recordings in a folder, by their names.
+
+    A file in a folder that is no recording has the format `unknown` and one `Damaged` entry that
+    says why.
+
+    Raises:
+        BadRequest: the one file that was named is no recording.
+    """
+    single = not path.is_dir()
+    for file in find_files(path):
+        try:
+            store = _store(file)
+            if store is None or store[1]:
+                yield open_transcript(file)
+            else:
+                yield from (of_row(store[0], row) for row in stored_sessions(store[0]))
+        except BadRequest as error:
+            if single:
+                raise
+            yield Transcript(UNKNOWN, _name(file), iter((Damaged(0, error.message),)), str(file))
 
 
 def open_transcript(path: Path, format_name: str = "") -> Transcript:
@@ -62,18 +105,48 @@ def open_transcript(path: Path, format_name: str = "") -> Transcript:
     Raises:
         BadRequest: the file cannot be read, or is of no known format.
     """
+    store = _store(path)
+    if store is not None:
+        return stored_transcript(*store)
     try:
-        lines = _parsed(_lines(path))
+        lines: Iterator[Line | Damaged] = read_lines(path)
         first = list(islice(lines, FIRST))
-    except (OSError, EOFError) as error:
+        importer = _importer(first, format_name)
+        if importer is None and first and isinstance(first[0], Damaged):
+            # Where the first line is no JSON, all of them together may be.
+            first, lines = list(read_document(path)), iter(())
+            importer = _importer(first, format_name)
+    except OSError as error:
         raise BadRequest(f"{path} cannot be read: {error}", "path") from None
-    good = [line for _, line in (entry for entry in first if not isinstance(entry, Damaged))]
-    for importer in importers():
-        if format_name == importer.FORMAT or (not format_name and importer.recognises(good)):
-            name = path.name.split(".jsonl")[0].split(".json")[0]
-            return Transcript(importer.FORMAT, name, _read(importer, chain(first, lines)))
+    if importer is not None:
+        head, entries = opening(_good(first)), _read(importer, chain(first, lines))
+        name = importer.FORMAT
+        return Transcript(name, _name(path), entries, str(path), head.title, head.cwd, head.session)
     known = ", ".join(importer.FORMAT for importer in importers())
     raise BadRequest(f"{path} is no recording of a session that is known here: {known}", "path")
+
+
+def _importer(first: Sequence[Line | Damaged], format_name: str) -> Importer | None:
+    good = _good(first)
+    for importer in importers():
+        if format_name == importer.FORMAT or (not format_name and importer.recognises(good)):
+            return importer
+    return None
+
+
+def _good(lines: Iterable[Line | Damaged]) -> list[JsonObject]:
+    return [line[1] for line in lines if not isinstance(line, Damaged)]
+
+
+def _store(path: Path) -> tuple[Path, str] | None:
+    try:
+        return find_store(path)
+    except OSError as error:
+        raise BadRequest(f"{path} cannot be read: {error}", "path") from None
+
+
+def _name(path: Path) -> str:
+    return path.name.split(".jsonl")[0].split(".json")[0]
 
 
 def _read(importer: Importer, lines: Iterable[Line | Damaged]) -> Iterator[Entry]:
@@ -91,49 +164,3 @@ def _read(importer: Importer, lines: Iterable[Line | Damaged]) -> Iterator[Entry
         damaged.clear()
         yield entry
     yield from damaged
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        magic = file.read(4)
-        file.seek(0)
-        if magic[:2] == b"\x1f\x8b":
-            with gzip.open(file) as unpacked:
-                yield from _bounded(unpacked)  # type: ignore[arg-type]
-        else:
-            yield from _bounded(file)
-
-
-def _bounded(file: IO[bytes]) -> Iterator[bytes]:
-    while line := file.readline(LONGEST_LINE):
-        yield line
-
-
-def _parsed(lines: Iterable[bytes]) -> Iterator[Line | Damaged]:
-    for number, raw in enumerate(lines, 1):
-        if not raw.strip():
-            continue
-        try:
-            text = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            yield Damaged(number, "not UTF-8")
-            continue
-        parsed = _json(text)
-        if isinstance(parsed, dict):
-            yield number, parsed
-        else:
-            yield Damaged(number, parsed if isinstance(parsed, str) else "not an object")
-
-
-def _json(text: str) -> object:
-    """Parse a line; a single backslash that begins no escape is taken for the character itself."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        why = f"not JSON: {error}"
-    except RecursionError:
-        return "nested too deep"
-    try:
-        return json.loads(_BAD_ESCAPE.sub(r"\\\\", text))
-    except (ValueError, RecursionError):
-        return why

@@ -5,13 +5,15 @@
 "model", "ts", "stop"}`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from itertools import takewhile
+from typing import Final
 
 from sidecar.core.parts import (
     FilePart,
-    Json,
     JsonObject,
     Media,
+    Millis,
     Part,
     ReasoningPart,
     Usage,
@@ -27,9 +29,9 @@ from sidecar.replay.transcript import (
     text_of,
 )
 
-FORMAT = "neutral"
-TYPED = ("human", "")
-COMPACTIONS = ("compact_summary", "compaction", "summary")
+FORMAT: Final = "neutral"
+TYPED: Final = ("human", "")
+COMPACTIONS: Final = ("compact_summary", "compaction", "summary")
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
@@ -41,61 +43,93 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
     """Give the session's messages."""
     writer = Writer()
     for number, line in lines:
-        at = millis(line.get("ts"))
-        origin = line.get("origin")
-        match line.get("role"):
-            case "user" if origin in COMPACTIONS:
-                yield from writer.flush()
-                yield Compacted()
-            case "user":
-                typed = origin in TYPED
-                yield from writer.user(_user_parts(writer, line, typed=typed), at, typed=typed)
-            case "assistant":
-                usage, stop, model = _usage(line), text_of(line.get("stop")), line.get("model")
-                parts = _assistant_parts(writer, line, at)
-                yield from writer.assistant(parts, at, usage, stop, text_of(model))
-            case "tool":
-                for part in objects(line.get("parts")):
-                    metadata = _metadata(part)
-                    call_id = text_of(part.get("id"))
-                    if not writer.result(call_id, text_of(part.get("output")), at, metadata):
-                        yield Damaged(number, f"a result for {call_id!r}, which no open call has")
-            case role:
-                yield Damaged(number, f"no such role: {role!r}")
+        try:
+            for entry in _line(writer, line):
+                yield Damaged(number, entry) if isinstance(entry, str) else entry
+        except (ValueError, OverflowError) as error:
+            yield Damaged(number, f"it holds an impossible value: {error}")
     yield from writer.flush()
 
 
-def _user_parts(writer: Writer, line: JsonObject, *, typed: bool) -> list[Part]:
+def _line(writer: Writer, line: JsonObject) -> Iterator[Entry | str]:
+    """Give the entries of one line; a string says what of it was skipped."""
+    at, origin = millis(line.get("ts")), line.get("origin")
+    match line.get("role"):
+        case "user" if origin in COMPACTIONS:
+            yield from writer.flush()
+            yield Compacted(at)
+        case "user":
+            typed = origin in TYPED
+            parts = yield from _user_parts(writer, line, typed=typed)
+            if parts:
+                yield from writer.user(parts, at, typed=typed)
+        case "assistant":
+            usage, stop, model = _usage(line), text_of(line.get("stop")), line.get("model")
+            parts = yield from _assistant_parts(writer, line, at)
+            yield from writer.assistant(parts, at, usage, stop, text_of(model))
+        case "tool":
+            yield from _results(writer, line, at)
+        case role:
+            yield f"no such role: {role!r:.80}"
+
+
+def _user_parts(
+    writer: Writer, line: JsonObject, *, typed: bool
+) -> Generator[str, None, list[Part]]:
     parts: list[Part] = []
     for part in objects(line.get("parts")):
         position = len(parts)
-        if part.get("type") == "text":
-            by = "typed" if typed else "context"
-            parts.append(writer.text(position, text_of(part.get("text")), by=by))
-        elif part.get("type") == "image":
-            media = Media(text_of(part.get("media_type")) or "image/png", "")
-            parts.append(FilePart(writer.part_id(position), "image", media=media))
-    return parts
-
-
-def _assistant_parts(writer: Writer, line: JsonObject, at: int) -> list[Part]:
-    parts: list[Part] = []
-    for part in objects(line.get("parts")):
-        position = len(parts)
-        match part.get("type"):
-            case "text":
-                parts.append(writer.text(position, text_of(part.get("text")), by="model"))
-            case "reasoning":
-                hidden: JsonObject = {"opaqueChars": count(part.get("opaque_chars"))}
-                thought = text_of(part.get("text"))
-                parts.append(ReasoningPart(writer.part_id(position), thought, hidden))
-            case "tool_call":
-                given: Json = part.get("input")
-                name, call_id = text_of(part.get("name")), text_of(part.get("id"))
-                parts.append(writer.call(position, call_id, name, given, at))
+        match part:
+            case {"type": "text", "text": str(text)}:
+                parts.append(writer.text(position, text, by="typed" if typed else "context"))
+            case {"type": "image"}:
+                parts.append(FilePart(writer.part_id(position), "image", media=_image(part)))
             case _:
-                pass
+                yield f"a part cannot be read: {part.get('type')!r:.80}"
     return parts
+
+
+def _assistant_parts(
+    writer: Writer, line: JsonObject, at: Millis
+) -> Generator[str, None, list[Part]]:
+    parts: list[Part] = []
+    for part in objects(line.get("parts")):
+        position = len(parts)
+        match part:
+            case {"type": "text", "text": str(text)}:
+                parts.append(writer.text(position, text, by="model"))
+            case {"type": "reasoning"}:
+                hidden = count(part.get("opaque_chars"))
+                metadata: JsonObject = {"opaqueChars": hidden} if hidden else {}
+                thought = text_of(part.get("text"))
+                parts.append(ReasoningPart(writer.part_id(position), thought, metadata))
+            case {"type": "tool_call", "id": str(call_id), "name": str(name)}:
+                parts.append(writer.call(position, call_id, name, part.get("input"), at))
+            case _:
+                yield f"a part cannot be read: {part.get('type')!r:.80}"
+    return parts
+
+
+def _results(writer: Writer, line: JsonObject, at: Millis) -> Iterator[str]:
+    """Give results to their calls; an image belongs to the result that stands before it."""
+    parts = objects(line.get("parts"))
+    for position, part in enumerate(parts):
+        match part:
+            case {"type": "image"}:
+                continue
+            case {"type": "tool_result", "id": str(call_id)}:
+                after = takewhile(lambda p: p.get("type") == "image", parts[position + 1 :])
+                images = [_image(image) for image in after]
+                text, metadata = text_of(part.get("output")), _metadata(part)
+                if not writer.result(call_id, text, at, metadata, images):
+                    yield f"a result for {call_id!r:.80}, which no open call has"
+            case _:
+                yield f"a part cannot be read: {part.get('type')!r:.80}"
+
+
+def _image(part: JsonObject) -> Media:
+    """Give an image whose bytes were not recorded."""
+    return Media(text_of(part.get("media_type")) or "image/png", "")
 
 
 def _metadata(part: JsonObject) -> JsonObject:
@@ -111,10 +145,17 @@ def _usage(line: JsonObject) -> Usage | None:
     usage = line.get("usage")
     if not isinstance(usage, dict):
         return None
-    prompt, read = count(usage.get("prompt")), count(usage.get("cache_read"))
+    read, uncached = count(usage.get("cache_read")), count(usage.get("uncached"))
     write, long = count(usage.get("cache_write")), count(usage.get("cache_write_1h"))
-    uncached = count(usage.get("uncached"))
-    if uncached + read + write != prompt:
+    prompt = count(usage.get("prompt"))
+    if prompt and uncached + read + write != prompt:
         uncached = max(0, prompt - read - write)
-    output = count(usage.get("output"))
-    return Usage(uncached, read, max(0, write - long), long, output, requests=1)
+    return Usage(
+        uncached,
+        read,
+        max(0, write - long),
+        long,
+        count(usage.get("output")),
+        count(usage.get("reasoning")),
+        requests=1,
+    )
