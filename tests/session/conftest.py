@@ -13,7 +13,7 @@ from sidecar.config import Config
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import Json, JsonObject, Message
 from sidecar.core.pricing import ModelInfo
-from sidecar.core.prompt import ModelRequest, Prompt, broken_pairs, flat
+from sidecar.core.prompt import ModelRequest, Prompt, flat
 from sidecar.model.catalogue import lookup
 from sidecar.session.context import Clock
 from sidecar.session.events import Event
@@ -27,6 +27,7 @@ from sidecar.store.values import Change
 from sidecar.tools.contract import PermissionOption
 from sidecar.workspace.buffers import Buffers
 from tests.fakes.scripted_model import Script, ScriptedModel
+from tests.session.net import Net
 
 LIMIT = 10.0
 DEAD_PID = 2**22 + 1
@@ -123,9 +124,10 @@ class World:
     workspace: Path
     time: int = 1_700_000_000_000
     minted: int = 0
-    prompts: dict[str, list[Prompt]] = field(default_factory=dict)
     moves_prefix: bool = False
     config: Config = field(default_factory=Config)
+    net: Net = field(default_factory=Net)
+    open: list[Sessions] = field(default_factory=list)
 
     def now(self) -> int:
         self.time += 1
@@ -163,6 +165,7 @@ class World:
         owner = replace(owner, pid=DEAD_PID) if kill else owner
         sessions = Sessions(open_environment, buffers, owner, lambda _: {}, lambda _: "")
         desk = Desk(sessions, model, Editor(), store, self.workspace)
+        self.open.append(sessions)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(sessions.run())
             await asyncio.sleep(0)
@@ -178,18 +181,14 @@ class World:
                     await store.close()
                 else:
                     await sessions.shutdown()
+                self.open.remove(sessions)
 
     def _check(self, request: ModelRequest) -> None:
-        """The net: pairs are whole, and prompts of a conversation only grow."""
-        prompt = request.prompt
-        assert broken_pairs(prompt) == ()
-        blocks = flat(prompt)
-        before = self.prompts.setdefault(str(blocks[0].part_id), [])
-        if before and not self.moves_prefix:
-            old = before[-1]
-            assert (old.tools, old.system) == (prompt.tools, prompt.system)
-            assert blocks[: len(flat(old))] == flat(old)
-        before.append(prompt)
+        """The net; it finds the session by the turn that the prompt's newest block belongs to."""
+        turn = next(b.turn_id for b in reversed(flat(request.prompt)) if b.turn_id is not None)
+        logs = [s.state.log for sessions in self.open for s in sessions._open.values()]
+        log = next(log for log in logs if any(m.turn_id == turn for m in log))
+        self.net.check(request, log, moves_prefix=self.moves_prefix)
 
 
 def _refused(*changes: Change) -> "asyncio.Future[None]":

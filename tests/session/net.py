@@ -1,0 +1,72 @@
+"""The net under every session test: what no request may do, whatever the test is about."""
+
+from dataclasses import dataclass, field
+
+from sidecar.core.prompt import ModelRequest, Prompt, broken_pairs, flat
+from sidecar.core.render import Block, Content
+from sidecar.model.encode import encode
+from sidecar.session.log import SessionLog
+from tests.fakes.validation import refusal
+
+EPOCHS = ("epoch", "rewrite", "rewrite_undone")
+"""Records that may lie between two prompts of which the second does not extend the first."""
+
+
+@dataclass
+class _Seen:
+    """The last request of one session: its prompt, and how many epochs its log had begun."""
+
+    prompt: Prompt
+    epochs: int
+
+
+@dataclass
+class Net:
+    """Pairs are whole; prompts only grow within an epoch; thinking stands where it was thought.
+
+    A provider refuses a block of thinking whose prefix is not the request that it answered.
+    """
+
+    last: dict[str, _Seen] = field(default_factory=dict)
+    thought: dict[str, tuple[Content, ...]] = field(default_factory=dict)
+
+    def check(self, request: ModelRequest, log: SessionLog, *, moves_prefix: bool) -> None:
+        prompt = request.prompt
+        assert broken_pairs(prompt) == ()
+        reason = refusal(encode(request))
+        # Scripts call tools with any JSON, to see that it comes through.
+        assert reason is None or reason.endswith("valid dictionary"), reason
+        before = self.last.get(log.row.id)
+        epochs = sum(record.kind in EPOCHS for record in log.records)
+        if before is not None:
+            self._bind(before.prompt, log)
+            if epochs == before.epochs and not moves_prefix:
+                old = before.prompt
+                assert (old.tools, old.system) == (prompt.tools, prompt.system)
+                assert flat(prompt)[: len(flat(old))] == flat(old)
+        self._bound(prompt, log)
+        self.last[log.row.id] = _Seen(prompt, epochs)
+
+    def _bind(self, answered: Prompt, log: SessionLog) -> None:
+        """Thinking that has come since is bound to the request that it came for."""
+        prefix = tuple(block.content for block in flat(answered))
+        for message in log:
+            for part in message.parts:
+                if part.id not in self.thought and hasattr(part, "metadata"):
+                    self.thought[part.id] = prefix
+
+    def _bound(self, prompt: Prompt, log: SessionLog) -> None:
+        owner = {part.id: m.id for m in log for part in m.parts}
+        blocks = flat(prompt)
+        for index, block in enumerate(blocks):
+            if block.region != "reasoning" or block.part_id not in self.thought:
+                continue
+            start = index
+            while start and _same_answer(blocks[start - 1], block, owner):
+                start -= 1
+            prefix = tuple(b.content for b in blocks[:start])
+            assert prefix == self.thought[block.part_id], f"{block.part_id} lost its prefix"
+
+
+def _same_answer(one: Block, other: Block, owner: dict[str, str]) -> bool:
+    return owner.get(str(one.part_id)) == owner.get(str(other.part_id))
