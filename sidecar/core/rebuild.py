@@ -10,6 +10,7 @@ remaining identifiers, and names the id that recalls all of it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sidecar.core.guard import NEWEST_STEPS
 from sidecar.core.knapsack import Choice, choose
 from sidecar.core.ledger import Room, ledger
 from sidecar.core.parts import PartId
@@ -21,6 +22,8 @@ from sidecar.core.view import Cause, Dropped, Shown, Truncated
 NOTES = ("ledger", "excerpt")
 WORTHWHILE = 2_000
 """A rewrite that frees fewer tokens than this is not made."""
+LEAST_RESULT = 800
+"""A result is not cut to fewer tokens than this because others came with it."""
 HEAD = (
     "[Earlier parts of this conversation were left out here to keep it short. "
     f'recall {{"id": "{REWRITE_ID}"}} lists them; with "pattern" it searches them.]'
@@ -106,16 +109,30 @@ def rebuild(
     )
 
 
-def shorten_arrivals(situation: Situation, most: int, policy: str) -> Plan | None:
-    """Cut results that no request has carried yet to `most` tokens: that breaks no prefix."""
+def shorten_arrivals(
+    situation: Situation, each: int, policy: str, *, together: int | None = None
+) -> Plan | None:
+    """Cut results that no request has carried yet: that breaks no prefix.
+
+    Each is left at most `each` tokens, and all of them at most about `together`.
+    """
+    fresh = [
+        (index, item)
+        for index, item in enumerate(situation.items)
+        if index >= situation.sent
+        and item.unit.kind == "call"
+        and item.shown is None
+        and not item.pinned
+        and item.unit.part_id not in situation.preserved
+    ]
+    most = each
+    if together is not None:
+        most = min(each, _level([item.result for _, item in fresh], together))
     changes = []
     first = len(situation.items)
-    for index in range(situation.sent, len(situation.items)):
-        item = situation.items[index]
+    for index, item in fresh:
         unit = item.unit
-        if unit.kind != "call" or item.shown is not None or item.result <= most * 1.2:
-            continue
-        if item.pinned or unit.part_id in situation.preserved:
+        if item.result <= most * 1.2:
             continue
         size = len(unit.text.encode("utf-8", "surrogatepass")) * most // item.result
         cut = Truncated("both", size)
@@ -128,6 +145,17 @@ def shorten_arrivals(situation: Situation, most: int, policy: str) -> Plan | Non
     after = used - sum(change.tokens_before - change.tokens_after for change in changes)
     reason = f"{len(changes)} long results cut before they are sent for the first time"
     return Plan(policy, "budget", reason, situation.revision, tuple(changes), first, used, after)
+
+
+def _level(sizes: Sequence[int], together: int) -> int:
+    """Give the size that the larger ones must be cut to so that all fit together."""
+    room, left = together, len(sizes)
+    for size in sorted(sizes):
+        if size * left > room:
+            return max(LEAST_RESULT, room // left)
+        room -= size
+        left -= 1
+    return max(sizes, default=0)
 
 
 @dataclass(slots=True)
@@ -162,11 +190,11 @@ def _sort(
             or unit.running
             or unit.part_id in situation.preserved
         )
-        if untouchable:
+        if unit.kind in ("reasoning", "opaque"):
+            sorting.change(item, Dropped(), 0, "thinking after an edited part cannot be sent")
+        elif untouchable:
             sorting.kept.append(item)
             sorting.change(item, None, item.tokens_whole, "stays")
-        elif unit.kind in ("reasoning", "opaque"):
-            sorting.change(item, Dropped(), 0, "thinking before an edited part cannot be sent")
         elif unit.kind == "typed":
             most = keeping.first if unit.part_id == first else min(keeping.each, room)
             if unit.part_id != first:
@@ -195,7 +223,7 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
     used = 0
     for item in reversed(zone):
         step = item.unit.step
-        if step not in steps and step < situation.step - 1 and used + item.tokens > room:
+        if step not in steps and step < situation.step - NEWEST_STEPS and used + item.tokens > room:
             break
         steps.add(step)
         used += item.tokens

@@ -27,9 +27,10 @@ class CacheWatch:
 
     def sent(
         self, model: str, prompt: Prompt, at: Millis, minimum: int, usage: Usage
-    ) -> tuple[Prediction, tuple[str, str] | None]:
-        """Take in a finished request and what it reported; gives the prediction and any miss.
+    ) -> tuple[int, tuple[str, str] | None]:
+        """Take in a finished request and what it reported.
 
+        Gives the tokens that were expected from the cache, and why fewer came, if they did.
         What is reported wins: when the provider had less than predicted, what was thought to be
         warm is forgotten.
         """
@@ -45,7 +46,7 @@ class CacheWatch:
         self._warm = dict(after) if usage.cache_read or written else {}
         if miss is not None:
             self.last_break = miss
-        return prediction, miss
+        return round(prediction.read * scale), miss
 
     def resume(self, model: str, prompt: Prompt, blocks: int, started: Millis, ttl: Ttl) -> None:
         """Begin again after a restart: the last request had this many message blocks."""

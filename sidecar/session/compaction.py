@@ -202,7 +202,11 @@ def _priced(state: State, plan: Plan, situation: Situation) -> Decision:
     touched = [c for c in plan.changes if c.part_id in kept and c.shown is not None]
     unsent = {item.unit.part_id for item in situation.items[situation.sent :]}
     wrong = [c.part_id for c in touched if c.part_id not in unsent]
-    assert not wrong, f"{plan.policy} would touch {wrong}"
+    if wrong:
+        raise BadRequest(
+            f"the policy {plan.policy} planned to touch what must stay ({wrong[0]}): "
+            "choose another one, and report this"
+        )
     removed = plan.tokens_before - plan.tokens_after
     before = situation.standing.static + sum(i.tokens for i in situation.items[: plan.first])
     extra, even = rewrite_cost(situation.standing, before, removed, rates(state))

@@ -130,7 +130,7 @@ class _Attempt:
         predicted, miss = self._turn.cached.sent(
             request.model, request.prompt, self._started, minimum, usage
         )
-        told: JsonObject = {"predictedRead": predicted.read, "read": usage.cache_read}
+        told: JsonObject = {"predictedRead": predicted, "read": usage.cache_read}
         return told if miss is None else {**told, "segment": miss[0], "reason": miss[1]}
 
     async def discard(self, event: AttemptFailed) -> None:

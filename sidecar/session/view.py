@@ -31,6 +31,8 @@ PREVIEW = TurnId("preview")
 """The turn of a message that is only looked at and never sent; it is not remembered."""
 REPLAYED = 20
 """Steps that calibration learns from after a restart; older ones weigh next to nothing."""
+LEFT = 8
+"""Views whose sizes are remembered after a rewrite, in case it is taken back."""
 DISAGREES = 0.10
 """When a reported total differs by more than this share from the estimate, it is said."""
 
@@ -77,6 +79,7 @@ class View:
         self.anchor_message: MessageId | None = None
         self.static_ttl: Ttl = "5m"
         self.last: Anchor | None = None
+        self._left: list[tuple[core_view.View, Anchor]] = []
         self.rewrite(static, factor, since)
 
     def rewrite(self, static: Static, factor: float, since: Millis) -> None:
@@ -110,6 +113,8 @@ class View:
             for message_id, seen in self._seen.items()
             if not any(part.id in changed for part in seen.message.parts)
         }
+        if since is not None and self.anchor is not None:
+            self._left = [*self._left[-LEFT:], (self.shown, self.anchor)]
         self.shown, self.anchor_message = shown, anchor_message
         grouped: dict[MessageId, tuple[core_view.Note, ...]] = {}
         for note in shown.notes.values():
@@ -119,12 +124,16 @@ class View:
         self._before = grouped
         if since is not None:
             self._forget(since)
+            # What was taken back is known again: the provider has counted just this prompt.
+            known = (anchor for view, anchor in reversed(self._left) if view == shown)
+            self.anchor = next(known, None)
 
     def _forget(self, since: Millis) -> None:
         self.since = since
         self.anchor: Anchor | None = None
         if self.last is not None and self.last.model != self.static.model:
             self.last = None
+            self._left = []
 
     @property
     def static_tokens(self) -> int:

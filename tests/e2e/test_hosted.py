@@ -1,20 +1,15 @@
 """The daemon with the real SDK against the fake API: what is sent, through kills and restarts."""
 
-import gzip
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.e2e.plain import PlainClient
-from tests.fakes.messages_api import FakeMessagesApi, Reply, broken, status, text, thinking, tools
+from tests.fakes.messages_api import FakeMessagesApi, broken, status, text, thinking, tools
 from tests.fakes.validation import first_difference
 
 Start = Callable[..., PlainClient]
-RECORDED = Path(__file__).parents[2].parent / "shared" / "sessions"
 KEY = "sk-ant-secret-of-the-test"
 
 
@@ -103,99 +98,3 @@ def test_the_key_is_nowhere(start: Start, workspace: Path, tmp_path: Path) -> No
         assert KEY not in json.dumps(client.notifications) + client.stderr
     for path in (tmp_path / "data").rglob("*"):
         assert path.is_dir() or KEY.encode() not in path.read_bytes()
-
-
-def recorded() -> list[Path]:
-    if not RECORDED.is_dir():
-        return []
-    named = {
-        entry["file"]
-        for entry in json.loads((RECORDED / "catalogue.json").read_text())
-        if entry.get("core") and entry["fmt"] in ("claude", "mini-swe")
-    }
-    sizes = sorted((RECORDED / name for name in named), key=lambda p: p.stat().st_size)
-    return sizes[:3]
-
-
-@pytest.mark.skipif(not RECORDED.is_dir(), reason="recorded sessions are not beside this checkout")
-@pytest.mark.parametrize("path", recorded() or [RECORDED], ids=lambda p: p.name[:40])
-def test_a_recorded_session_is_played_step_by_step(
-    start: Start, workspace: Path, path: Path
-) -> None:
-    """The model's recorded answers, and the recorded tool outputs from the client."""
-    lines = read(path)
-    turns = split_turns(lines)[:40]
-    outputs = {
-        part["id"]: part
-        for line in lines
-        for part in line["parts"]
-        if part["type"] == "tool_result"
-    }
-    replies = [reply for _, answers in turns for reply in answers]
-    names = sorted({b["name"] for r in replies for b in r.blocks if b["type"] == "tool_use"})
-
-    def answer(params: Any) -> Any:
-        found = outputs.get(params["callId"], {})
-        content = [{"type": "text", "text": str(found.get("output", ""))}]
-        return {"content": content, "isError": bool(found.get("is_error"))}
-
-    with FakeMessagesApi() as api:
-        api.script(*replies)
-        client = start(answers={"tool/call": answer})
-        client.start(**options(api))
-        given = [{"name": n, "description": n, "inputSchema": {"type": "object"}} for n in names]
-        session = client.request(
-            "session/new",
-            {"cwd": str(workspace), "tools": given, "builtinTools": False, "system": "Recorded."},
-        )["sessionId"]
-        for words, _ in turns:
-            result = say(client, session, words)
-            assert result["stopReason"] in ("end_turn", "blocked"), result
-            assert result["meter"]["used"] == sum(result["meter"]["regions"].values())
-        assert api.refused == []
-        assert api.prefix_breaks == []
-        assert len(api.requests) == len(replies)
-        last = api.requests[-1].body
-        sent = sum(1 for m in last["messages"] for b in m["content"] if b["type"] == "tool_result")
-        assert sent == sum(
-            len([b for b in r.blocks if b["type"] == "tool_use"]) for r in replies[:-1]
-        )
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Read a session; a damaged line is passed over."""
-    lines = []
-    with gzip.open(path, "rt") as file:
-        for line in file:
-            with suppress(ValueError):
-                lines.append(json.loads(line))
-    return lines
-
-
-def split_turns(lines: list[dict[str, Any]]) -> list[tuple[str, list[Reply]]]:
-    """Give (typed text, the model's answers) for each turn; a turn ends without calls."""
-    turns: list[tuple[str, list[Reply]]] = []
-    for line in lines:
-        words = "\n".join(p["text"] for p in line["parts"] if p["type"] == "text").strip()
-        if line["role"] == "user" and line["origin"] == "human" and words:
-            turns.append((words, []))
-        elif line["role"] == "assistant" and turns:
-            reply = answer_of(line, words)
-            if reply is not None:
-                turns[-1][1].append(reply)
-    # A turn whose last answer still calls tools was interrupted; a closing text ends it here.
-    whole = [(words, answers) for words, answers in turns if answers]
-    for _, answers in whole:
-        if answers[-1].stop == "tool_use":
-            answers.append(text("Interrupted."))
-        # An answer without calls in the middle would end the turn early.
-        answers[:-1] = [a for a in answers[:-1] if a.stop == "tool_use"]
-    return whole
-
-
-def answer_of(line: dict[str, Any], words: str) -> Reply | None:
-    calls = [p for p in line["parts"] if p["type"] == "tool_call" and isinstance(p["input"], dict)]
-    made = tuple((c["id"], c["name"], c["input"]) for c in calls)
-    if made:
-        return tools(*made, words=words, piece=400)
-    return text(words, piece=400) if words else None

@@ -61,7 +61,8 @@ class Economic:
         """Shorten what has just come, if that is what is too much; else rebuild the history."""
         st = situation.standing
         if cause == "budget" and self._arrived(st):
-            shortened = shorten_arrivals(situation, round(self.each * st.window), self.name)
+            each, together = round(self.each * st.window), round(self.arrival * st.window)
+            shortened = shorten_arrivals(situation, each, self.name, together=together)
             if shortened is not None:
                 return shortened
             cause_without = self.due(replace(st, newest=0))
