@@ -1,57 +1,165 @@
-"""What the provider's cache holds, and so what a request will read and write.
+"""What the provider's cache holds, and so what a request will read and write, and why it missed.
 
 Entries are written only at breakpoints. A read walks back from each breakpoint over at most 20
 positions, the breakpoint's own included, to an entry that is still alive. An entry lives five
-minutes or an hour from the start of the request that wrote or last read it.
-Source: Anthropic, "Prompt caching", read 2026-11.
+minutes or an hour from the start of the request that wrote it, read it, or marked its end again
+on the way to a longer one; it can be read once the first response has begun.
+Source: Anthropic, "Prompt caching", read 2026-11. That marked ends are kept alive on the way is
+what recorded sessions show: some read their static part again after 20 warm minutes.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_right
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import eq
+from typing import Literal, TypeAlias
 
 from sidecar.core.cache import LOOKBACK
-from sidecar.core.digest import digest
-from sidecar.core.parts import Json, Millis
-from sidecar.core.prompt import Prompt, ToolSpec, Ttl
-from sidecar.core.render import (
-    Block,
-    CallBlock,
-    MediaBlock,
-    OpaqueBlock,
-    ReasoningBlock,
-    ResultBlock,
-    TextBlock,
-)
+from sidecar.core.parts import Millis, Usage
+from sidecar.core.prefix import Chain, Mark, kind, label, link, marks_of, rendered
+from sidecar.core.prompt import Ttl
+from sidecar.core.render import Block, MediaBlock, ResultBlock
+
+__all__ = [
+    "TTL_MS", "Asked", "Chain", "Entry", "Miss", "Prediction", "Touched", "Warm", "explain",
+    "find_miss", "follow", "foresee", "link", "predict", "rendered",
+]  # fmt: skip
 
 TTL_MS: Mapping[Ttl, Millis] = {"5m": 300_000, "1h": 3_600_000}
-TOLERANCE = 0.02
-LEAST_MISS = 500
-"""Tokens below which a difference says more about estimates than about the cache."""
+MOST_KEPT = 256
+"""Entries that are remembered; beyond it those that expire first are forgotten."""
+BELIEVED = 0.5
+"""A reported read below this share of the predicted one was not of the entry predicted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A cached prefix: its size in tokens, until when it lives, and for how long a use renews."""
+    """A cached prefix: its tokens, until when it lives, and for how long a use renews it.
+
+    It may be read by requests that start from `readable_at` to `expires`, both included.
+    """
 
     size: int
     expires: Millis
     ttl: Millis
+    readable_at: Millis = 0
 
 
-Warm = Mapping[Hashable, Entry]
+Warm: TypeAlias = Mapping[Hashable, Entry]
 """Cached prefixes by the chained hash of what they hold."""
 
 
 @dataclass(frozen=True, slots=True)
+class Touched:
+    """An entry that a request writes or renews; `marked` says that it put a breakpoint there."""
+
+    hash: Hashable
+    entry: Entry
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
-    """How a prompt is billed, in tokens; `hit` is the index of the segment read up to, or -1."""
+    """How a request that starts `at` is billed, in tokens.
+
+    `hit` is the index of the last segment read, `end` that of the last one which is cached
+    afterwards, until `expires_at`; `None` where there is none.
+    """
 
     read: int
     write_5m: int
     write_1h: int
     uncached: int
-    hit: int
-    expires: Millis
+    hit: int | None
+    end: int | None
+    expires_at: Millis | None
+    at: Millis
+    touched: tuple[Touched, ...]
+
+    @property
+    def cached(self) -> int:
+        """Tokens that are in the cache once the response has begun."""
+        return self.read + self.write_1h + self.write_5m
+
+
+def foresee(
+    warm: Warm,
+    hashes: Sequence[Hashable],
+    sizes: Sequence[int],
+    places: Sequence[int],
+    marks: Sequence[Mark],
+    at: Millis,
+    minimum: int,
+    *,
+    scale: float = 1.0,
+) -> Prediction:
+    """Say what a request that starts `at` reads and writes. Nothing changes.
+
+    The sequences are parallel: chained hash, cumulative tokens and position of each segment;
+    `marks` are in prompt order. Sizes that are raw estimates are multiplied with `scale`; how
+    much an entry holds is taken from the entry, so that reported counts are not estimated again.
+    """
+    hit = _longest(warm, hashes, places, marks, at)
+    read = raw = 0
+    touched: list[Touched] = []
+    if hit is not None:
+        entry = warm[hashes[hit]]
+        read, raw = entry.size, sizes[hit]
+        if all(index != hit for index, _ in marks):
+            touched.append(Touched(hashes[hit], _renewed(entry, at), marked=False))
+    end, expires_at = hit, None if hit is None else at + entry.ttl
+    reached = read
+    written: dict[Ttl, int] = {"5m": 0, "1h": 0}
+    for index, ttl in marks:
+        life = TTL_MS[ttl]
+        if hit is None or index > hit:
+            size = read + round((sizes[index] - raw) * scale)
+            if size < minimum:
+                continue
+            touched.append(Touched(hashes[index], Entry(size, at + life, life), marked=True))
+            written[ttl] += size - reached
+            reached, end, expires_at = size, index, at + life
+            continue
+        known = warm.get(hashes[index])
+        if known is not None and known.expires >= at:
+            touched.append(Touched(hashes[index], _renewed(known, at), marked=True))
+        elif raw and sizes[index] * read >= minimum * raw:
+            # What is read is not billed as written, even where no entry ended.
+            size = round(read * sizes[index] / raw)
+            touched.append(Touched(hashes[index], Entry(size, at + life, life), marked=True))
+    total = read + round((sizes[-1] - raw) * scale) if sizes else 0
+    left = total - reached
+    return Prediction(
+        read, written["5m"], written["1h"], left, hit, end, expires_at, at, tuple(touched)
+    )
+
+
+def follow(
+    warm: Warm, prediction: Prediction, *, readable_at: Millis = 0, usage: Usage | None = None
+) -> Warm:
+    """Give what is cached once the predicted request's response has begun.
+
+    `readable_at` is when that was, for requests that started earlier. With the `usage` that was
+    reported, entries get the provider's own counts, and what it evidently did not cache or no
+    longer had is forgotten. Expired entries are forgotten as well.
+    """
+    at = prediction.at
+    after = {key: entry for key, entry in warm.items() if entry.expires >= at}
+    touched = prediction.touched
+    if usage is not None:
+        if not _believed(prediction, usage):
+            for one in touched:
+                after.pop(one.hash, None)
+            touched = tuple(one for one in touched if one.marked)
+        touched = tuple(_as_reported(touched, prediction, usage))
+    for one in touched:
+        known = after.get(one.hash)
+        since = readable_at if known is None else min(readable_at, known.readable_at)
+        after[one.hash] = replace(one.entry, readable_at=since) if since else one.entry
+    if len(after) <= MOST_KEPT:
+        return after
+    return dict(sorted(after.items(), key=lambda item: item[1].expires)[-MOST_KEPT:])
 
 
 def predict(
@@ -59,204 +167,220 @@ def predict(
     hashes: Sequence[Hashable],
     sizes: Sequence[int],
     places: Sequence[int],
-    marks: Sequence[tuple[int, Ttl]],
+    marks: Sequence[Mark],
     at: Millis,
     minimum: int,
 ) -> tuple[Prediction, Warm]:
-    """Say what a request that starts `at` reads and writes, and what is cached afterwards.
-
-    The sequences are parallel: chained hash, cumulative tokens and position of each segment.
-    `marks` are (segment, ttl) in prompt order.
-    """
-    hit = _longest(warm, hashes, places, marks, at)
-    after = {key: entry for key, entry in warm.items() if entry.expires >= at}
-    read = sizes[hit] if hit >= 0 else 0
-    if hit >= 0:
-        life = warm[hashes[hit]].ttl
-        after[hashes[hit]] = Entry(read, at + life, life)
-    written = {"5m": 0, "1h": 0}
-    reached = read
-    expires = at + TTL_MS["5m"] if hit >= 0 else 0
-    for index, ttl in marks:
-        if sizes[index] < minimum:
-            continue
-        life = TTL_MS[ttl]
-        known = after.get(hashes[index])
-        kept = max(life, known.ttl) if known is not None and index <= hit else life
-        after[hashes[index]] = Entry(sizes[index], at + kept, kept)
-        expires = at + kept
-        if index > hit:
-            written[ttl] += sizes[index] - reached
-            reached = sizes[index]
-    total = sizes[-1] if sizes else 0
-    prediction = Prediction(read, written["5m"], written["1h"], total - reached, hit, expires)
-    return prediction, after
+    """Foresee a request and follow it at once, for requests that come one after the other."""
+    prediction = foresee(warm, hashes, sizes, places, marks, at, minimum)
+    return prediction, follow(warm, prediction)
 
 
 def _longest(
     warm: Warm,
     hashes: Sequence[Hashable],
     places: Sequence[int],
-    marks: Sequence[tuple[int, Ttl]],
+    marks: Sequence[Mark],
     at: Millis,
-) -> int:
+) -> int | None:
     for mark, _ in reversed(marks):
         index = mark
         floor = places[mark] - LOOKBACK
         while index >= 0 and places[index] > floor:
             entry = warm.get(hashes[index])
-            if entry is not None and entry.expires >= at:
+            if entry is not None and entry.readable_at <= at <= entry.expires:
                 return index
             index -= 1
-    return -1
+    return None
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A prompt as hashed segments: tools, system blocks, message blocks. All are parallel.
-
-    `contents` are the objects the segments were made of, by whose identity a chain is extended.
-    """
-
-    model: str = ""
-    hashes: tuple[str, ...] = ()
-    sizes: tuple[int, ...] = ()
-    places: tuple[int, ...] = ()
-    labels: tuple[str, ...] = ()
-    contents: tuple[object, ...] = field(default=(), repr=False)
+def _renewed(entry: Entry, at: Millis) -> Entry:
+    return replace(entry, expires=max(entry.expires, at + entry.ttl))
 
 
-def link(model: str, prompt: Prompt, weigh: Callable[[object], int], before: Chain) -> Chain:
-    """Make the chain of a prompt; what is the same objects as in `before` is not hashed again.
-
-    `weigh` gives the tokens of one segment: of all tools (a tuple), or of a block.
-    """
-    contents: list[object] = [prompt.tools, *prompt.system]
-    labels = ["tools", *(f"system {i}" for i in range(len(prompt.system)))]
-    for number, message in enumerate(prompt.messages):
-        contents.extend(message.blocks)
-        labels.extend(
-            f"message {number}, block {i} ({_kind(block)})"
-            for i, block in enumerate(message.blocks)
-        )
-    same = 0
-    if before.model == model:
-        for old, new in zip(before.contents, contents, strict=False):
-            if old is not new:
-                break
-            same += 1
-    hashes, sizes = list(before.hashes[:same]), list(before.sizes[:same])
-    places = list(before.places[:same])
-    running = hashes[-1] if hashes else digest(model.encode())
-    for content in contents[same:]:
-        running = digest(rendered(content), running)
-        previous = contents[len(hashes) - 1] if hashes else None
-        hashes.append(running)
-        sizes.append((sizes[-1] if sizes else 0) + weigh(content))
-        joined = _joins(previous, content)
-        places.append((places[-1] if places else -1) + (0 if joined else 1))
-    return Chain(model, tuple(hashes), tuple(sizes), tuple(places), tuple(labels), tuple(contents))
+def _believed(prediction: Prediction, usage: Usage) -> bool:
+    return usage.cache_read >= prediction.read * BELIEVED
 
 
-def _joins(previous: object, now: object) -> bool:
-    """Whether two segments share a position: neighbours in a run of calls or of results."""
-    if not isinstance(previous, Block) or not isinstance(now, Block):
-        return False
-    kinds = type(previous.content), type(now.content)
-    return kinds in ((CallBlock, CallBlock), (ResultBlock, ResultBlock))
+def _as_reported(
+    touched: Sequence[Touched], prediction: Prediction, usage: Usage
+) -> Iterator[Touched]:
+    """Count entries as the provider did: exactly at the ends it reported, in proportion between."""
+    hour = usage.cache_read + usage.cache_write_1h
+    cached = hour + usage.cache_write_5m
+    if not cached:
+        return
+    knots = [(0, 0)]
+    if prediction.read and _believed(prediction, usage):
+        knots.append((prediction.read, usage.cache_read))
+    if prediction.write_1h and usage.cache_write_1h:
+        knots.append((prediction.read + prediction.write_1h, hour))
+    knots.append((prediction.cached, cached))
+    # A provider may keep for five minutes only what it was asked to keep for an hour.
+    shortened = not usage.cache_write_1h and usage.cache_write_5m > 0
+    for one in touched:
+        entry = replace(one.entry, size=_between(knots, one.entry.size))
+        if shortened and one.entry.size > prediction.read:
+            entry = replace(entry, expires=prediction.at + TTL_MS["5m"], ttl=TTL_MS["5m"])
+        yield replace(one, entry=entry)
 
 
-def _kind(block: Block) -> str:
-    return type(block.content).__name__.removesuffix("Block").lower()
+def _between(knots: Sequence[tuple[int, int]], tokens: int) -> int:
+    for (x0, y0), (x1, y1) in pairwise(knots):
+        if x0 < x1 and tokens <= x1:
+            return y0 + round((tokens - x0) * (y1 - y0) / (x1 - x0))
+    return knots[-1][1]
 
 
-def rendered(content: object) -> bytes:
-    """Give the bytes that stand for a segment: all that the provider would see of it."""
-    match content:
-        case Block(content=TextBlock(text=text)):
-            return b"text:" + text.encode("utf-8", "surrogatepass")
-        case Block(content=MediaBlock(media=media)):
-            return f"media:{media.media_type}:{media.data}".encode()
-        case Block(content=ReasoningBlock(text=text, metadata=metadata)):
-            return f"thinking:{text}:{canonical(metadata)}".encode("utf-8", "surrogatepass")
-        case Block(content=CallBlock(call_id=call_id, name=name, input=given)):
-            said = f"call:{call_id}:{name}:{canonical(given)}"
-            return said.encode("utf-8", "surrogatepass")
-        case Block(content=ResultBlock() as result):
-            shown = ":".join(digest(m.data.encode()) for m in result.media)
-            said = f"result:{result.call_id}:{result.is_error}:{shown}:{result.text}"
-            return said.encode("utf-8", "surrogatepass")
-        case Block(content=OpaqueBlock(block=body)):
-            return f"opaque:{canonical(body)}".encode("utf-8", "surrogatepass")
-        case tuple():
-            tools = (t for t in content if isinstance(t, ToolSpec))
-            said = "|".join(f"{t.name}:{t.description}:{canonical(t.input_schema)}" for t in tools)
-            return said.encode("utf-8", "surrogatepass")
-        case _:
-            return repr(content).encode("utf-8", "surrogatepass")
-
-
-def canonical(value: Json) -> str:
-    """Write JSON in the order in which it stands, without a library: equal values, equal text."""
-    match value:
-        case dict():
-            return "{" + ",".join(f"{k!r}:{canonical(v)}" for k, v in value.items()) + "}"
-        case list():
-            return "[" + ",".join(canonical(v) for v in value) + "]"
-        case _:
-            return repr(value)
+Cause: TypeAlias = Literal[
+    "model", "tools", "system", "settings", "expired", "changed", "below_minimum", "lookback",
+    "images", "unknown",
+]  # fmt: skip
+LEAST = 100
+"""Reported tokens below which a difference is not worth a word."""
+LEAST_ESTIMATED = 500
+TOLERANCE = 0.02
+"""What estimates may differ by, at least and as a share, before it is a miss."""
+EVERYTHING = "everything"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is remembered of a request, to explain the next one's reads: its chain and start."""
+    """A request that was answered: what was sent, when, what was predicted and reported."""
 
     chain: Chain
     started: Millis
     prediction: Prediction
+    usage: Usage | None = None
+
+    @property
+    def left(self) -> int:
+        """Tokens of it that the provider's cache held afterwards, as far as is known."""
+        told = self.usage
+        if told is None:
+            return self.prediction.cached
+        return told.cache_read + told.cache_write_5m + told.cache_write_1h
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """From which segment on the cache did not serve a request, why, and how many tokens of it.
+
+    `offset` is the first differing byte of a changed segment, as `rendered` gives it but for the
+    word that says what kind of block it is.
+    """
+
+    cause: Cause
+    segment: str
+    reason: str
+    lost: int
+    offset: int | None = None
 
 
 def explain(
     last: Asked | None, now: Asked, reported_read: int, minimum: int
 ) -> tuple[str, str] | None:
-    """Say why fewer tokens came from the cache than the last request left there.
+    """Say in words where and why less was read than the last request left: (segment, reason)."""
+    miss = find_miss(last, now, reported_read, minimum)
+    return None if miss is None else (miss.segment, miss.reason)
 
-    Gives (segment, reason), or `None` when the reads are as predicted within two per cent.
+
+def find_miss(last: Asked | None, now: Asked, read: int, minimum: int) -> Miss | None:
+    """Find out why less was read than the last request left; `None` when as much was.
+
+    Where the last request's usage is known, only what the provider reported is compared, so that
+    estimates cannot pretend a miss; else `read` is in the unit of the predictions. A prompt that
+    left nothing because it is below the model's `minimum` is a miss of the request after it.
     """
     if last is None:
         return None
+    left = last.left
+    lost = left - read
+    exact = last.usage is not None
+    if lost <= (LEAST if exact else max(LEAST_ESTIMATED, TOLERANCE * left)):
+        return None if left or last.usage is None else _too_short(last.usage, read, minimum)
     if last.chain.model != now.chain.model:
-        return "model", f"the model changed from {last.chain.model} to {now.chain.model}"
-    same = _shared(last.chain, now.chain)
-    if same < len(last.chain.hashes):
-        segment = now.chain.labels[same] if same < len(now.chain.labels) else "the end"
-        if reported_read + LEAST_MISS < last.chain.sizes[-1]:
-            return segment, f"changed at byte {_first_difference(last.chain, now.chain, same)}"
-    expected = now.prediction.read
-    if reported_read >= expected * (1 - TOLERANCE) - LEAST_MISS:
-        if expected or now.started - last.started <= TTL_MS["5m"]:
-            return None
-        minutes = (now.started - last.started) / 60_000
-        return "everything", f"expired: {minutes:.1f} min since the last request began"
-    if now.chain.sizes and now.chain.sizes[-1] < minimum:
-        return "everything", f"below the model's minimum of {minimum} tokens"
-    if now.prediction.hit < 0:
-        return "everything", "the last breakpoint is more than 20 positions back"
-    return now.chain.labels[now.prediction.hit], "unknown: the provider no longer had it"
+        reason = f"the model changed from {last.chain.model} to {now.chain.model}"
+        return Miss("model", EVERYTHING, reason, lost)
+    same = _leading(last.chain.hashes, now.chain.hashes)
+    if same < min(last.chain.static, now.chain.static):
+        return _changed(last.chain, now.chain, same, lost)
+    until, end = last.prediction.expires_at, last.prediction.end
+    if until is not None and now.started > until:
+        ago, lived = (now.started - last.started) / 60_000, (until - last.started) // 60_000
+        reason = f"expired: kept for {lived} min, and the last request began {ago:.1f} min before"
+        return Miss("expired", _unserved(now, read), reason, lost)
+    if last.chain.settings != now.chain.settings:
+        reason = f"settings changed from {last.chain.settings!r} to {now.chain.settings!r}"
+        return Miss("settings", "messages", reason, lost)
+    if end is not None and same <= end:
+        return _changed(last.chain, now.chain, same, lost)
+    return _elsewhere(last, now, read, lost)
 
 
-def _shared(before: Chain, now: Chain) -> int:
-    same = 0
-    for old, new in zip(before.hashes, now.hashes, strict=False):
-        if old != new:
-            break
-        same += 1
-    return same
+def _too_short(told: Usage, read: int, minimum: int) -> Miss | None:
+    if read or told.prompt >= minimum:
+        return None
+    reason = f"below the minimum: {told.prompt} tokens, and this model caches none below {minimum}"
+    return Miss("below_minimum", EVERYTHING, reason, told.prompt)
 
 
-def _first_difference(before: Chain, now: Chain, index: int) -> int:
+def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
+    """Name the first segment that differs and the byte in it."""
     if index >= len(now.contents):
-        return 0
+        return Miss("changed", label(before, index), "changed: it is no longer sent", lost)
+    cause: Cause = "tools" if index == 0 else "changed"
     old, new = rendered(before.contents[index]), rendered(now.contents[index])
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(old), len(new)))
+    offset = _leading(old, new)
+    if index and kind(before.contents[index]) == kind(now.contents[index]):
+        offset -= len(kind(now.contents[index])) + 1
+    reason = f"changed at byte {offset}"
+    if old == new:
+        reason = "changed: it stands in another role"
+    elif index == 0:
+        old_tools, new_tools = before.prompt.tools, now.prompt.tools
+        common = _leading(old_tools, new_tools)
+        tool = (*new_tools[common:], *old_tools[common:])[0]
+        reason = f"the tools changed from {tool.name} on, at byte {offset}"
+    return Miss(cause, label(now, index), reason, lost, offset)
+
+
+def _elsewhere(last: Asked, now: Asked, read: int, lost: int) -> Miss | None:
+    """Explain a miss of an unchanged prefix that should be alive."""
+    places, end = now.chain.places, last.prediction.end
+    if end is not None:
+        ahead = [places[m] - places[end] for m, _ in marks_of(now.chain.prompt) if m >= end]
+        if not ahead or min(ahead) >= LOOKBACK:
+            far = f"{min(ahead)} positions before" if ahead else "after"
+            reason = f"the last write is {far} the next breakpoint; lookback is {LOOKBACK}"
+            return Miss("lookback", label(now.chain, end), reason, lost)
+    if last.usage is None and now.prediction.read <= read:
+        return None
+    if _shows_media(last.chain) != _shows_media(now.chain):
+        reason = "the first image came or the last one went, which costs the messages' cache"
+        return Miss("images", "messages", reason, lost)
+    return Miss("unknown", _unserved(now, read), "the provider no longer had it", lost)
+
+
+def _leading(old: Sequence[object], new: Sequence[object]) -> int:
+    alike = list(map(eq, old, new))
+    return alike.index(False) if False in alike else len(alike)
+
+
+def _unserved(now: Asked, read: int) -> str:
+    """Name the first segment that was not served."""
+    sizes, expected = now.chain.sizes, now.prediction
+    if read <= LEAST or not sizes:
+        return EVERYTHING
+    if expected.hit is not None and abs(expected.read - read) <= max(LEAST, TOLERANCE * read):
+        return label(now.chain, expected.hit + 1)
+    total = sizes[-1] if now.usage is None else now.usage.prompt
+    return label(now.chain, bisect_right(sizes, read * sizes[-1] / total))
+
+
+def _shows_media(chain: Chain) -> bool:
+    contents = (c.content for c in chain.contents if isinstance(c, Block))
+    return any(
+        isinstance(c, MediaBlock) or (isinstance(c, ResultBlock) and bool(c.media))
+        for c in contents
+    )
