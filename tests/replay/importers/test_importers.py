@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import JsonObject, Message
+from sidecar.core.parts import (
+    JsonObject,
+    Message,
+    ReasoningPart,
+    StepFinishPart,
+    TextPart,
+    ToolCompleted,
+    ToolPart,
+    Usage,
+)
 from sidecar.replay.importers import (
     find_files,
     find_recordings,
@@ -15,60 +24,54 @@ from sidecar.replay.importers import (
     open_transcript,
     open_transcripts,
 )
-from sidecar.replay.transcript import Damaged
-
-AT = "2026-01-08T14:41:01Z"
-BLOCKS = [{"type": "text", "text": "hello"}]
-CLAUDE = {
-    "type": "user",
-    "uuid": "u",
-    "sessionId": "s1",
-    "cwd": "/d",
-    "timestamp": AT,
-    "message": {"role": "user", "content": "hello"},
-}
-CODEX = [
-    {"type": "session_meta", "timestamp": AT, "payload": {"id": "s1", "cwd": "/d"}},
-    {
-        "type": "response_item",
-        "timestamp": AT,
-        "payload": {
-            "type": "message",
-            "role": "user",
-            "content": [{"type": "input_text", "text": "hello"}],
-        },
-    },
-]
-PI = [
-    {"type": "session", "id": "s1", "cwd": "/d", "timestamp": AT},
-    {"type": "message", "timestamp": AT, "message": {"role": "user", "content": BLOCKS}},
-]
-OPENCODE = {
-    "info": {"id": "s1", "title": "A title", "directory": "/d"},
-    "messages": [{"info": {"role": "user", "sessionID": "s1"}, "parts": BLOCKS}],
-}
-NEUTRAL = {"role": "user", "origin": "human", "parts": BLOCKS, "usage": None, "ts": AT}
-FORMATS: dict[str, list[JsonObject]] = {
-    "claude-code": [{"type": "summary", "summary": "A title"}, CLAUDE],  # type: ignore[list-item]
-    "codex": CODEX,  # type: ignore[dict-item]
-    "neutral": [NEUTRAL],  # type: ignore[list-item]
-    "opencode": [OPENCODE],  # type: ignore[list-item]
-    "pi": PI,  # type: ignore[dict-item]
-}
+from sidecar.replay.transcript import Damaged, Entry
+from tests.replay.importers.recordings import FORMATS, MS, NEUTRAL, OPENCODE
 
 
 def packed(lines: list[JsonObject]) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
-def texts(path: Path) -> list[object]:
-    entries = open_transcript(path).entries
-    return [
-        [getattr(part, "text", part) for part in entry.parts]
-        if isinstance(entry, Message)
-        else entry
-        for entry in entries
-    ]
+def told(entry: Entry) -> tuple[object, ...]:
+    """Everything about an entry that does not differ between agents."""
+    if not isinstance(entry, Message):
+        return (type(entry).__name__,)
+    parts: list[object] = []
+    for part in entry.parts:
+        match part:
+            case TextPart(source=source, text=text):
+                parts.append((source, text))
+            case ReasoningPart(text=text):
+                parts.append(("reasoning", text))
+            case ToolPart(state=ToolCompleted(output=output, finished=ended) as state):
+                failed = state.metadata.get("isError", False)
+                given = (part.call_id, part.name, part.input)
+                parts.append((*given, output.text, failed, (ended - MS) // 1000))
+            case StepFinishPart(usage=usage, started=started):
+                parts.append((usage, (started - MS) // 1000))
+            case _:
+                parts.append(part)
+    at = (entry.created - MS) // 1000
+    return (entry.role, entry.turn_id, entry.model, at, *parts)
+
+
+SAME = [
+    ("user", "t0", "", 1, ("typed", "look")),
+    (
+        *("assistant", "t0", "opus", 2),
+        *(("reasoning", "hm"), ("model", "I look")),
+        ("c1", "bash", {"command": "ls"}, "one", False, 3),
+        (Usage(10, 20, output=5, requests=1), 1),
+    ),
+    (
+        *("assistant", "t0", "opus", 4),
+        ("c2", "bash", {"command": "cd"}, "no", True, 5),
+        (Usage(10, 30, output=5, requests=1), 3),
+    ),
+    ("Compacted",),
+    ("user", "t1", "", 7, ("typed", "go on")),
+    (*("assistant", "t1", "opus", 8), ("model", "done"), (Usage(10, 40, output=5, requests=1), 7)),
+]
 
 
 def test_every_importer_has_its_example_here() -> None:
@@ -82,13 +85,15 @@ def test_each_example_is_recognised_by_its_importer_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("zipped", [False, True])
-def test_a_format_is_found_by_content(tmp_path: Path, name: str, zipped: bool) -> None:
+def test_every_agent_s_file_gives_the_same_session_whatever_it_is_called(
+    tmp_path: Path, name: str, zipped: bool
+) -> None:
     path = tmp_path / "session.txt"
     data = packed(FORMATS[name])
     path.write_bytes(gzip.compress(data) if zipped else data)
     transcript = open_transcript(path)
     assert (transcript.format, transcript.path) == (name, str(path))
-    assert texts(path) == [["hello"]]
+    assert [told(entry) for entry in transcript.entries] == SAME
     if name != "neutral":
         assert (transcript.cwd, transcript.session) == ("/d", "s1")
     if name in ("claude-code", "opencode"):
@@ -97,16 +102,15 @@ def test_a_format_is_found_by_content(tmp_path: Path, name: str, zipped: bool) -
 
 def test_a_document_over_many_lines_is_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
-    path.write_text(json.dumps(OPENCODE, indent=2))
-    assert open_transcript(path).format == "opencode"
-    assert texts(path) == [["hello"]]
-    path.write_text(json.dumps(OPENCODE["messages"], indent=2))
-    assert texts(path) == [["hello"]]
+    path.write_text(json.dumps(OPENCODE[0], indent=2))
+    assert [told(entry) for entry in open_transcript(path).entries] == SAME
+    path.write_text(json.dumps(OPENCODE[0]["messages"], indent=2))
+    assert [told(entry) for entry in open_transcript(path).entries] == SAME
 
 
 def test_damaged_lines_stand_among_the_messages(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    good = packed([NEUTRAL])  # type: ignore[list-item]
+    good = packed(NEUTRAL[:1])
     path.write_bytes(b"{\n" + good + b"\xff\n" + good + good[:20])
     entries = list(open_transcript(path).entries)
     assert [e.line if isinstance(e, Damaged) else "message" for e in entries] == [
@@ -156,5 +160,5 @@ def test_a_folder_gives_its_recordings_in_order_and_says_what_is_none(tmp_path: 
 
 def test_a_format_can_be_forced(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes(packed([{"role": "user", "parts": BLOCKS, "origin": "human"}]))  # type: ignore[dict-item]
+    path.write_bytes(packed(NEUTRAL))
     assert open_transcript(path, "pi").format == "pi"
