@@ -86,9 +86,9 @@ class Writer:
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[Entry]:
         """Take a user's message; a typed one opens a turn.
 
-        What the agent itself attached while calls are open waits for their results.
+        What was said while calls are open waits for their results: the model saw it after them.
         """
-        if typed or not self._calls:
+        if not self._calls:
             yield from self.flush()
         if typed or self._turn < 0:
             self._turn += 1

@@ -16,6 +16,7 @@ from sidecar.core.parts import (
     Millis,
     Part,
     ReasoningPart,
+    ToolPart,
     Usage,
 )
 from sidecar.replay.transcript import (
@@ -67,6 +68,9 @@ def _line(writer: Writer, line: JsonObject) -> Iterator[Entry | str]:
             usage, stop, model = _usage(line), text_of(line.get("stop")), line.get("model")
             parts = yield from _assistant_parts(writer, line, at)
             yield from writer.assistant(parts, at, usage, stop, text_of(model))
+            for call in parts:
+                if isinstance(call, ToolPart) and call.call_id == call.id:
+                    writer.result(call.call_id, "", at, {})
         case "tool":
             yield from _results(writer, line, at)
         case role:
@@ -103,8 +107,10 @@ def _assistant_parts(
                 metadata: JsonObject = {"opaqueChars": hidden} if hidden else {}
                 thought = text_of(part.get("text"))
                 parts.append(ReasoningPart(writer.part_id(position), thought, metadata))
-            case {"type": "tool_call", "id": str(call_id), "name": str(name)}:
-                parts.append(writer.call(position, call_id, name, part.get("input"), at))
+            case {"type": "tool_call", "id": str() | None as call_id, "name": str(name)}:
+                # The provider ran what has no id, and no result of it was recorded.
+                named = call_id or writer.part_id(position)
+                parts.append(writer.call(position, named, name, part.get("input"), at))
             case _:
                 yield f"a part cannot be read: {part.get('type')!r:.80}"
     return parts
