@@ -1,79 +1,91 @@
-"""What the provider's cache holds of a session: predicted before each request, checked after it."""
+"""What the provider's cache holds of a session: foreseen before a request, checked after it."""
 
 from sidecar.core.parts import Millis, Usage
-from sidecar.core.prompt import Prompt, Ttl
+from sidecar.core.prefix import Chain, Piece, link, marks_of
+from sidecar.core.prompt import ModelRequest, Ttl
 from sidecar.core.render import Block
 from sidecar.core.tokens import Count, count_block, count_tool
-from sidecar.core.warm import TTL_MS, Asked, Chain, Entry, Prediction, explain, link, predict
+from sidecar.core.warm import (
+    TTL_MS,
+    Asked,
+    Entry,
+    Miss,
+    Prediction,
+    Warm,
+    find_miss,
+    follow,
+    foresee,
+)
 
 
 class CacheWatch:
-    """Follows one session's requests. Sizes are raw estimates, scaled to tokens when told."""
+    """Follows one session's requests. `factor` is tokens per raw estimate, wherever it is given."""
 
     def __init__(self, count: Count) -> None:
         self._count = count
-        self._warm: dict[object, Entry] = {}
+        self._warm: Warm = {}
         self._last: Asked | None = None
         self._chain = Chain()
         self.last_break: tuple[str, str] | None = None
 
-    def predict(self, model: str, prompt: Prompt, at: Millis, minimum: int) -> Prediction:
-        """Say what a request with this prompt reads and writes; raw estimates."""
-        chain = link(model, prompt, self._weigh, self._chain)
-        prediction, _ = predict(
-            self._warm, chain.hashes, chain.sizes, chain.places, _marks(prompt), at, minimum
-        )
-        return prediction
+    def foresee(self, request: ModelRequest, at: Millis, minimum: int, factor: float) -> Prediction:
+        """Say what a request reads and writes if it starts `at`; nothing changes."""
+        return self._foresee(self._link(request), request, at, minimum, factor)
 
     def sent(
-        self, model: str, prompt: Prompt, at: Millis, minimum: int, usage: Usage
-    ) -> tuple[int, tuple[str, str] | None]:
-        """Take in a finished request and what it reported.
+        self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
+    ) -> tuple[Prediction, Miss | None]:
+        """Take in a finished request and what it reported, which wins over what was foreseen.
 
-        Gives the tokens that were expected from the cache, and why fewer came, if they did.
-        What is reported wins: when the provider had less than predicted, what was thought to be
-        warm is forgotten.
+        Gives what was foreseen, and why less came from the cache, if less did.
         """
-        chain = link(model, prompt, self._weigh, self._chain)
-        prediction, after = predict(
-            self._warm, chain.hashes, chain.sizes, chain.places, _marks(prompt), at, minimum
-        )
-        now = Asked(chain, at, prediction)
-        scale = usage.prompt / chain.sizes[-1] if chain.sizes and chain.sizes[-1] else 1.0
-        miss = explain(self._last, now, round(usage.cache_read / scale), minimum)
+        chain = self._link(request)
+        prediction = self._foresee(chain, request, at, minimum, factor)
+        now = Asked(chain, at, prediction, usage)
+        miss = find_miss(self._last, now, usage.cache_read, minimum)
+        self._warm = follow(self._warm, prediction, usage=usage)
         self._chain, self._last = chain, now
-        written = usage.cache_write_5m + usage.cache_write_1h
-        self._warm = dict(after) if usage.cache_read or written else {}
         if miss is not None:
-            self.last_break = miss
-        return round(prediction.read * scale), miss
+            self.last_break = (miss.segment, miss.reason)
+        return prediction, miss
 
-    def resume(self, model: str, prompt: Prompt, blocks: int, started: Millis, ttl: Ttl) -> None:
-        """Begin again after a restart: the last request had this many message blocks."""
-        chain = link(model, prompt, self._weigh, Chain())
-        static = len(prompt.system)
+    def resume(
+        self, request: ModelRequest, blocks: int, started: Millis, ttl: Ttl, usage: Usage
+    ) -> None:
+        """Begin again after a restart: the last request had this many message blocks.
+
+        `usage` is what it reported, so that how much its prefix holds is known exactly.
+        """
+        chain = self._link(request)
         self._chain = chain
-        for index, life in ((static, TTL_MS[ttl]), (static + blocks, TTL_MS["5m"])):
-            if 0 <= index < len(chain.hashes):
-                size = chain.sizes[index]
-                self._warm[chain.hashes[index]] = Entry(size, started + life, life)
+        total = chain.sizes[-1] if chain.sizes else 0
+        end = len(request.prompt.system) + blocks
+        warm: dict[object, Entry] = {}
+        cached = usage.prompt - usage.input
+        for index, life in ((chain.static - 1, TTL_MS[ttl]), (end, TTL_MS["5m"])):
+            if 0 <= index < len(chain.hashes) and total:
+                size = cached if index == end else round(chain.sizes[index] * cached / total)
+                warm[chain.hashes[index]] = Entry(size, started + life, life)
+        self._warm = warm
 
-    def _weigh(self, content: object) -> int:
+    def _foresee(
+        self, chain: Chain, request: ModelRequest, at: Millis, minimum: int, factor: float
+    ) -> Prediction:
+        return foresee(
+            self._warm,
+            chain.hashes,
+            chain.sizes,
+            chain.places,
+            marks_of(request.prompt),
+            at,
+            minimum,
+            scale=factor,
+        )
+
+    def _link(self, request: ModelRequest) -> Chain:
+        return link(request.model, request.prompt, self._weigh, self._chain, request.effort)
+
+    def _weigh(self, content: Piece) -> int:
         if isinstance(content, Block):
             return count_block(content, self._count)
-        if isinstance(content, tuple):
-            return sum(count_tool(tool, self._count) for tool in content)
-        return 0
-
-
-def _marks(prompt: Prompt) -> list[tuple[int, Ttl]]:
-    """Give the breakpoints as indices of segments: tools, then system blocks, then messages'."""
-    starts = []
-    at = 1 + len(prompt.system)
-    for message in prompt.messages:
-        starts.append(at)
-        at += len(message.blocks)
-    return [
-        (1 + mark.block if mark.message is None else starts[mark.message] + mark.block, mark.ttl)
-        for mark in prompt.breakpoints
-    ]
+        return sum(count_tool(tool, self._count) for tool in content)

@@ -13,7 +13,7 @@ from sidecar.core.parts import Json, JsonObject, MessageId, StepFinishPart
 from sidecar.core.plan import REWRITE_ID, Plan, Policy, Rates, Situation, Standing
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.pricing import money_of
-from sidecar.core.prompt import Ttl
+from sidecar.core.prompt import ModelRequest, Ttl
 from sidecar.core.render import Region
 from sidecar.core.view import Cause, Note, Rewrite
 from sidecar.session.emergency import drop_oldest
@@ -152,9 +152,9 @@ def restore(state: State) -> None:
         view.reshape(view_of(records), _anchor(state), since)
     view.replay(state.log)
     if view.anchor is not None:
-        static, started = view.static, view.anchor.started
-        prompt = view.prompt(state.log)
-        state.cached.resume(static.model, prompt, view.anchor.blocks, started, view.static_ttl)
+        anchor, prompt = view.anchor, view.prompt(state.log)
+        request = ModelRequest(view.static.model, prompt, 0, state.setting("effort"))
+        state.cached.resume(request, anchor.blocks, anchor.started, view.static_ttl, anchor.usage)
 
 
 def _static_ttl(state: State) -> Ttl:

@@ -1,11 +1,13 @@
 """Reading again what was logged: a range of bytes, or the lines that match."""
 
 import asyncio
+from collections.abc import Sequence
 from time import monotonic
 
 import regex
 
 from sidecar.core.errors import BadRequest
+from sidecar.core.outcome import argument, finding, one_line, result_text, status
 from sidecar.core.parts import (
     FilePart,
     Message,
@@ -69,6 +71,34 @@ def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> 
     end = _at_code_point(data, min(len(data), start + (LIMIT if limit is None else max(0, limit))))
     content = data[start:end].decode("utf-8", "surrogatepass")
     return Recalled(content, len(data), end if end < len(data) else None)
+
+
+async def recall_left_out(
+    parts: Sequence[Part], store: Store, span: tuple[int, int | None, str | None]
+) -> Recalled:
+    """Read what a rewrite left out: one line a part, or with a pattern the lines that match.
+
+    Matching lines come as `part:number:line`.
+    """
+    offset, limit, pattern = span
+    if not pattern:
+        return recalled("\n".join(map(_listed, parts)), offset, limit, None)
+    found = []
+    for part in parts:
+        if isinstance(part, TextPart | ToolPart | FilePart):
+            text = await whole_text(part, store)
+            lines = await asyncio.to_thread(_matching_lines, text, pattern)
+            found += [f"{part.id}:{line}" for line in lines.splitlines()]
+    return recalled("\n".join(found), offset, limit, None)
+
+
+def _listed(part: Part) -> str:
+    if isinstance(part, ToolPart):
+        size = len(result_text(part))
+        said = f"{part.name} {argument(part.input)} · {status(part)} · {size} characters"
+        return f"{part.id} · {said} · {finding(part)}"
+    text = getattr(part, "text", "") or ""
+    return f"{part.id} · {type(part).__name__.removesuffix('Part').lower()} · {one_line(text)}"
 
 
 def find_part(messages: tuple[Message, ...], wanted: str) -> Part:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from sidecar.core.parts import Json, JsonObject, MessageId, PartId
+from sidecar.core.parts import Json, JsonObject, MessageId, Part, PartId
 from sidecar.core.render import Region
 from sidecar.core.view import (
     Cause,
@@ -18,6 +18,7 @@ from sidecar.core.view import (
     View,
     fold_rewrites,
 )
+from sidecar.session.log import SessionLog
 from sidecar.store.values import Record
 
 REWRITE = "rewrite"
@@ -123,6 +124,19 @@ def pinned_parts(records: Sequence[Record]) -> frozenset[PartId]:
         if record.kind == PINNED:
             pinned[PartId(cast("str", record.body["partId"]))] = record.body["pinned"] is True
     return frozenset(part_id for part_id, kept in pinned.items() if kept)
+
+
+def left_out_by(log: SessionLog, compaction_id: str) -> tuple[Part, ...] | None:
+    """Give the parts that a rewrite left out or shortened, oldest first; `None` if there is none.
+
+    A rewrite that was taken back can still be asked.
+    """
+    bodies = (r.body for r in log.records if r.kind == REWRITE)
+    body = next((b for b in bodies if b.get("compactionId") == compaction_id), None)
+    if body is None:
+        return None
+    hidden = {part_id for part_id, how in from_json(body).rewrite.shown.items() if how is not None}
+    return tuple(part for message in log for part in message.parts if part.id in hidden)
 
 
 def _shown_to_json(how: Shown | None) -> JsonObject | None:

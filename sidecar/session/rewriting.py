@@ -7,7 +7,6 @@ from sidecar.core.errors import NothingToDo
 from sidecar.core.meter import Meter
 from sidecar.core.parts import JsonObject, PartId, TextPart, Usage
 from sidecar.core.pricing import money, money_of
-from sidecar.core.warm import Prediction
 from sidecar.session.blocks import parts_of
 from sidecar.session.compaction import (
     Decision,
@@ -135,11 +134,9 @@ class Rewriting:
         weight = await state.view.weigh_parts(parts)
         request = request_for(state, parts)
         tokens = read_size(state).total + round(weight * state.view.calibration.factor)
-        guess = state.cached.predict(
-            request.model, request.prompt, state.clock.now(), state.info().min_cacheable
-        )
-        sent = guess.read + guess.write_5m + guess.write_1h + guess.uncached
-        predicted = _scaled(guess, tokens / sent if sent else 1.0)
+        factor = state.view.calibration.factor
+        seen = state.cached.foresee(request, state.clock.now(), state.info().min_cacheable, factor)
+        predicted = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
         price = state.price(predicted)
         marks: tuple[JsonObject, ...] = tuple(
             {"message": mark.message, "block": mark.block, "ttl": mark.ttl}
@@ -175,13 +172,3 @@ class Rewriting:
             "breakEvenRequests": None if even is None else max(0, -int(-even // 1)),
         }
         return {**told, "summary": text} if text else told
-
-
-def _scaled(guess: Prediction, scale: float) -> Usage:
-    """Give a prediction in tokens, of raw estimates."""
-    return Usage(
-        input=round(guess.uncached * scale),
-        cache_read=round(guess.read * scale),
-        cache_write_5m=round(guess.write_5m * scale),
-        cache_write_1h=round(guess.write_1h * scale),
-    )

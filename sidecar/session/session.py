@@ -45,7 +45,8 @@ from sidecar.session.history import user_event
 from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
-from sidecar.session.recall import find_part, recall
+from sidecar.session.recall import find_part, recall, recall_left_out
+from sidecar.session.rewrites import left_out_by
 from sidecar.session.rewriting import Rewriting
 from sidecar.session.state import State
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
@@ -218,8 +219,11 @@ class Session:
         Raises:
             BadRequest: there is no such part, or the pattern cannot be used.
         """
-        part = find_part(self._state.log.messages, part_id)
-        return await recall(part, self._state.store, (offset, limit, pattern))
+        state, span = self._state, (offset, limit, pattern)
+        left_out = left_out_by(state.log, part_id)
+        if left_out is not None:
+            return await recall_left_out(left_out, state.store, span)
+        return await recall(find_part(state.log.messages, part_id), state.store, span)
 
     # --- the session's task ------------------------------------------------------------------
 

@@ -118,20 +118,23 @@ class _Attempt:
         message = replace(self._message, parts=parts, status="complete")
         turn.log.put(message)
         turn.log.spend(cost)
-        turn.view.observe(message, turn.log)
         told = self._checked(usage) if usage.prompt else {}
+        turn.view.observe(message, turn.log)
         await turn.log.commit("step", {"messageId": message.id, **told})
         turn.meter_changed()
         return StepEnd(message, self._draft.stop, self._draft.problems)
 
     def _checked(self, usage: Usage) -> JsonObject:
         """Compare what came from the cache with what was predicted; a miss is logged with why."""
-        request, minimum = self._request, self._turn.min_cacheable
-        predicted, miss = self._turn.cached.sent(
-            request.model, request.prompt, self._started, minimum, usage
+        turn = self._turn
+        factor = turn.view.calibration.factor
+        foreseen, miss = turn.cached.sent(
+            self._request, self._started, turn.min_cacheable, factor, usage
         )
-        told: JsonObject = {"predictedRead": predicted, "read": usage.cache_read}
-        return told if miss is None else {**told, "segment": miss[0], "reason": miss[1]}
+        told: JsonObject = {"predictedRead": foreseen.read, "read": usage.cache_read}
+        if miss is not None:
+            told |= {"miss": miss.cause, "segment": miss.segment, "reason": miss.reason}
+        return told
 
     async def discard(self, event: AttemptFailed) -> None:
         """Withdraw what this attempt streamed, and say that another follows."""

@@ -79,6 +79,7 @@ class View:
         self.anchor_message: MessageId | None = None
         self.static_ttl: Ttl = "5m"
         self.last: Anchor | None = None
+        self.anchor: Anchor | None = None
         self._left: list[tuple[core_view.View, Anchor]] = []
         self.rewrite(static, factor, since)
 
@@ -130,7 +131,7 @@ class View:
 
     def _forget(self, since: Millis) -> None:
         self.since = since
-        self.anchor: Anchor | None = None
+        self.anchor = None
         if self.last is not None and self.last.model != self.static.model:
             self.last = None
             self._left = []

@@ -160,7 +160,10 @@ def test_every_prompt_extends_the_last_unless_a_rewrite_says_why(
         assert meter["used"] == sum(meter["regions"].values())
         assert meter["accuracy"] == "exact"
     for step in played.steps():
-        assert abs(step["predictedRead"] - step["read"]) <= max(400, 0.03 * step["read"]), step
+        # Where the static prefix alone is read, its size is known by estimate only, once.
+        assert abs(step["predictedRead"] - step["read"]) <= 0.25 * step["read"] + 50, step
+    exact = sum(step["predictedRead"] == step["read"] for step in played.steps())
+    assert exact >= 0.8 * len(played.steps())
     assert played.by_hand is not None or played.nothing_to_do
     if played.by_hand is not None:
         planned, done, before, after, undone, again = played.by_hand
