@@ -67,7 +67,8 @@ def link(
     """Make the chain of a prompt from that of an earlier one; only what is new is hashed.
 
     `weigh` gives the tokens of one segment, and is asked about new ones only. Nothing is shared
-    with another model, nor are messages under other `settings`. `Chain()` is before the first.
+    with another model, nor are messages under other `settings`; a block object keeps its role.
+    `Chain()` is before the first.
     """
     contents: list[Piece] = [prompt.tools, *prompt.system]
     static = len(contents)

@@ -121,13 +121,10 @@ def foresee(
             written[ttl] += size - reached
             reached, end, expires_at = size, index, at + life
             continue
+        # Nothing is billed for a mark in what is read, so no entry is counted on to begin there.
         known = warm.get(hashes[index])
         if known is not None and known.expires >= at:
             touched.append(Touched(hashes[index], _renewed(known, at), marked=True))
-        elif raw and sizes[index] * read >= minimum * raw:
-            # What is read is not billed as written, even where no entry ended.
-            size = round(read * sizes[index] / raw)
-            touched.append(Touched(hashes[index], Entry(size, at + life, life), marked=True))
     total = read + round((sizes[-1] - raw) * scale) if sizes else 0
     left = total - reached
     return Prediction(
