@@ -148,7 +148,7 @@ class _Simulation:
             if plan is None:
                 return
             self._apply(plan, standing, request)
-            if plan.first < sent or not self.sent:
+            if plan.first < sent:
                 return
 
     def send(self, request: Request) -> None:
@@ -241,7 +241,7 @@ class _Simulation:
                 kept.append(shown)
         price = self._summarise(plan, standing)
         before = self._sizes[-1]
-        first_time = plan.first >= self._before and bool(self.sent)
+        first_time = plan.first >= self._before and plan.summary is None
         self.items = []
         del self._hashes[1:], self._sizes[1:], self._places[1:]
         for item in kept:
