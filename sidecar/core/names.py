@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 _SPAN = re.compile(r"`([^`\n]{3,80})`")
 _TOKEN = re.compile(r"[A-Za-z0-9_@~.][\w@~.+\-]*(?:/[\w@~.+\-]+)*|/[\w@~.+\-]+(?:/[\w@~.+\-]+)+")
-_CODEY = re.compile(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|::")
+_CODEY = re.compile(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
 _FILE = re.compile(r"^[\w\-]+(?:\.[\w\-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}$")
 LEAST = 6
 LONGEST = 160
