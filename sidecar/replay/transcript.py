@@ -1,11 +1,13 @@
 """A recorded session of any agent, read as a stream of our own messages."""
 
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
 from sidecar.core.parts import (
+    FilePart,
     Json,
     JsonObject,
     Media,
@@ -84,10 +86,12 @@ class Writer:
     _calls: dict[str, int] = field(default_factory=dict)
 
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[Entry]:
-        """Take a user's message; a typed one opens a turn.
+        """Take a user's message, unless it is empty; a typed one opens a turn.
 
         What was said while calls are open waits for their results: the model saw it after them.
         """
+        if not parts:
+            return
         if not self._calls:
             yield from self.flush()
         if typed or self._turn < 0:
@@ -161,6 +165,16 @@ class Writer:
         source = "typed" if by == "typed" else "context" if by == "context" else "model"
         return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
 
+    def said(self, blocks: Sequence[JsonObject], *, by: str) -> list[Part]:
+        """Make the parts of a user's message: texts, files, and a word for what has no bytes."""
+        parts: list[Part] = []
+        for block in blocks:
+            if media := media_of(block):
+                parts.append(FilePart(self.part_id(len(parts)), "", media=media))
+            elif text := text_of(block) or _word_for(block):
+                parts.append(self.text(len(parts), text, by=by))
+        return parts
+
     def call(self, position: int, call_id: str, name: str, given: Json, at: Millis) -> ToolPart:
         """Make a call that has no answer yet; if none comes it stays interrupted."""
         state = ToolError("no result was recorded", "interrupted", at, at)
@@ -208,6 +222,11 @@ def text_of(value: object) -> str:
             return _block_text(value)
 
 
+def _word_for(block: JsonObject) -> str:
+    kind = block.get("type")
+    return f"[{kind}]" if isinstance(kind, str) and "text" not in block else ""
+
+
 def _block_text(value: object) -> str:
     match value:
         case str():
@@ -216,6 +235,37 @@ def _block_text(value: object) -> str:
             return text
         case _:
             return ""
+
+
+def media_of(block: JsonObject) -> Media | None:
+    """Give the image or document of a block, however an agent writes it; `None` for no bytes."""
+    match block:
+        case {"source": {"media_type": str(kind), "data": str(data)}}:
+            pass
+        case {"mimeType": str(kind), "data": str(data)}:
+            pass
+        case {"image_url": str(url)} | {"url": str(url)}:
+            head, _, data = url.partition(",")
+            kind = head.removeprefix("data:").removesuffix(";base64")
+            if head != f"data:{kind};base64":
+                return None
+        case _:
+            return None
+    return Media(kind, data) if data and _is_base64(data) else None
+
+
+def _is_base64(data: str) -> bool:
+    """Tell by the beginning, which is all that is read of an image here."""
+    try:
+        b64decode(data[:400], validate=True)
+    except ValueError:
+        return False
+    return len(data) % 4 == 0
+
+
+def media_in(value: object) -> tuple[Media, ...]:
+    """Give the images and documents of a list of blocks."""
+    return tuple(media for block in objects(value) if (media := media_of(block)))
 
 
 def objects(value: object) -> list[JsonObject]:

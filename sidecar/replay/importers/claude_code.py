@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sidecar.core.parts import Json, JsonObject, Millis, Part, ReasoningPart, Usage
+from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.transcript import (
     Compacted,
     Damaged,
     Entry,
     Writer,
     count,
+    media_in,
     millis,
     objects,
     text_of,
@@ -58,6 +59,7 @@ class _Later:
     at: Millis
     call_id: str | None = None
     is_error: bool = False
+    media: tuple[Media, ...] = ()
 
 
 @dataclass(slots=True)
@@ -79,7 +81,7 @@ class _Reader:
             return
         kind, at = line.get("type"), millis(line.get("timestamp"))
         if kind == "system" and line.get("subtype") == "compact_boundary":
-            yield from self._compact()
+            yield from self._compact(at)
         elif kind == "attachment":
             yield from self._note(number, _attached(line.get("attachment")), at)
         elif kind in ("user", "assistant"):
@@ -103,7 +105,7 @@ class _Reader:
             if item.call_id is None:
                 text = self.writer.text(0, item.text, by="context")
                 yield from self.writer.user([text], item.at, typed=False)
-            elif not self.writer.result(item.call_id, item.text, item.at, metadata):
+            elif not self.writer.result(item.call_id, item.text, item.at, metadata, item.media):
                 yield Damaged(item.line, "a tool's result has no open call")
 
     def _assistant(self, number: int, message: JsonObject, at: Millis) -> Iterator[Entry]:
@@ -125,25 +127,27 @@ class _Reader:
                 yield Damaged(number, f"a block cannot be read: {block.get('type')}")
 
     def _user(self, number: int, line: JsonObject, content: Json, at: Millis) -> Iterator[Entry]:
-        texts: list[str] = [content] if isinstance(content, str) else []
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        said: list[JsonObject] = []
         for block in objects(content):
             if block.get("type") == "tool_result":
                 call_id, text = str(block.get("tool_use_id")), text_of(block.get("content"))
-                failed = block.get("is_error") is True
-                self._waiting.append(_Later(number, text, at, call_id, failed))
+                failed, media = block.get("is_error") is True, media_in(block.get("content"))
+                self._waiting.append(_Later(number, text, at, call_id, failed, media))
             elif block.get("type") in ("text", "image", "document"):
-                texts.append(text_of(block) or f"[{block.get('type')}]")
+                said.append(block)
             else:
                 yield Damaged(number, f"a block cannot be read: {block.get('type')}")
+        texts = [text_of(block) for block in said]
         if line.get("isCompactSummary") is True:
-            yield from self._compact()
+            yield from self._compact(at)
         elif line.get("isMeta") is True or "".join(texts[:1]).startswith(_ATTACHED):
             yield from self._note(number, "\n".join(texts), at)
-        elif any(texts):
+        elif any(texts) or media_in(said):
             yield from self.close()
             self._compacted = False
-            typed = [self.writer.text(i, text, by="typed") for i, text in enumerate(texts)]
-            yield from self.writer.user(list[Part](typed), at, typed=True)
+            yield from self.writer.user(self.writer.said(said, by="typed"), at, typed=True)
 
     def _note(self, line: int, text: str, at: Millis) -> Iterator[Entry]:
         if text:
@@ -151,12 +155,12 @@ class _Reader:
         if not self._id:
             yield from self.close()
 
-    def _compact(self) -> Iterator[Entry]:
+    def _compact(self, at: Millis) -> Iterator[Entry]:
         """Mark it once, though a boundary is followed by the summary, which was never said."""
         yield from self.close()
         if not self._compacted:
             yield from self.writer.flush()
-            yield Compacted()
+            yield Compacted(at)
         self._compacted = True
 
     def _part(self, position: int, block: JsonObject) -> Part | None:

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sidecar.core.parts import Json, JsonObject, Millis, Part, ReasoningPart, Usage
+from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.transcript import (
     Compacted,
     Damaged,
     Entry,
     Writer,
     count,
+    media_in,
     millis,
     objects,
     text_of,
@@ -59,6 +60,7 @@ class _Later:
     at: Millis
     call_id: str | None = None
     metadata: JsonObject = field(default_factory=dict)
+    media: tuple[Media, ...] = ()
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ class _Reader:
         elif kind == "compacted":
             yield from self.close()
             yield from self.writer.flush()
-            yield Compacted()
+            yield Compacted(at)
         elif kind == "response_item" and payload.get("type") not in _UNSEEN:
             yield from self._item(number, payload, at)
 
@@ -101,8 +103,12 @@ class _Reader:
         self._usage, self._ended = None, False
         for item in waiting:
             if item.call_id is None:
-                yield from self._say(item.texts, item.at, "context")
-            elif not self.writer.result(item.call_id, item.texts[0], item.at, item.metadata):
+                blocks: list[JsonObject] = [{"text": text} for text in item.texts]
+                parts = self.writer.said(blocks, by="context")
+                yield from self.writer.user(parts, item.at, typed=False)
+            elif not self.writer.result(
+                item.call_id, item.texts[0], item.at, item.metadata, item.media
+            ):
                 yield Damaged(item.line, "a tool's result has no open call")
 
     def _item(self, number: int, item: JsonObject, at: Millis) -> Iterator[Entry]:
@@ -113,7 +119,8 @@ class _Reader:
                 yield from self._note(number, texts, at)
             elif texts:
                 yield from self.close()
-                yield from self._say(texts, at, "typed")
+                said = self.writer.said(objects(content), by="typed")
+                yield from self.writer.user(said, at, typed=True)
         elif isinstance(kind, str) and kind.endswith("_output"):
             self._ended = True
             self._waiting.append(_result(number, item, at))
@@ -154,10 +161,6 @@ class _Reader:
         if not self._parts:
             yield from self.close()
 
-    def _say(self, texts: list[str], at: Millis, by: str) -> Iterator[Entry]:
-        parts: list[Part] = [self.writer.text(i, text, by=by) for i, text in enumerate(texts)]
-        yield from self.writer.user(parts, at, typed=by == "typed")
-
     def _count(self, info: Json) -> None:
         """Take a response's tokens; the same total twice is a repetition."""
         given = info if isinstance(info, dict) else {}
@@ -183,7 +186,8 @@ def _result(line: int, item: JsonObject, at: Millis) -> _Later:
     if isinstance(output, dict):
         metadata = {"isError": True} if output.get("success") is False else {}
         output = output.get("content")
-    return _Later(line, [text_of(output)], at, str(item.get("call_id")), metadata)
+    call_id, media = str(item.get("call_id")), media_in(output)
+    return _Later(line, [text_of(output)], at, call_id, metadata, media)
 
 
 def _arguments(item: JsonObject) -> Json:

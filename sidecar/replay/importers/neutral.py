@@ -62,8 +62,7 @@ def _line(writer: Writer, line: JsonObject) -> Iterator[Entry | str]:
         case "user":
             typed = origin in TYPED
             parts = yield from _user_parts(writer, line, typed=typed)
-            if parts:
-                yield from writer.user(parts, at, typed=typed)
+            yield from writer.user(parts, at, typed=typed)
         case "assistant":
             usage, stop, model = _usage(line), text_of(line.get("stop")), line.get("model")
             parts = yield from _assistant_parts(writer, line, at)

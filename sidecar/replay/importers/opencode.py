@@ -13,7 +13,6 @@ from sidecar.core.parts import (
     FilePart,
     Json,
     JsonObject,
-    Media,
     Millis,
     Part,
     ReasoningPart,
@@ -25,6 +24,7 @@ from sidecar.replay.transcript import (
     Entry,
     Writer,
     count,
+    media_of,
     millis,
     objects,
     text_of,
@@ -94,15 +94,14 @@ def _user(writer: Writer, info: JsonObject, given: Sequence[JsonObject]) -> Iter
             case {"type": "file", "url": str(url)}:
                 typed = True
                 name = text_of(part.get("filename"))
-                media = _media(part)
+                media = media_of(part)
                 uri = name if media else url
                 parts.append(FilePart(writer.part_id(len(parts)), uri, name, media))
             case {"type": kind} if kind in _UNSEEN:
                 pass
             case _:
                 yield f"a part cannot be read: {part.get('type')}"
-    if parts:
-        yield from writer.user(parts, _time(info, "created"), typed=typed)
+    yield from writer.user(parts, _time(info, "created"), typed=typed)
 
 
 @dataclass(slots=True)
@@ -165,7 +164,7 @@ def _end(
     for call_id, state in step.results:
         status, ended = state.get("status"), _time(state, "end")
         if status == "completed":
-            media = [m for file in objects(state.get("attachments")) if (m := _media(file))]
+            media = [m for file in objects(state.get("attachments")) if (m := media_of(file))]
             given = state.get("metadata")
             code = given.get("exit") if isinstance(given, dict) else None
             metadata: JsonObject = {"exitCode": code} if isinstance(code, int) else {}
@@ -190,16 +189,6 @@ def _usage(tokens: Json) -> Usage | None:
         requests=1,
     )
     return usage if usage.prompt else None
-
-
-def _media(file: JsonObject) -> Media | None:
-    """Give the image or document of a `data:` address; `None` for any other."""
-    url = text_of(file.get("url"))
-    head, comma, data = url.partition(",")
-    if not (comma and head.startswith("data:") and head.endswith(";base64")):
-        return None
-    kind = head.removeprefix("data:").removesuffix(";base64")
-    return Media(kind, data, text_of(file.get("filename")))
 
 
 def _time(given: JsonObject, key: str) -> Millis:

@@ -10,6 +10,7 @@ from sidecar.replay.transcript import (
     Entry,
     Writer,
     count,
+    media_in,
     millis,
     objects,
     text_of,
@@ -47,7 +48,7 @@ def _line(writer: Writer, number: int, line: JsonObject) -> Iterator[Entry]:
             yield Damaged(number, "it has no message")
         case {"type": "compaction"}:
             yield from writer.flush()
-            yield Compacted()
+            yield Compacted(at)
         case {"type": "branch_summary"}:
             yield from _note(writer, text_of(line.get("summary")), at)
         case {"type": "custom_message"}:
@@ -60,9 +61,8 @@ def _message(writer: Writer, number: int, message: JsonObject, at: Millis) -> It
     content = message.get("content")
     match message.get("role"):
         case "user":
-            texts = _texts(content)
-            parts: list[Part] = [writer.text(i, text, by="typed") for i, text in enumerate(texts)]
-            if parts:
+            blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+            if parts := writer.said(objects(blocks), by="typed"):
                 yield from writer.user(parts, at, typed=True)
             else:
                 yield Damaged(number, "a user's message holds nothing to read")
@@ -71,7 +71,8 @@ def _message(writer: Writer, number: int, message: JsonObject, at: Millis) -> It
         case "toolResult":
             call_id, failed = str(message.get("toolCallId")), message.get("isError") is True
             metadata: JsonObject = {"isError": True} if failed else {}
-            if not writer.result(call_id, "\n".join(_texts(content)), at, metadata):
+            text, media = text_of(content), media_in(content)
+            if not writer.result(call_id, text, at, metadata, media):
                 yield Damaged(number, "a tool's result has no open call")
         case "bashExecution":  # the user ran it, and the model sees what it gave
             command, output = text_of(message.get("command")), text_of(message.get("output"))
@@ -116,13 +117,6 @@ def _note(writer: Writer, text: str, at: Millis) -> Iterator[Entry]:
     """Give what the agent itself told the model."""
     if text:
         yield from writer.user([writer.text(0, text, by="context")], at, typed=False)
-
-
-def _texts(content: Json) -> list[str]:
-    """Give the texts of a content, and a word in place of an image."""
-    if isinstance(content, str):
-        return [content]
-    return [text_of(block) or f"[{block.get('type')}]" for block in objects(content)]
 
 
 def _usage(given: Json) -> Usage | None:
