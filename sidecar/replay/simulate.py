@@ -5,6 +5,7 @@ and cache follow the provider's rules: breakpoints, lookback, minimum, lifetime 
 the request.
 """
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from sidecar.core.names import NameIndex, names_in
@@ -23,6 +24,8 @@ RESERVE_SHARE = 16
 MINIMUM = 1_024
 """Tokens below which a breakpoint writes nothing."""
 STRIDE = 15
+HISTORY_MARKS = 3
+"""Breakpoints that the static prefix leaves."""
 NEWEST = 2
 """Steps that a rewrite leaves after what it rebuilt: its result ends before them."""
 ATTEMPTS = 2
@@ -102,6 +105,7 @@ class _Simulation:
         self._hashes: list[int] = [0]
         self._sizes: list[int] = [self._static]
         self._places: list[int] = [0]
+        self._run: int | None = None
         self._names = NameIndex()
         self.memory = Memory()
         self._warm: dict[object, Entry] = {}
@@ -110,6 +114,7 @@ class _Simulation:
         self._since = 0
         self._anchored = 0
         self._before = 0
+        self._extends = 0
         self._last: Millis | None = None
         self._arrived = 0
         self.cost = 0.0
@@ -180,12 +185,11 @@ class _Simulation:
         self.sent.append(Sent(request.step, request.at, total, read, write_5m + write_1h, uncached))
         self._rent += max(0, total - self._base)
         self._since += 1
-        self._before = len(self.items)
+        self._before = self._extends = len(self.items)
         self._last = request.at
         self.memory.answer(request)
 
     def _append(self, item: Item) -> None:
-        before = self.items[-1].unit if self.items else None
         self.items.append(item)
         if isinstance(item.shown, Dropped):
             self._hashes.append(self._hashes[-1])
@@ -196,8 +200,8 @@ class _Simulation:
         self._hashes.append(hash((self._hashes[-1], unit.part_id, item.tokens)))
         self._sizes.append(self._sizes[-1] + item.tokens)
         is_call = unit.kind == "call"
-        joined = is_call and before is not None and before.kind == "call"
-        joined = joined and before is not None and before.step == unit.step
+        joined = is_call and self._run == unit.step
+        self._run = unit.step if is_call else None
         self._places.append(self._places[-1] + (0 if joined else 2 if is_call else 1))
 
     def _standing(self, request: Request) -> Standing:
@@ -242,14 +246,14 @@ class _Simulation:
         price = self._summarise(plan, standing)
         before = self._sizes[-1]
         first_time = plan.first >= self._before and plan.summary is None
-        self.items = []
+        self.items, self._run = [], None
         del self._hashes[1:], self._sizes[1:], self._places[1:]
         for item in kept:
             self._append(item)
         self.memory.rewrite(self.items, covered=bool(plan.note))
         if first_time:
             return
-        self._base, self._rent, self._since = self._sizes[-1], 0, 0
+        self._base, self._rent, self._since, self._extends = self._sizes[-1], 0, 0, 0
         self._anchored = self._end_of_rebuilt(request.step)
         after = self._sizes[-1]
         self.rewrites.append(Rewritten(request.step, plan.cause, plan.reason, before, after, price))
@@ -281,10 +285,18 @@ class _Simulation:
 
     def _marks(self) -> list[tuple[int, Ttl]]:
         """Choose the breakpoints as `core/cache.place` does: static, anchor, last, newest."""
-        newest = len(self._sizes) - 1
-        last = min(self._before, newest)
-        chosen = {min(self._anchored, newest), last, newest} - {0}
-        if len(chosen) < 3 and self._places[newest] - self._places[last] > STRIDE:
-            reach = self._places[newest] - STRIDE
-            chosen.add(max(i for i in range(newest + 1) if self._places[i] <= reach))
-        return [(0, self._ttl), *((index, "5m") for index in sorted(chosen - {0}))]
+        places = self._places
+        newest = len(places) - 1
+        last = min(self._extends, newest)
+        chosen = {self._shown(index) for index in (self._anchored, last, newest)} - {0}
+        reach = places[newest] - STRIDE
+        while len(chosen) < HISTORY_MARKS and reach > max(places[last], 1):
+            chosen.add(self._shown(bisect_right(places, reach) - 1))
+            reach -= STRIDE
+        return [(0, self._ttl), *((index, "5m") for index in sorted(chosen))]
+
+    def _shown(self, index: int) -> int:
+        """Give the last segment up to this one that is not dropped: only that can be marked."""
+        while index and self._hashes[index] == self._hashes[index - 1]:
+            index -= 1
+        return index

@@ -63,11 +63,12 @@ def test_a_static_entry_of_an_hour_outlives_a_pause() -> None:
     assert run.cost == pytest.approx(dear + cheap * 1.25 + read * 0.1)
 
 
-@pytest.mark.parametrize(("added", "read"), [(19, 3_000), (20, 2_000)])
+@pytest.mark.parametrize(("added", "read"), [(48, 3_000), (49, 2_000)])
 def test_an_entry_is_found_from_a_breakpoint_at_most_19_positions_after_it(
     added: int, read: int
 ) -> None:
-    # The edit spoils all that the second request wrote; the last end that is marked is its end.
+    # The edit spoils all that the second request wrote. The third has breakpoints at its end, and
+    # 15 and 30 positions before it: of 50 positions, at 20, from where the first one is in reach.
     policy = Scripted({2: shortened("p1", to=5)})
     run = simulate(talk(f"0: t1000; 10: {'p10 ' * added}; 20: p10"), policy, WINDOW, RATES)
     assert bills(run)[2] == (read, 3_000 - read + 5 + added * 10, 0)

@@ -1,0 +1,185 @@
+"""The replay's cache on random histories: what the provider's simulator bills for the same prompts."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sidecar.core.cache import place
+from sidecar.core.plan import Change, Plan, Situation
+from sidecar.core.prompt import Prompt, Ttl
+from sidecar.core.render import Block, Rendered, TextBlock
+from sidecar.core.units import Item
+from sidecar.core.view import Dropped, Placeholder
+from sidecar.replay.conversation import Conversation
+from sidecar.replay.simulate import MINIMUM, _Simulation
+from tests.fakes.cache_simulator import CacheSimulator
+from tests.fakes.validation import Body
+from tests.replay.talks import RATES, WINDOW, Scripted, talk
+
+NOTE = 25
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Before this request: which items change, in per mille of all, to how many tokens or none."""
+
+    step: int
+    parts: tuple[int, ...]
+    to: int
+    note: bool
+
+
+def edited(edit: Edit, situation: Situation) -> Plan | None:
+    items = situation.items
+    chosen = sorted({share * len(items) // 1_000 for share in edit.parts})
+    # Notes stay: only a plan can retire them.
+    chosen = [i for i in chosen if items[i].unit.kind != "ledger"]
+    if not chosen:
+        return None
+    shown = Placeholder() if edit.to else Dropped()
+    changes = tuple(
+        Change(items[i].unit.part_id, shown, "", items[i].tokens, edit.to) for i in chosen
+    )
+    used = situation.standing.used
+    note, size = ("note", NOTE) if edit.note else ("", 0)
+    return Plan("scripted", "budget", "", 0, changes, chosen[0], used, used, note, size)
+
+
+def blocks_of(items: list[Item], static: int) -> tuple[list[Body], list[int]]:
+    """What would be sent: each step's calls, then their results. And where each item ends."""
+    blocks: list[Body] = [{"type": "text", "text": f"static tokens={static}"}]
+    ends = [0]
+    waiting: list[Body] = []
+    step = -1
+    for item in items:
+        unit = item.unit
+        if waiting and (unit.kind != "call" or unit.step != step):
+            blocks += waiting
+            waiting = []
+        if not isinstance(item.shown, Dropped):
+            name = f"{unit.part_id} {item.shown}"
+            if unit.kind == "call":
+                blocks.append({"type": "tool_use", "input": f"{name} tokens={item.call}"})
+                waiting.append({"type": "tool_result", "content": f"{name} tokens={item.result}"})
+            else:
+                blocks.append({"type": "text", "text": f"{name} tokens={item.tokens}"})
+        step = unit.step
+        ends.append(len(blocks) + len(waiting) - 1)
+    return blocks + waiting, ends
+
+
+def body(blocks: list[Body], marks: list[tuple[int, Ttl]]) -> Body:
+    for index, ttl in marks:
+        assert "cache_control" not in blocks[index], "two breakpoints in one place"
+        blocks[index]["cache_control"] = {"type": "ephemeral", "ttl": ttl}
+    return {"model": "m", "messages": [{"role": "user", "content": blocks}]}
+
+
+def counted(text: str) -> int:
+    found = re.search(r"tokens=(\d+)", text)
+    assert found, text
+    return int(found[1])
+
+
+def assert_same_positions(state: _Simulation, places: list[int], ends: list[int]) -> None:
+    whole = [0, *(i + 1 for i, item in enumerate(state.items) if item.unit.kind != "call")]
+    assert [state._places[i] for i in whole] == [places[ends[i]] for i in whole]
+    assert state._places[-1] == places[-1]
+
+
+def played(conversation: Conversation, edits: list[Edit], ttl: Ttl) -> _Simulation:
+    script = {edit.step: partial(edited, edit) for edit in edits}
+    return _Simulation(conversation, Scripted(script, static_ttl=ttl), WINDOW, RATES)
+
+
+def compare(notation: str, edits: list[Edit], ttl: Ttl, static: int) -> None:
+    conversation = talk(notation, static)
+    state = played(conversation, edits, ttl)
+    clock = [0.0]
+    provider = CacheSimulator(lambda: clock[0], MINIMUM, counted)
+    for request in conversation.requests:
+        clock[0] = request.at / 1_000
+        state.arrive(request)
+        state.decide(request)
+        blocks, ends = blocks_of(state.items, static)
+        prompt = body(blocks, [(ends[index], ttl) for index, ttl in state._marks()])
+        assert_same_positions(state, provider._prefixes(prompt, blocks)[2], ends)
+        usage = provider.request(prompt)
+        before = state.cost
+        state.send(request)
+        sent = state.sent[-1]
+        wrote = usage["cache_creation"]
+        read, uncached = usage["cache_read_input_tokens"], usage["input_tokens"]
+        assert (sent.read, sent.write, sent.uncached) == (
+            read,
+            usage["cache_creation_input_tokens"],
+            uncached,
+        )
+        dear = wrote["ephemeral_1h_input_tokens"]
+        cost = read * 0.1 + uncached + wrote["ephemeral_5m_input_tokens"] * 1.25 + dear * 2
+        assert abs(state.cost - before - cost) < 1e-6
+
+
+# Twelve pauses of 20 s, or one that outlives everything: that a marked entry which is passed on
+# the way is renewed, which the simulator does not know, can make no difference.
+PAUSES = (0, 1, 20, 20, 3_601)
+TEXTS = ("p50", "t10", "r20 p10", "p5 " * 16, "p5 " * 33, "t1 p9 " * 26)
+ARRIVALS = (*TEXTS, "c90", "p40 c200 c30", "c2000", "c20 " * 30)
+
+
+@st.composite
+def notations(draw: st.DrawFn, arrivals: Sequence[str] = ARRIVALS) -> str:
+    at = 0
+    requests = []
+    for _ in range(draw(st.integers(2, 12))):
+        at += draw(st.sampled_from(PAUSES))
+        requests.append(f"{at}: {draw(st.sampled_from(arrivals))}")
+    return "; ".join(requests)
+
+
+edits = st.builds(
+    Edit,
+    step=st.integers(0, 11),
+    parts=st.lists(st.integers(0, 999), min_size=1, max_size=6).map(tuple),
+    to=st.sampled_from((0, 0, 2, 7)),
+    note=st.booleans(),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    notations(),
+    st.lists(edits, max_size=4),
+    st.sampled_from(("5m", "1h")),
+    st.sampled_from((900, 2_000)),
+)
+def test_a_replay_bills_what_the_provider_s_simulator_bills(
+    notation: str, edits: list[Edit], ttl: Ttl, static: int
+) -> None:
+    compare(notation, edits, ttl, static)
+
+
+@settings(max_examples=80, deadline=None)
+@given(notations(TEXTS), st.lists(edits, max_size=3))
+def test_breakpoints_stand_where_a_session_would_put_them(notation: str, edits: list[Edit]) -> None:
+    conversation = talk(notation)
+    state = played(conversation, edits, "1h")
+    before = 0
+    for request in conversation.requests:
+        rewrites = len(state.rewrites)
+        state.arrive(request)
+        state.decide(request)
+        blocks, ends = blocks_of(state.items, conversation.static)
+        texts = tuple(Block(TextBlock(block["text"]), "user") for block in blocks)
+        prompt = Prompt((), texts[:1], (Rendered("user", texts[1:]),))
+        # A rewrite ends what the last request had: its end is no breakpoint any more.
+        sent = before if len(state.rewrites) == rewrites else 0
+        found = place(prompt, sent, anchor=ends[state._anchored], static_ttl="1h")
+        wanted = [(0 if b.message is None else b.block + 1, b.ttl) for b in found]
+        assert [(ends[index], ttl) for index, ttl in state._marks()] == wanted
+        state.send(request)
+        before = len(blocks) - 1
