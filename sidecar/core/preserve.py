@@ -96,7 +96,7 @@ def asked_to_keep(text: str) -> frozenset[str]:
 
 def is_named(unit: Unit, names: Iterable[str]) -> bool:
     """Whether the unit is a call whose argument is one of these names, or a path ending in one."""
-    said = unit.argument.removeprefix("./")
+    said = unit.argument
     return bool(said) and any(
         said == name or said.endswith("/" + name)
         for name in (raw.removeprefix("./") for raw in names)

@@ -45,6 +45,12 @@ def test_calls_about_what_the_user_named_are_kept(argument: str, kept: bool) -> 
     assert preserved(items) == ({"p1"} if kept else set())
 
 
+def test_a_path_is_the_same_with_and_without_a_leading_dot() -> None:
+    items = history("U10 C100:Read(src/plan.py); A10 U10")
+    items[3] = saying(items[3], "please keep `./src/plan.py`")
+    assert preserved(items) == {"p1"}
+
+
 def test_what_the_model_says_to_keep_is_no_wish() -> None:
     items = history("U10 C100:Read(src/plan.py); A10")
     items[2] = saying(items[2], "I keep src/plan.py in mind")

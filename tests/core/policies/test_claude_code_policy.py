@@ -36,6 +36,11 @@ def test_a_file_in_view_is_not_restored_a_second_time_and_a_failed_read_never() 
     assert dropped(FULL.plan(given, "budget")) == parts([1, 2])
 
 
+def test_a_read_of_which_only_a_placeholder_is_left_is_not_a_file_that_stays() -> None:
+    given = situation("U10 C1k#:Read(a); C9k; C10; C10", AT)
+    assert dropped(FULL.plan(given, "budget")) == parts([1, 2])
+
+
 def test_in_a_small_window_the_files_take_a_quarter_of_the_history_at_most() -> None:
     given = situation("U10 C4k:Read(a); C20k; C10; C10", 31_000, window=64_000)
     plan = FULL.plan(given, "budget")

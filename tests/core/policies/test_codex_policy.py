@@ -38,7 +38,7 @@ def test_messages_that_come_to_20_000_tokens_all_stay() -> None:
 
 def test_the_newest_message_stays_whole_however_long() -> None:
     given = situation("U5k A10 U50k C10; C10; C10", AT)
-    assert dropped(POLICY.plan(given, "budget")) == parts([0, 1, 3])
+    assert shown_after(POLICY.plan(given, "budget")) == dict.fromkeys(parts([0, 1, 3]), "dropped")
 
 
 def test_what_little_room_is_left_is_no_message() -> None:

@@ -1,5 +1,7 @@
 """`gemini`: where the history is cut, and what becomes a snapshot."""
 
+from dataclasses import replace
+
 import pytest
 
 from sidecar.core.policies.gemini import Gemini, split
@@ -12,6 +14,7 @@ POLICY = Gemini()
     ("notation", "cut"),
     [
         ("U10 C690; A10 U10 C270; C10", 3),
+        ("U10 C690; U100 A50 U100 A50", 2),
         ("U10 C680; A10 U10 C290; C10", 3),
         ("U10 C300; A10 U10 C500; A10 U10 C100; C10", 6),
         ("U10 C300; A10 U10 X5 C500; C10; C10", 3),
@@ -22,6 +25,12 @@ POLICY = Gemini()
 )
 def test_the_cut_is_at_the_first_user_message_after_70_per_cent_else_the_last(notation, cut):
     assert split(history(notation)) == cut
+
+
+def test_a_cut_never_falls_into_a_user_message() -> None:
+    items = history("U10 C300; A10 U100 U900 C10")
+    items[4].unit = replace(items[4].unit, message_id=items[3].unit.message_id)
+    assert split(items) == 3
 
 
 def test_between_steps_the_cut_is_at_70_per_cent() -> None:

@@ -22,9 +22,9 @@ def test_the_oldest_half_of_the_turns_goes_rounded_down(turns: int, gone: range)
 
 
 def test_turns_that_are_gone_do_not_count() -> None:
-    given = situation("L900 U9- C9-; A9- " + TURN * 2 + NEWEST, AT)
+    given = situation("L900 U9- A9- U9- A9- " + TURN * 2 + NEWEST, AT)
     plan = POLICY.plan(given, "budget")
-    assert dropped(plan) == parts([4, 5, 6])
+    assert dropped(plan) == parts([5, 6, 7])
     assert plan is not None
     assert plan.retired == ("p0",)
 
