@@ -17,16 +17,27 @@ KEYS = (
 )  # fmt: skip
 LONGEST = 120
 _EXIT = re.compile(
-    r"(?:exit(?:ed)?(?: with)?(?: status| code)*[:= ]+|returncode>|exit_code[\"']?: ?)(\d+)", re.I
+    r"(?:exit(?:ed)?(?: with)?(?: status| code)+[:= ]+|exit(?:ed(?: with)?| with)[:= ]+|exit[:=] ?|"
+    r"\[exit |returncode>|exit_code[\"']?: ?)(\d+)",
+    re.I,
 )
+"""Not a bare `exit 1`, which is what scripts say that somebody reads."""
+_WORST = re.compile(
+    r"^[ \t]*(?:--- )?(?:[\w.]+)?(?:Error|Exception|FAIL(?:ED)?|panic|fatal|error)\b[:( ].*$", re.M
+)
+_CODE = re.compile(r"^npm (?:ERR!|error) code .*$", re.M)
 _ERROR = re.compile(
-    r"^(?:Traceback \(most recent call last\)|\s*(?:[\w.]+)?(?:Error|Exception|FAILED|FAIL|panic|"
-    r"fatal|error)\b.*|.*\b(?:error|Error|ERROR)\b.*|.*command not found.*|.*No such file.*)$",
+    r"^(?:Traceback \(most recent call last\)|[ \t]*(?:[\w.]+)?(?:Error|Exception|FAILED|FAIL|"
+    r"panic|fatal|error)\b.+|.*\b(?:error|Error|ERROR)\b.*|.*command not found.*|"
+    r".*No such file.*)$",
     re.M,
 )
-_WORST = re.compile(
-    r"^\s*(?:[\w.]+)?(?:Error|Exception|FAIL(?:ED)?|panic|fatal|error)\b[:( ].*$", re.M
+_WRAPPING = re.compile(
+    r"</?output>|<returncode>\d+</returncode>|Output:|(?:(?:Process|Command) exited with|Exit) "
+    r"code:? \d+|Chunk ID: \w+|Wall time: .*|Original token count: \d+"
 )
+"""Lines that a tool puts around what its command wrote."""
+_REFUSED = "<tool_use_error>"
 
 
 def argument(given: Json) -> str:
@@ -82,14 +93,24 @@ def text_failed(text: str) -> bool:
 
 
 def error_line(text: str) -> str:
-    """Give the line that says most about a failure: the last that names an error, else the last."""
+    """Give the line that says most about a failure: the last that names an error, else the last.
+
+    Where a command wrote nothing, that and its exit code is what there is to say.
+    """
+    if text.startswith(_REFUSED):
+        refusal = text.removeprefix(_REFUSED).lstrip().partition("\n")[0]
+        return one_line(refusal.removesuffix("</tool_use_error>"))
     ends = text if len(text) <= 16_000 else text[:8_000] + "\n" + text[-8_000:]
-    for pattern in (_WORST, _ERROR):
+    for pattern in (_WORST, _CODE, _ERROR):
         found = pattern.findall(ends)
         if found:
             return one_line(found[-1])
-    lines = [line for line in ends.splitlines() if line.strip()]
-    return one_line(lines[-1]) if lines else ""
+    lines = [line for raw in ends.splitlines() if (line := raw.strip())]
+    said = [line for line in lines if not _WRAPPING.fullmatch(line)]
+    if said or not lines:
+        return one_line(said[-1]) if said else ""
+    code = _EXIT.search(ends)
+    return one_line(lines[-1]) if code is None else f"exit {code.group(1)}, no output"
 
 
 def finding(part: ToolPart) -> str:
@@ -118,7 +139,7 @@ def status(part: ToolPart) -> str:
 def placeholder(part: ToolPart) -> str:
     """Name an evicted result: tool, key argument, size, status, finding, and its id."""
     text = result_text(part)
-    lines = text.count("\n") + 1 if text else 0
+    lines = text.count("\n") + (bool(text) and not text.endswith("\n"))
     said = finding(part)
     about = f" · {said}" if said else ""
     return (
@@ -129,5 +150,5 @@ def placeholder(part: ToolPart) -> str:
 
 def one_line(text: str, most: int = LONGEST) -> str:
     """Join a text's lines and cut it to `most` characters."""
-    joined = " ".join(text[: most * 4].split())
+    joined = " ".join(text.lstrip()[: most * 4].split())
     return joined if len(joined) <= most else joined[: most - 1] + "…"
