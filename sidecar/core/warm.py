@@ -17,14 +17,9 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.cache import LOOKBACK
 from sidecar.core.parts import Millis, Usage
-from sidecar.core.prefix import Chain, Mark, kind, label, link, marks_of, rendered
+from sidecar.core.prefix import Chain, Mark, kind, label, marks_of, rendered
 from sidecar.core.prompt import Ttl
 from sidecar.core.render import Block, MediaBlock, ResultBlock
-
-__all__ = [
-    "TTL_MS", "Asked", "Chain", "Entry", "Miss", "Prediction", "Touched", "Warm", "explain",
-    "find_miss", "follow", "foresee", "link", "predict", "rendered",
-]  # fmt: skip
 
 TTL_MS: Mapping[Ttl, Millis] = {"5m": 300_000, "1h": 3_600_000}
 MOST_KEPT = 256
@@ -106,8 +101,7 @@ def foresee(
     if hit is not None:
         entry = warm[hashes[hit]]
         read, raw = entry.size, sizes[hit]
-        if all(index != hit for index, _ in marks):
-            touched.append(Touched(hashes[hit], _renewed(entry, at), marked=False))
+        touched.append(Touched(hashes[hit], _renewed(entry, at), marked=False))
     end, expires_at = hit, None if hit is None else at + entry.ttl
     reached = read
     written: dict[Ttl, int] = {"5m": 0, "1h": 0}
@@ -199,6 +193,11 @@ def _believed(prediction: Prediction, usage: Usage) -> bool:
     return usage.cache_read >= prediction.read * BELIEVED
 
 
+def _shortened(prediction: Prediction, usage: Usage) -> bool:
+    """Whether what was to be kept for an hour is kept for five minutes only, as it was billed."""
+    return prediction.write_1h > 0 and not usage.cache_write_1h and usage.cache_write_5m > 0
+
+
 def _as_reported(
     touched: Sequence[Touched], prediction: Prediction, usage: Usage
 ) -> Iterator[Touched]:
@@ -213,8 +212,7 @@ def _as_reported(
     if prediction.write_1h and usage.cache_write_1h:
         knots.append((prediction.read + prediction.write_1h, hour))
     knots.append((prediction.cached, cached))
-    # A provider may keep for five minutes only what it was asked to keep for an hour.
-    shortened = not usage.cache_write_1h and usage.cache_write_5m > 0
+    shortened = _shortened(prediction, usage)
     for one in touched:
         entry = replace(one.entry, size=_between(knots, one.entry.size))
         if shortened and one.entry.size > prediction.read:
@@ -235,9 +233,6 @@ Cause: TypeAlias = Literal[
 ]  # fmt: skip
 LEAST = 100
 """Reported tokens below which a difference is not worth a word."""
-LEAST_ESTIMATED = 500
-TOLERANCE = 0.02
-"""What estimates may differ by, at least and as a share, before it is a miss."""
 EVERYTHING = "everything"
 
 
@@ -248,15 +243,12 @@ class Asked:
     chain: Chain
     started: Millis
     prediction: Prediction
-    usage: Usage | None = None
+    usage: Usage
 
     @property
     def left(self) -> int:
-        """Tokens of it that the provider's cache held afterwards, as far as is known."""
-        told = self.usage
-        if told is None:
-            return self.prediction.cached
-        return told.cache_read + told.cache_write_5m + told.cache_write_1h
+        """Tokens of it that the provider's cache held afterwards."""
+        return self.usage.cache_read + self.usage.cache_write_5m + self.usage.cache_write_1h
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,28 +266,18 @@ class Miss:
     offset: int | None = None
 
 
-def explain(
-    last: Asked | None, now: Asked, reported_read: int, minimum: int
-) -> tuple[str, str] | None:
-    """Say in words where and why less was read than the last request left: (segment, reason)."""
-    miss = find_miss(last, now, reported_read, minimum)
-    return None if miss is None else (miss.segment, miss.reason)
-
-
 def find_miss(last: Asked | None, now: Asked, read: int, minimum: int) -> Miss | None:
     """Find out why less was read than the last request left; `None` when as much was.
 
-    Where the last request's usage is known, only what the provider reported is compared, so that
-    estimates cannot pretend a miss; else `read` is in the unit of the predictions. A prompt that
-    left nothing because it is below the model's `minimum` is a miss of the request after it.
+    Only what the provider reported is compared, `read` with what it reported last, so that
+    estimates cannot pretend a miss. A prompt that left nothing because it is below the model's
+    `minimum` is a miss of the request after it.
     """
     if last is None:
         return None
-    left = last.left
-    lost = left - read
-    exact = last.usage is not None
-    if lost <= (LEAST if exact else max(LEAST_ESTIMATED, TOLERANCE * left)):
-        return None if left or last.usage is None else _too_short(last.usage, read, minimum)
+    lost = last.left - read
+    if lost <= LEAST:
+        return None if last.left else _too_short(last.usage, read, minimum)
     if last.chain.model != now.chain.model:
         reason = f"the model changed from {last.chain.model} to {now.chain.model}"
         return Miss("model", EVERYTHING, reason, lost)
@@ -303,6 +285,8 @@ def find_miss(last: Asked | None, now: Asked, read: int, minimum: int) -> Miss |
     if same < min(last.chain.static, now.chain.static):
         return _changed(last.chain, now.chain, same, lost)
     until, end = last.prediction.expires_at, last.prediction.end
+    if until is not None and _shortened(last.prediction, last.usage):
+        until = min(until, last.started + TTL_MS["5m"])
     if until is not None and now.started > until:
         ago, lived = (now.started - last.started) / 60_000, (until - last.started) // 60_000
         reason = f"expired: kept for {lived} min, and the last request began {ago:.1f} min before"
@@ -342,7 +326,7 @@ def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
     return Miss(cause, label(now, index), reason, lost, offset)
 
 
-def _elsewhere(last: Asked, now: Asked, read: int, lost: int) -> Miss | None:
+def _elsewhere(last: Asked, now: Asked, read: int, lost: int) -> Miss:
     """Explain a miss of an unchanged prefix that should be alive."""
     places, end = now.chain.places, last.prediction.end
     if end is not None:
@@ -351,8 +335,6 @@ def _elsewhere(last: Asked, now: Asked, read: int, lost: int) -> Miss | None:
             far = f"{min(ahead)} positions before" if ahead else "after"
             reason = f"the last write is {far} the next breakpoint; lookback is {LOOKBACK}"
             return Miss("lookback", label(now.chain, end), reason, lost)
-    if last.usage is None and now.prediction.read <= read:
-        return None
     if _shows_media(last.chain) != _shows_media(now.chain):
         reason = "the first image came or the last one went, which costs the messages' cache"
         return Miss("images", "messages", reason, lost)
@@ -365,14 +347,13 @@ def _leading(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def _unserved(now: Asked, read: int) -> str:
-    """Name the first segment that was not served."""
+    """Name the first segment that was not served, as well as estimates tell."""
     sizes, expected = now.chain.sizes, now.prediction
     if read <= LEAST or not sizes:
         return EVERYTHING
-    if expected.hit is not None and abs(expected.read - read) <= max(LEAST, TOLERANCE * read):
+    if expected.hit is not None and abs(expected.read - read) <= LEAST:
         return label(now.chain, expected.hit + 1)
-    total = sizes[-1] if now.usage is None else now.usage.prompt
-    return label(now.chain, bisect_right(sizes, read * sizes[-1] / total))
+    return label(now.chain, bisect_right(sizes, read * sizes[-1] / now.usage.prompt))
 
 
 def _shows_media(chain: Chain) -> bool:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sidecar.core.cache import can_mark, place
-from sidecar.core.parts import Usage
-from sidecar.core.prefix import Chain, Piece, link, marks_of
+from sidecar.core.parts import Role, Usage
+from sidecar.core.prefix import Chain, Mark, Piece, link, marks_of
 from sidecar.core.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec, flat
 from sidecar.core.render import (
     Block,
@@ -22,7 +22,7 @@ from sidecar.core.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.core.warm import MOST_KEPT, TTL_MS, Entry, Mark, Warm, follow, foresee, predict
+from sidecar.core.warm import MOST_KEPT, TTL_MS, Entry, Warm, follow, foresee, predict
 from sidecar.model.encode import encode
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body, in_order, plain
@@ -55,7 +55,7 @@ def block(letter: str) -> Block:
 def prompt(history: str, marked: tuple[Breakpoint, ...] = ()) -> Prompt:
     messages: list[Rendered] = []
     for letter in history:
-        role = "user" if letter.islower() else "assistant"
+        role: Role = "user" if letter.islower() else "assistant"
         if messages and messages[-1].role == role:
             messages[-1] = Rendered(role, (*messages[-1].blocks, block(letter)))
         else:
@@ -284,7 +284,7 @@ def test_only_so_many_entries_are_remembered_and_an_hour_outlasts_many_writes() 
 
 
 def test_expired_entries_are_forgotten() -> None:
-    warm = {"old": Entry(10, 99, 300_000), "young": Entry(10, 100, 300_000)}
+    warm: Warm = {"old": Entry(10, 99, 300_000), "young": Entry(10, 100, 300_000)}
     nothing = foresee(warm, ["a"], [1], [0], [], 100, 1)
     assert set(follow(warm, nothing)) == {"young"}
 

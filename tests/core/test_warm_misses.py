@@ -9,7 +9,7 @@ from sidecar.core.parts import Media, Usage
 from sidecar.core.prefix import Chain, link, marks_of
 from sidecar.core.prompt import Prompt, ToolSpec, flat
 from sidecar.core.render import Block, CallBlock, MediaBlock, Rendered, ResultBlock, TextBlock
-from sidecar.core.warm import Asked, Miss, Warm, explain, find_miss, follow, foresee
+from sidecar.core.warm import Asked, Miss, Warm, find_miss, follow, foresee
 
 MINIMUM = 512
 TOOLS = (ToolSpec("bash", "Runs.", {}), ToolSpec("read", "Reads.", {}))
@@ -55,8 +55,7 @@ class Session:
         hour: bool = False,
     ) -> Miss | None:
         """Answer as foreseen, but for `lost` tokens or with just `read` from the cache."""
-        ttl = "1h" if hour else "5m"
-        placed = place(prompt, self.before, static_ttl="1h" if hour else "5m", history_ttl=ttl)
+        placed = place(prompt, self.before, history_ttl="1h" if hour else "5m")
         prompt = replace(prompt, breakpoints=placed if marks else placed[-1:])
         before = Chain() if self.last is None else self.last.chain
         chain = link(model, prompt, lambda _: 1_000, before, settings)
@@ -74,16 +73,16 @@ class Session:
         self.warm = follow(self.warm, foreseen, usage=usage)
         now = Asked(chain, at, foreseen, usage)
         miss = find_miss(self.last, now, usage.cache_read, MINIMUM)
-        said = explain(self.last, now, usage.cache_read, MINIMUM)
-        assert said == (None if miss is None else (miss.segment, miss.reason))
         self.last, self.before = now, len(flat(prompt))
         return miss
 
 
-def after_first(now: Prompt, at: int = MINUTE, scale: float = 1.0, **how: bool) -> Miss | None:
-    session = Session(scale)
-    assert session.ask(FIRST) is None
-    return session.ask(now, at, **how)
+def after_first(
+    now: Prompt, at: int = MINUTE, *, marks: bool = True, hour: bool = False
+) -> Miss | None:
+    session = Session()
+    assert session.ask(FIRST, hour=hour) is None
+    return session.ask(now, at, marks=marks, hour=hour)
 
 
 def edited(message: int, block: int, text: str) -> Prompt:
@@ -282,23 +281,7 @@ def test_what_the_provider_dropped_is_unknown_from_there_on() -> None:
     assert miss.segment == "everything"
 
 
-def test_without_reported_usage_estimates_may_differ_a_little() -> None:
-    chain = link("m", replace(FIRST, breakpoints=place(FIRST, 0)), lambda _: 10_000, Chain())
-    parallel = chain.hashes, chain.sizes, chain.places
-    marks = marks_of(chain.prompt)
-    first = foresee({}, *parallel, marks, 0, MINIMUM)
-    warm = follow({}, first)
-    now = Asked(chain, MINUTE, foresee(warm, *parallel, marks, MINUTE, MINIMUM))
-    last = Asked(chain, 0, first)
-    assert find_miss(last, now, 78_400, MINIMUM) is None
-    miss = find_miss(last, now, 78_399, MINIMUM)
-    assert miss is not None
-    assert miss.cause == "unknown"
-    nothing = Asked(chain, MINUTE, foresee({}, *parallel, marks, MINUTE, MINIMUM))
-    assert find_miss(last, nothing, 0, MINIMUM) is None
-
-
 def test_a_first_request_has_nothing_to_miss() -> None:
     chain = link("m", FIRST, lambda _: 1, Chain())
     made = foresee({}, chain.hashes, chain.sizes, chain.places, (), 0, MINIMUM)
-    assert explain(None, Asked(chain, 0, made), 0, MINIMUM) is None
+    assert find_miss(None, Asked(chain, 0, made, Usage(input=8)), 0, MINIMUM) is None
