@@ -44,10 +44,17 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
     return tuple(instruction for instruction in found if instruction)
 
 
+def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
+    """Give the folders that exist in which `read_instructions` would look, trusted or not."""
+    folders = (user, *_downward(Path(os.path.realpath(cwd))))
+    return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
+
+
 def _downward(cwd: Path) -> list[Path]:
     above = [cwd, *cwd.parents]
-    home = Path(os.path.realpath(Path("~").expanduser()))
-    top = next((folder for folder in above if (folder / ".git").exists()), None)
+    # Those of `os.path` never raise, whatever becomes of a home or a folder meanwhile.
+    home = Path(os.path.realpath(os.path.expanduser("~")))
+    top = next((folder for folder in above if os.path.exists(folder / ".git")), None)
     if top is None:
         top = home if cwd.is_relative_to(home) else above[-1]
     return [

@@ -1,0 +1,164 @@
+"""Notices that files of instructions changed, for as long as the daemon runs.
+
+The system's events only make it quick. Nothing hangs on them: whether the text is another is
+found out by reading it and comparing hashes, after each event and every few seconds without one,
+for what is edited over a network, behind a link or in a folder that was made just now.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from sidecar.core.digest import digest
+from sidecar.core.parts import JsonObject
+from sidecar.workspace.instructions import NAMES, Instruction, instruction_folders, user_folder
+
+if TYPE_CHECKING:
+    from watchfiles import Change
+
+logger = logging.getLogger("sidecar.workspace")
+
+EVERY = 5.0
+"""Seconds between looks where no events come."""
+STEP_MS = 200
+"""How long events are gathered; also how often the watching thread sees that it should end."""
+MOST_FOLDERS = 256
+"""Folders with events; those beyond are only looked at every few seconds."""
+
+Read: TypeAlias = Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
+Seen: TypeAlias = Callable[[tuple[Instruction, ...]], None]
+
+
+def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
+    """Give the content hash of each file by its path; a path that no text can hold is mended."""
+    return {name_of(one.path): digest(one.text.encode()) for one in instructions}
+
+
+def name_of(path: str) -> str:
+    """Give a path as a request and the store can carry it: without lone surrogates."""
+    return path.encode("utf-8", "replace").decode("utf-8")
+
+
+@dataclass(slots=True)
+class _Follower:
+    cwd: str
+    trusted: Callable[[], bool]
+    read: Read
+    seen: Seen
+    known: Mapping[str, str] | None = None
+
+
+class InstructionsWatch:
+    """One watch over the instructions of all open workspaces; it takes one thread."""
+
+    def __init__(self, user: Path | None = None, every: float = EVERY) -> None:
+        self._user = user_folder() if user is None else user
+        self._every = every
+        self._followers: dict[str, _Follower] = {}
+        self._folders: tuple[Path, ...] = ()
+        self._moved = asyncio.Event()
+        self._looking = asyncio.Lock()
+        self._mode = "off"
+
+    def follow(
+        self, key: str, cwd: str, trusted: Callable[[], bool], read: Read, seen: Seen
+    ) -> None:
+        """Tell `seen` what a workspace's instructions are: soon, and whenever they are others.
+
+        `key` names the follower for `forget`.
+        """
+        self._followers[key] = _Follower(cwd, trusted, read, seen)
+        self._moved.set()
+
+    def forget(self, key: str) -> None:
+        """Tell this follower nothing more."""
+        if self._followers.pop(key, None) is not None:
+            self._moved.set()
+
+    def status(self) -> JsonObject:
+        """Say how changes are noticed, and in how many folders.
+
+        `mode` is `events`, `polling`, `idle` where nothing is followed, or `off` before `run`.
+        """
+        return {"mode": self._mode, "folders": len(self._folders)}
+
+    async def run(self) -> None:
+        """Watch until it is cancelled."""
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._moved = moved = asyncio.Event()
+                self._folders = await asyncio.to_thread(self._wanted)
+                if not self._followers:
+                    self._mode = "idle"
+                    await moved.wait()
+                    continue
+                # It takes a tenth of a second, which the editor's first answer would wait for.
+                await asyncio.to_thread(import_module, "watchfiles")
+                # This begins when the next line waits: when the watch stands, so nothing is lost.
+                group.create_task(self._look(moved))
+                if not await self._by_events(moved):
+                    await self._by_polling(moved)
+
+    async def _by_events(self, moved: asyncio.Event) -> bool:
+        """Look after each event until the folders are others; says whether events can be had."""
+        from watchfiles import awatch  # noqa: PLC0415 - loaded in a thread, when it is first needed
+
+        folders = self._folders[:MOST_FOLDERS]
+        if not folders:
+            return False
+        self._mode = "events"
+        events = awatch(
+            *folders,
+            watch_filter=_is_instruction,
+            step=STEP_MS,
+            stop_event=moved,
+            rust_timeout=round(self._every * 1000),
+            yield_on_timeout=True,
+            recursive=False,
+        )
+        try:
+            async with aclosing(events):
+                async for _ in events:
+                    await self._look(moved)
+        except (OSError, RuntimeError) as error:
+            # No more watches to be had, or a folder went away between finding and watching it.
+            logger.info("instructions are looked at every %g s: %s", self._every, error)
+            return False
+        return True
+
+    async def _by_polling(self, moved: asyncio.Event) -> None:
+        self._mode = "polling"
+        while not moved.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._every):
+                    await moved.wait()
+            await self._look(moved)
+
+    async def _look(self, moved: asyncio.Event) -> None:
+        """Read everything that is followed, each workspace once, and tell what is new."""
+        found: dict[tuple[str, bool], tuple[Instruction, ...]] = {}
+        async with self._looking:
+            for key, follower in tuple(self._followers.items()):
+                place = (follower.cwd, follower.trusted())
+                if place not in found:
+                    found[place] = await follower.read(*place)
+                now = hashes(found[place])
+                if now != follower.known and self._followers.get(key) is follower:
+                    follower.known = now
+                    follower.seen(found[place])
+        if await asyncio.to_thread(self._wanted) != self._folders:
+            moved.set()
+
+    def _wanted(self) -> tuple[Path, ...]:
+        workspaces = dict.fromkeys(follower.cwd for follower in tuple(self._followers.values()))
+        folders = (f for cwd in workspaces for f in instruction_folders(Path(cwd), self._user))
+        return tuple(dict.fromkeys(folders))
+
+
+def _is_instruction(_change: "Change", path: str) -> bool:
+    return Path(path).name in NAMES
