@@ -34,6 +34,7 @@ class Memory:
         self._lost_view: set[str] = set()
         self._lost_ledger: set[str] = set()
         self._lost_reach: set[str] = set()
+        self._covered: set[str] = set()
         self._text = ""
         self._notes = ""
         self.far = self.whole = self.view = self.ledger = self.reach = 0
@@ -51,7 +52,10 @@ class Memory:
             self._lost_reach -= unit.names
 
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
-        """Take stock after a rewrite; `covered`: its note names an id that recalls the rest."""
+        """Take stock after a rewrite; `covered`: its note names an id that recalls the rest.
+
+        What a note covers stays reachable after later rewrites for as long as a note stands.
+        """
         whole: set[str] = set()
         view: set[str] = set()
         reach: set[str] = set()
@@ -76,7 +80,11 @@ class Memory:
         self._lost_whole = self._seen - whole
         self._lost_view = self._lost_whole - view
         self._lost_ledger = set(self._lost_view)
-        self._lost_reach = set() if covered else self._lost_view - reach
+        if covered:
+            self._covered = set(self._seen)
+        elif not notes:
+            self._covered = set()
+        self._lost_reach = self._lost_view - reach - self._covered
 
     def answer(self, request: Request) -> None:
         """Count the far names that the recorded answer used."""
@@ -118,11 +126,19 @@ def shown_text(item: Item) -> str:
         case Excerpt() | Truncated():
             return shorten(item.unit.text, item.shown, item.unit.part_id)
         case Placeholder():
-            return f"{item.unit.argument} {item.unit.status}"
+            unit = item.unit
+            return f"{unit.tool} {unit.argument} {unit.status} {_finding(unit)}"
         case Dropped():
             return ""
         case None:
             return item.unit.text
+
+
+def _finding(unit: Unit) -> str:
+    """Give what `outcome.finding` says of a result that has no title."""
+    if unit.failed:
+        return error_line(unit.text)
+    return next((one_line(line) for line in unit.text.splitlines() if line.strip()), "")
 
 
 def _first_words(text: str) -> str:

@@ -124,6 +124,12 @@ def test_a_first_message_that_is_cut_is_no_rewrite() -> None:
     assert (run.sent[0].prompt, run.rewrites) == (2_150, ())
 
 
+def test_a_summary_of_what_was_never_sent_is_a_rewrite() -> None:
+    policy = Scripted({1: shortened("p1", to=50, summary=Summary("fresh", 700, 40))})
+    run = simulate(talk("0: t1000; 10: c500"), policy, WINDOW, RATES)
+    assert [(rewrite.before, rewrite.after) for rewrite in run.rewrites] == [(3_500, 3_090)]
+
+
 def test_requests_that_the_window_cannot_hold_are_counted() -> None:
     # A sixteenth of the window is kept for the answer, and at least 4,000 tokens.
     assert manual("0: t91750; 10: p1; 20: p1").over == 2

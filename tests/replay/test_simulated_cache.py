@@ -1,4 +1,4 @@
-"""The replay's cache on random histories: what the provider's simulator bills for the same prompts."""
+"""The replay's cache on random histories: what the provider's simulator bills for the same."""
 
 import re
 from collections.abc import Sequence
