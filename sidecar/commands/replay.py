@@ -18,7 +18,7 @@ from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.tokens import Count
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.compare import Session, Settings, replay_file
-from sidecar.replay.importers import find_files
+from sidecar.replay.importers import find_recordings
 from sidecar.replay.page import page
 from sidecar.replay.prices import read_card
 from sidecar.replay.summary import as_json
@@ -55,7 +55,7 @@ def replay(options: Options) -> int:
     errors = Console(stderr=True, highlight=False)
     try:
         settings = _settings(options)
-        files = [file for path in options.paths for file in find_files(path)]
+        files = [file for path in options.paths for file in find_recordings(path)]
     except BadRequest as error:
         errors.print(f"sidecar replay: {error.message}", markup=False)
         return 2
@@ -91,7 +91,7 @@ def _settings(options: Options) -> Settings:
             f"give {WINDOW_LEAST} to {WINDOW_MOST}",
             "window",
         )
-    missing = [str(path) for path in options.paths if not path.exists()]
+    missing = [str(path) for path in options.paths if not (path.exists() or path.parent.is_file())]
     if missing:
         raise BadRequest(f"there is no {', '.join(missing)}", "path")
     names = (options.policy, *(name for name in known if name != options.policy))
@@ -130,7 +130,8 @@ def _outcomes(files: Sequence[Path], settings: Settings, jobs: int) -> Iterator[
 
 
 def _largest_first(files: Iterable[Path]) -> list[Path]:
-    return sorted(files, key=lambda file: -file.stat().st_size)
+    # A session in a store has a path below the store's file, which is no file itself.
+    return sorted(files, key=lambda file: -file.stat().st_size if file.is_file() else 0)
 
 
 _counter: list[Count] = []

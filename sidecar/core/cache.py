@@ -5,9 +5,11 @@ looking for an earlier write. A run of tool calls, or of tool results, is one po
 Source: Anthropic, "Prompt caching", read 2026-11.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 
-from sidecar.core.prompt import Breakpoint, Prompt, Ttl
+from sidecar.core.prompt import Breakpoint, Prompt, Ttl, flat
 from sidecar.core.render import Block, CallBlock, MediaBlock, ReasoningBlock, ResultBlock, TextBlock
 
 MOST = 4
@@ -35,27 +37,30 @@ def place(
     any are left, they go every 15 positions back from the newest block, for a request that does
     not extend this one whole.
 
-    `sizes` are cumulative tokens of tools, system blocks and message blocks, each its own; where
-    they are given, nothing below `minimum` is marked, since the provider ignores such a marker.
+    `sizes` are cumulative tokens: of all the tools, then of each system block, then of each message
+    block. Where they are given, nothing below `minimum` is marked: the provider ignores it.
     An hour for the history is an hour for what stands before it too: longer lifetimes come first.
     """
-    blocks = [block for message in prompt.messages for block in message.blocks]
-    head = len(prompt.tools) + len(prompt.system)
-    enough = [size >= minimum for size in sizes] or [True] * (head + len(blocks))
+    blocks = flat(prompt)
+    head = 1 + len(prompt.system)
+
+    def enough(segment: int) -> bool:
+        return not sizes or sizes[segment] >= minimum
+
     static = _markable(prompt.system, len(prompt.system) - 1)
-    if static is not None and not enough[len(prompt.tools) + static]:
+    if static is not None and not enough(1 + static):
         static = None
     room = MOST if static is None else MOST - 1
     chosen: set[int] = set()
     newest = _markable(blocks, len(blocks) - 1)
-    if newest is not None and enough[head + newest]:
+    if newest is not None and enough(head + newest):
         before = _markable(blocks, min(sent_before, len(blocks)) - 1)
         rebuilt = _markable(blocks, min(anchor, len(blocks)) - 1)
-        wanted = [i for i in (newest, before, rebuilt) if i is not None and enough[head + i]]
+        wanted = [i for i in (newest, before, rebuilt) if i is not None and enough(head + i)]
         chosen.update(wanted)
         start = 0 if before is None else before
         between = _strides(blocks, start, newest, room - len(chosen))
-        chosen.update(i for i in between if enough[head + i])
+        chosen.update(i for i in between if enough(head + i))
     marks = _breakpoints(prompt, sorted(chosen), history_ttl)
     if static is not None:
         marks.insert(0, Breakpoint(None, static, "1h" if history_ttl == "1h" else static_ttl))
@@ -63,15 +68,12 @@ def place(
 
 
 def _breakpoints(prompt: Prompt, chosen: Sequence[int], ttl: Ttl) -> list[Breakpoint]:
-    """Turn indices of message blocks, ascending, into places in messages."""
+    """Turn indices of message blocks into places in messages."""
+    firsts = list(accumulate((len(message.blocks) for message in prompt.messages), initial=0))
     marks: list[Breakpoint] = []
-    first = 0
-    waiting = list(reversed(chosen))
-    for number, message in enumerate(prompt.messages):
-        after = first + len(message.blocks)
-        while waiting and waiting[-1] < after:
-            marks.append(Breakpoint(number, waiting.pop() - first, ttl))
-        first = after
+    for index in chosen:
+        number = bisect_right(firsts, index) - 1
+        marks.append(Breakpoint(number, index - firsts[number], ttl))
     return marks
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from sidecar.core.guard import NOTES, untouchable, with_thinking_dropped
+from sidecar.core.guard import NOTES, with_thinking_dropped
 from sidecar.core.parts import PartId
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, Standing, Summary, tokens_of
 from sidecar.core.truncate import Keep
@@ -145,8 +145,7 @@ def draft(
     """
     items, used = situation.items, situation.standing.used
     retired = frozenset(edits.retired)
-    spared = untouchable(situation)
-    changes = with_thinking_dropped(edits.changes, items, spared, retired)
+    changes = with_thinking_dropped(edits.changes, items, retired)
     if not changes:
         return None
     gone = {change.part_id for change in changes} | retired

@@ -1,6 +1,6 @@
 """What no rewrite may touch, and the thinking that an edit before it invalidates."""
 
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence
 
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.plan import Change, Situation
@@ -41,14 +41,13 @@ def newest_typed(items: Sequence[Item]) -> MessageId | None:
 def with_thinking_dropped(
     changes: Iterable[Change],
     items: Sequence[Item],
-    spared: Set[PartId] = frozenset(),
     retired: Collection[PartId] = (),
 ) -> tuple[Change, ...]:
     """Add to changes what they force: thinking after the first edit is no longer valid.
 
-    Newer models answer 400 when a block of thinking comes back after an edited one. What is
-    `spared` stays: the provider asks for the thinking of the calls that it is answered now.
-    Gives the changes in prompt order; `retired` notes count as edited.
+    Newer models answer 400 when a block of thinking comes back after an edited one, that of the
+    newest steps included; leaving all of it out is always allowed. Gives the changes in prompt
+    order; `retired` notes count as edited.
     """
     wanted = {change.part_id: change for change in changes}
     edited = wanted.keys() | set(retired)
@@ -59,7 +58,7 @@ def with_thinking_dropped(
         begun = begun or part_id in edited
         if part_id in wanted:
             ordered.append(wanted[part_id])
-        elif begun and part_id not in spared and is_thinking(item):
+        elif begun and is_thinking(item):
             reason = "thinking after an edited part cannot be sent"
             ordered.append(Change(part_id, Dropped(), reason, item.tokens, 0))
     return tuple(ordered)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from math import fsum
 
 from sidecar.core.parts import PartId
 from sidecar.core.units import Item
@@ -33,56 +34,79 @@ def choose(
 ) -> Choice:
     """Take the densest option again and again; names once covered are worth nothing more.
 
-    Densities only fall as names get covered, so an option that still leads after it has been
-    weighed anew is the best there is.
+    Densities only fall as names get covered, so an option of which nothing was covered since it
+    was weighed, and that leads, is the best there is. Sums are exact, so that the order in which
+    a set gives its names does not matter.
     """
     known = set(covered)
     least = density / CHARS_PER_TOKEN
-    options: list[tuple[float, int, bool]] = []
+    heap: list[tuple[float, int, _Option]] = []
     for index, item in enumerate(candidates):
-        if (value := _value(item, worth, known, prose)) <= 0:
-            continue
-        if item.tokens_whole <= whole:
-            options.append((-value / max(1, item.tokens_whole), index, True))
-        lifted = lift(item.unit.text, worth, known, least)
-        if lifted is not None:
-            options.append((-lifted.worth / _size(item, lifted), index, False))
-    heapify(options)
+        entire = _entire(item, worth, known, whole, prose)
+        if entire is not None and entire.density >= density:
+            heap.append((-entire.density, 2 * index, entire))
+        lifted = _lines(item, worth, known, least)
+        if lifted is not None and lifted.density >= density:
+            heap.append((-lifted.density, 2 * index + 1, lifted))
+    heapify(heap)
     taken: set[PartId] = set()
     lines: dict[PartId, Lifted] = {}
-    while options:
-        _, index, entire = heappop(options)
-        item = candidates[index]
+    while heap:
+        _, rank, option = heappop(heap)
+        item = option.item
         part_id = item.unit.part_id
-        if part_id in taken or part_id in lines:
+        if part_id in taken or part_id in lines or option.tokens > room:
             continue
-        lifted = None
-        if entire:
-            tokens, names = item.tokens_whole, item.unit.names
-            gain = _value(item, worth, known, prose) / max(1, tokens)
-        else:
-            lifted = lift(item.unit.text, worth, known, least)
-            if lifted is None:
-                continue
-            tokens, names = _size(item, lifted), lifted.names
-            gain = lifted.worth / tokens
-        if gain < density or tokens > room:
+        if not option.gained.isdisjoint(known):
+            again = (
+                _entire(item, worth, known, whole, prose)
+                if option.lifted is None
+                else _lines(item, worth, known, least)
+            )
+            if again is not None and again.density >= density:
+                heappush(heap, (-again.density, rank, again))
             continue
-        if options and -gain > options[0][0] + 1e-12:
-            heappush(options, (-gain, index, entire))
-            continue
-        room -= tokens
-        known |= names
-        if lifted is None:
+        room -= option.tokens
+        if option.lifted is None:
             taken.add(part_id)
+            known |= item.unit.names
         else:
-            lines[part_id] = lifted
+            lines[part_id] = option.lifted
+            known |= option.lifted.names
     return Choice(frozenset(taken), lines, frozenset(known))
 
 
-def _value(item: Item, worth: Mapping[str, float], covered: set[str], prose: float) -> float:
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A way to keep a text: whole, or `lifted` lines of it. `gained` makes up its density."""
+
+    item: Item
+    tokens: int
+    density: float
+    gained: frozenset[str]
+    lifted: Lifted | None = None
+
+
+def _entire(
+    item: Item, worth: Mapping[str, float], covered: set[str], most: int, prose: float
+) -> _Option | None:
+    if item.tokens_whole > most:
+        return None
+    gained = (item.unit.names & worth.keys()) - covered
     weight = prose if item.unit.kind == "prose" else 1.0
-    return weight * sum(worth.get(name, 0.0) for name in item.unit.names if name not in covered)
+    value = weight * fsum([worth[name] for name in gained])
+    tokens = max(1, item.tokens_whole)
+    return _Option(item, tokens, value / tokens, frozenset(gained)) if value > 0 else None
+
+
+def _lines(
+    item: Item, worth: Mapping[str, float], covered: set[str], least: float
+) -> _Option | None:
+    lifted = lift(item.unit.text, worth, covered, least)
+    if lifted is None:
+        return None
+    tokens = _size(item, lifted)
+    return _Option(item, tokens, lifted.worth / tokens, lifted.gained, lifted)
 
 
 def _size(item: Item, lifted: Lifted) -> int:

@@ -7,13 +7,14 @@ with an earlier one is known by the identity of its blocks and is not hashed aga
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from operator import is_
 from typing import TypeAlias
 
 from sidecar.core.cache import joins
 from sidecar.core.digest import digest
 from sidecar.core.parts import Json
-from sidecar.core.prompt import Prompt, ToolSpec, Ttl
+from sidecar.core.prompt import Prompt, ToolSpec, Ttl, flat
 from sidecar.core.render import (
     Block,
     CallBlock,
@@ -70,12 +71,8 @@ def link(
     with another model, nor are messages under other `settings`; a block object keeps its role.
     `Chain()` is before the first.
     """
-    contents: list[Piece] = [prompt.tools, *prompt.system]
-    static = len(contents)
-    roles = ["system"] * static
-    for message in prompt.messages:
-        contents.extend(message.blocks)
-        roles.extend([message.role] * len(message.blocks))
+    contents: list[Piece] = [prompt.tools, *prompt.system, *flat(prompt)]
+    static = 1 + len(prompt.system)
     same = _same(before.contents, contents) if before.model == model else 0
     if before.settings != settings or before.static != static:
         same = min(same, static, before.static)
@@ -85,11 +82,12 @@ def link(
     previous: Piece | None = None
     if same:
         running, size, place, previous = hashes[-1], sizes[-1], places[-1], contents[same - 1]
+    roles = _roles(prompt, len(contents) - same)
     for index in range(same, len(contents)):
-        content = contents[index]
+        content, role = contents[index], roles[index - len(contents)]
         if index == static and settings:
             running = digest(settings.encode(), running)
-        running = digest(roles[index].encode() + b":" + rendered(content), running)
+        running = digest(role + rendered(content), running)
         size += weigh(content)
         place += not joins(previous, content)
         hashes.append(running)
@@ -99,6 +97,16 @@ def link(
     return Chain(model, hashes, sizes, places, tuple(contents), prompt, settings)
 
 
+def _roles(prompt: Prompt, newest: int) -> list[bytes]:
+    """Give the roles of at least the newest segments, in order."""
+    found: list[bytes] = []
+    for message in reversed(prompt.messages):
+        if len(found) >= newest:
+            return found[::-1]
+        found.extend([message.role.encode() + b":"] * len(message.blocks))
+    return [b"system:"] * (1 + len(prompt.system)) + found[::-1]
+
+
 def _same(old: Sequence[Piece], new: Sequence[Piece]) -> int:
     alike = list(map(is_, old, new))
     return alike.index(False) if False in alike else len(alike)
@@ -106,15 +114,11 @@ def _same(old: Sequence[Piece], new: Sequence[Piece]) -> int:
 
 def marks_of(prompt: Prompt) -> tuple[Mark, ...]:
     """Give a prompt's breakpoints as marks on the segments of its chain, in prompt order."""
-    firsts = [1 + len(prompt.system)]
-    for message in prompt.messages:
-        firsts.append(firsts[-1] + len(message.blocks))
-    return tuple(
-        sorted(
-            ((1 if b.message is None else firsts[b.message]) + b.block, b.ttl)
-            for b in prompt.breakpoints
-        )
-    )
+    lengths = (len(message.blocks) for message in prompt.messages)
+    firsts = list(accumulate(lengths, initial=1 + len(prompt.system)))
+    starts = (1 if b.message is None else firsts[b.message] for b in prompt.breakpoints)
+    points = zip(starts, prompt.breakpoints, strict=True)
+    return tuple(sorted((start + point.block, point.ttl) for start, point in points))
 
 
 def rendered(content: Piece) -> bytes:

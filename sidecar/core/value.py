@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum
 
 from sidecar.core.names import Name, NameIndex, Source, names_in
 
@@ -44,6 +45,8 @@ CHANCE: dict[Source, tuple[tuple[float, ...], ...]] = {
 brought it, how often it was used, and how long ago."""
 CHARS_PER_TOKEN = 2.9
 """For choosing only; what is kept is counted by the tokenizer."""
+LINE_END = 3
+"""Characters that a kept line costs beside its text."""
 LONGEST = 240
 """Characters of a line that an excerpt may hold."""
 
@@ -82,12 +85,16 @@ def lines_of(text: str) -> Lines:
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """Lines chosen from a text: which, the names on them, characters and worth."""
+    """Lines chosen from a text: which, all names on them, characters, and worth.
+
+    `gained` are the names that make up the worth: as long as none of them is covered, it stands.
+    """
 
     numbers: tuple[int, ...]
     names: frozenset[str]
     size: int
     worth: float
+    gained: frozenset[str]
 
 
 def lift(text: str, worth: Mapping[str, float], covered: Set[str], least: float) -> Lifted | None:
@@ -95,23 +102,32 @@ def lift(text: str, worth: Mapping[str, float], covered: Set[str], least: float)
     lines = lines_of(text)
     scored = []
     for number, held in enumerate(lines.names):
-        value = sum(worth.get(name, 0.0) for name in held if name not in covered)
-        size = len(lines.texts[number]) + 3
+        new = held - covered
+        if not new:
+            continue
+        value = fsum([worth.get(name, 0.0) for name in new])
+        size = len(lines.texts[number]) + LINE_END
         if value >= least * size:
-            scored.append((-value / size, number))
+            scored.append((-value / size, number, new))
     if not scored:
         return None
-    scored.sort()
+    scored.sort(key=_rank)
     chosen: list[int] = []
     names: set[str] = set()
+    gained: set[str] = set()
     total, size = 0.0, 0
-    for _, number in scored:
-        held = lines.names[number]
-        value = sum(worth.get(n, 0.0) for n in held if n not in covered and n not in names)
-        length = len(lines.texts[number]) + 3
+    for _, number, new in scored:
+        fresh = new - gained
+        value = fsum([worth.get(name, 0.0) for name in fresh])
+        length = len(lines.texts[number]) + LINE_END
         if value >= least * length:
             chosen.append(number)
-            names |= held
+            names |= lines.names[number]
+            gained |= fresh
             total += value
             size += length
-    return Lifted(tuple(sorted(chosen)), frozenset(names), size, total)
+    return Lifted(tuple(sorted(chosen)), frozenset(names), size, total, frozenset(gained))
+
+
+def _rank(line: tuple[float, int, frozenset[str]]) -> tuple[float, int]:
+    return line[0], line[1]

@@ -200,8 +200,9 @@ def _priced(state: State, plan: Plan, situation: Situation) -> Decision:
     """Check a plan against what must not be touched, and say what it costs now."""
     kept = untouchable(situation)
     touched = [c for c in plan.changes if c.part_id in kept and c.shown is not None]
-    unsent = {item.unit.part_id for item in situation.items[situation.sent :]}
-    wrong = [c.part_id for c in touched if c.part_id not in unsent]
+    free = {item.unit.part_id for item in situation.items[situation.sent :]}
+    free |= {item.unit.part_id for item in situation.items if item.unit.kind == "reasoning"}
+    wrong = [c.part_id for c in touched if c.part_id not in free]
     if wrong:
         raise BadRequest(
             f"the policy {plan.policy} planned to touch what must stay ({wrong[0]}): "

@@ -102,11 +102,25 @@ def from_json(body: JsonObject) -> Recorded:
     )
 
 
+_PARSED: dict[str, Recorded] = {}
+MOST_PARSED = 1_000
+"""Records never change, so each is read once; far more than any session has."""
+
+
+def _parsed(body: JsonObject) -> Recorded:
+    key = cast("str", body["compactionId"])
+    if key not in _PARSED:
+        if len(_PARSED) >= MOST_PARSED:
+            _PARSED.clear()
+        _PARSED[key] = from_json(body)
+    return _PARSED[key]
+
+
 def standing_rewrites(records: Sequence[Record]) -> tuple[Recorded, ...]:
     """Give the rewrites of a log that are not undone, in order."""
     undone = {record.body.get("compactionId") for record in records if record.kind == UNDONE}
     return tuple(
-        from_json(record.body)
+        _parsed(record.body)
         for record in records
         if record.kind == REWRITE and record.body.get("compactionId") not in undone
     )

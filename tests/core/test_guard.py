@@ -52,10 +52,6 @@ def test_changes_are_given_in_prompt_order():
     check("U10 R5 C100; R5 C100; R5 C100", [6, 2], [2, 3, 5, 6])
 
 
-def test_spared_thinking_stays():
-    check("U10 R5 C100; R5 C100; R5 C100", [2], [2, 3], spared={PartId("p5")})
-
-
 def test_a_retired_note_is_an_edit():
     check("U10 R5 C10; L50; R5 C100", [], [4], retired=(PartId("p3"),))
 

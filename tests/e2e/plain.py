@@ -169,7 +169,9 @@ class PlainClient:
 
     def _answer(self, message: dict[str, Any], answer: Callable[[Any], Any]) -> None:
         result = answer(message["params"])
-        self.write({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        # The daemon may have been killed while the answer was made.
+        with suppress(OSError, ValueError):
+            self.write({"jsonrpc": "2.0", "id": message["id"], "result": result})
 
     def _read_stderr(self) -> None:
         assert self.process.stderr is not None

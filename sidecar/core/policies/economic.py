@@ -11,6 +11,9 @@ from sidecar.core.prompt import Ttl
 from sidecar.core.rebuild import Keeping, rebuild, shorten_arrivals
 from sidecar.core.view import Cause
 
+RUNWAY = 0.85
+"""A forced rewrite that leaves more than this share of the ceiling rebuilds everything instead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Economic:
@@ -74,6 +77,9 @@ class Economic:
         stays = st.warm and not forced and left <= self.generations * st.window
         start = situation.anchored if stays else 0
         plan = rebuild(situation, start, self.keeping, cause, self.name)
+        cramped = plan is None or plan.tokens_after > RUNWAY * self._ceiling(st)
+        if start and cause == "budget" and cramped:
+            plan = rebuild(situation, 0, self.keeping, cause, self.name)
         if plan is None:
             return None
         figures = {

@@ -13,7 +13,7 @@ AT = 167_000
 def test_all_but_the_newest_calls_is_summarised_on_the_warm_prefix() -> None:
     given = situation("L1k U10 R50 C9k; C9k; A10 U10 R50 C7k; R50 C7k; R50 C100; R50 C100", AT)
     plan = FULL.plan(given, "budget")
-    assert dropped(plan) == parts([1, 2, 3, 4, 5, 7, 8, 9, 10])
+    assert dropped(plan) == parts([1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 13])
     assert plan is not None
     assert plan.retired == ("p0",)
     assert plan.summary is not None

@@ -161,7 +161,9 @@ def _sums(plan: Plan, situation: Situation) -> None:
 
 
 def _spared(plan: Plan, situation: Situation, *, new: bool) -> None:
+    thinking = {i.unit.part_id for i in situation.items if i.unit.kind == "reasoning"}
     touched = {change.part_id for change in plan.changes} | set(plan.retired)
+    touched -= thinking
     if new:
         unsent = {item.unit.part_id for item in situation.items[situation.sent :]}
         assert touched <= unsent
@@ -172,8 +174,7 @@ def _spared(plan: Plan, situation: Situation, *, new: bool) -> None:
 
 
 def _thinking(plan: Plan, situation: Situation) -> None:
-    spared = untouchable(situation)
     gone = {c.part_id for c in plan.changes if isinstance(c.shown, Dropped)}
     for item in situation.items[plan.first :]:
-        if item.unit.kind == "reasoning" and item.unit.part_id not in spared:
+        if item.unit.kind == "reasoning":
             assert item.unit.part_id in gone or isinstance(item.shown, Dropped)
