@@ -12,6 +12,7 @@ from sidecar.core.parts import (
     FilePart,
     Message,
     Millis,
+    OpaquePart,
     Part,
     PartId,
     ReasoningPart,
@@ -164,7 +165,7 @@ class Listener:
         weights = []
         for part in message.parts:
             match part:
-                case TextPart() | FilePart():
+                case TextPart() | FilePart() | OpaquePart():
                     weights.append((0, sum(blocks.get(part.id, ()))))
                 case ReasoningPart(metadata=metadata):
                     hidden = metadata.get("opaqueChars")

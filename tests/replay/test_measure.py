@@ -9,7 +9,7 @@ from sidecar.core.view import Dropped, Excerpt, Placeholder, Shown
 from sidecar.replay.conversation import Request
 from sidecar.replay.measure import Memory
 
-ASKED = Request(0, 0, 0, 0, False, 0, (), (), None)  # noqa: FBT003 - opens no turn
+ASKED = Request(0, 0, 0, 0, False, 0, (), (), None)
 
 
 def unit(name: str, kind: Kind, text: str, call: str = "", *, failed: bool = False) -> Unit:
