@@ -5,8 +5,9 @@ grows with the log, whatever the view leaves out.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 _SPAN = re.compile(r"`([^`\n]{3,80})`")
@@ -47,8 +48,8 @@ class Name:
 class NameIndex:
     """Every identifier of a session, with how often and when the agent used it."""
 
-    def __init__(self) -> None:
-        self._names: dict[str, Name] = {}
+    def __init__(self, names: Mapping[str, Name] = MappingProxyType({})) -> None:
+        self._names = dict(names)
 
     def __getitem__(self, name: str) -> Name:
         return self._names[name]
@@ -58,6 +59,10 @@ class NameIndex:
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def copy(self) -> "NameIndex":
+        """Give an index of its own, to be asked what would be if."""
+        return NameIndex({name: replace(known) for name, known in self._names.items()})
 
     def see(self, names: Iterable[str], step: int, source: Source = "result") -> None:
         """Take in names that a tool or the user brought."""

@@ -1,166 +1,140 @@
-"""Carries out what a policy planned: one record, one event, and everything as it was if it fails.
+"""Carries out what was decided: one record, one event, and everything as it was if it fails.
 
 A plan fits one revision of the log only. Undoing is another record.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from sidecar.core.errors import BadRequest, NothingToDo, RevisionConflict
-from sidecar.core.guard import untouchable
+from sidecar.core.errors import NothingToDo, RevisionConflict
 from sidecar.core.keepalive import hour_pays
-from sidecar.core.parts import Json, JsonObject, MessageId, StepFinishPart
-from sidecar.core.plan import REWRITE_ID, Plan, Policy, Rates, Situation, Standing
-from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.pricing import money_of
+from sidecar.core.parts import Json, MessageId, StepFinishPart
+from sidecar.core.plan import Plan
 from sidecar.core.prompt import ModelRequest, Ttl
-from sidecar.core.render import Region
-from sidecar.core.view import Cause, Note, Rewrite
-from sidecar.session.emergency import drop_oldest
+from sidecar.core.tokens import Calibration
+from sidecar.core.view import Dropped, Rewrite, fold_rewrites
+from sidecar.session.deciding import Decision, policy_of
 from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import read_size
-from sidecar.session.planner import Planner, anchor_after, rates
-from sidecar.session.rewrites import (
-    REWRITE,
-    UNDONE,
-    Recorded,
-    standing_rewrites,
-    to_json,
-    view_of,
-)
+from sidecar.session.rewrites import REWRITE, UNDONE, Recorded, to_json
 from sidecar.session.state import State
+from sidecar.session.thinking import unbound
+
+Tell = Callable[[EpochChanged | None], None]
+"""Called once, when a change of the view is durable or has failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A plan, what it was made from, and what it costs: `price` is USD now, may be negative."""
+async def carry_out(state: State, decision: Decision, tell: Tell) -> Recorded:
+    """Write a rewrite as one record, show the view accordingly, and tell of it when it is durable.
 
-    plan: Plan
-    situation: Situation
-    price: float
-    break_even: float | None
-
-
-def decide(
-    state: State, planner: Planner, *, overflow: bool = False, skip: int = 0
-) -> Decision | None:
-    """Ask the session's policy whether the view should be rewritten before the next request.
-
-    `skip` counts the plans that were carried out just now for the same request.
-    """
-    policy = _policy(state)
-    off = state.log.row.settings.get("autoCompact") is False
-    if skip > 1 or (off and not overflow):
-        return None
-    standing = planner.standing(state, overflow=overflow)
-    cause = policy.due(standing)
-    if overflow:
-        cause = "overflow"
-    if cause is None:
-        return None
-    situation = planner.situation(state, standing)
-    plan = None if off else policy.plan(situation, cause)
-    if plan is None and overflow:
-        plan = drop_oldest(situation)
-    return None if plan is None else _priced(state, plan, situation)
-
-
-def decide_by_hand(state: State, planner: Planner, strategy: str | None) -> Decision:
-    """Plan a compaction that the user asked for, with a policy of their choice.
-
-    Raises:
-        BadRequest: there is no such policy.
-        NothingToDo: the policy has nothing to leave out.
-    """
-    known = policies()
-    if strategy is not None and strategy not in known:
-        raise BadRequest(
-            f"there is no strategy {strategy!r}; there are {', '.join(known)}", "params.strategy"
-        )
-    chosen = known[strategy] if strategy else _policy(state)
-    standing = planner.standing(state, asked=True)
-    situation = planner.situation(state, standing)
-    plan = (known[DEFAULT] if chosen.name == "manual" else chosen).plan(situation, "user")
-    if plan is None:
-        raise NothingToDo(
-            "there is nothing worth leaving out yet: the context is small, or all of it is pinned, "
-            "new, or was typed by you"
-        )
-    return _priced(state, plan, situation)
-
-
-async def carry_out(state: State, decision: Decision) -> EpochChanged | None:
-    """Write the rewrite as one record, show the view accordingly, and give the event to tell.
-
-    Gives `None` when only what no request had carried yet was cut: that begins no epoch.
+    `tell` gets no event when only what no request had carried yet was cut: that begins no epoch.
+    Cancelling the caller leaves the rewrite, and it is told all the same.
 
     Raises:
         RevisionConflict: the log moved on since the plan was made.
+        StorageFailed: the view is as it was.
     """
-    plan, log, view = decision.plan, state.log, state.view
-    if plan.revision != log.row.revision:
+    planned, newest = decision.plan.revision, state.log.row.revision
+    if planned != newest:
         raise RevisionConflict(
-            f"the plan was made for revision {plan.revision} and the session is at "
-            f"{log.row.revision}: plan again",
-            revision=log.row.revision,
+            f"the plan was made for revision {planned} and the session is at {newest}: plan again",
+            revision=newest,
         )
-    recorded = _record(state, decision)
-    log.note(REWRITE, to_json(recorded))
-    written = log.commit("compacted", {"compactionId": recorded.rewrite.id})
-    view.reshape(
-        view_of(log.records), _anchor(state), state.clock.now() if recorded.opens else None
-    )
-    await written
-    if not recorded.opens:
-        return None
-    return _event(state, recorded, "completed", recorded.rewrite.cause, recorded.price)
+    rewrite = decision.recorded.rewrite
+    notes = tuple(replace(note, id=state.clock.part_id()) for note in rewrite.notes)
+    recorded = replace(decision.recorded, rewrite=replace(rewrite, notes=notes))
+    await _log(state, REWRITE, recorded, tell)
+    return recorded
 
 
-async def undo(state: State, compaction_id: str) -> EpochChanged:
-    """Take a rewrite back; the parts it left out are shown again, whatever came after.
+async def undo(state: State, compaction_id: str, tell: Tell) -> None:
+    """Take a rewrite back; what it left out is shown again, whatever came after.
 
     Raises:
         NothingToDo: there is no such rewrite, or it was taken back before.
+        StorageFailed: the view is as it was.
     """
-    standing = {recorded.rewrite.id: recorded for recorded in standing_rewrites(state.log.records)}
-    recorded = standing.get(compaction_id)
-    if recorded is None:
+    views, messages = state.views, state.log.messages
+    if views.find(compaction_id) is None or views.is_undone(compaction_id):
         raise NothingToDo(
             f"there is no compaction {compaction_id!r} in effect: it was taken back, or never was"
         )
-    before = read_size(state).total
-    state.log.note(UNDONE, {"compactionId": compaction_id})
-    written = state.log.commit("compaction_undone", {"compactionId": compaction_id})
-    state.view.reshape(view_of(state.log.records), _anchor(state), state.clock.now())
-    await written
-    after = read_size(state).total
-    undone = replace(recorded, tokens_before=before, tokens_after=after)
-    return _event(state, undone, "undone", "undo", None)
+    others = [r.rewrite for r in views.standing() if r.rewrite.id != compaction_id]
+    dropped = unbound(messages, views.epochs(), fold_rewrites(others))
+    taken_back = Rewrite(compaction_id, "undo", dict.fromkeys(dropped, Dropped()))
+    shown = fold_rewrites((*others, taken_back))
+    view = state.view.imagined()
+    view.reshape(shown, None, state.clock.now())
+    recorded = Recorded(
+        taken_back,
+        "",
+        "taken back",
+        read_size(state).total,
+        view.size(messages).total,
+        None,
+        sum(isinstance(p, StepFinishPart) for m in messages for p in m.parts),
+        None,
+        True,
+        view.calibration.factor,
+        view.calibration.observations,
+        view.bias,
+    )
+    await _log(state, UNDONE, recorded, tell)
+
+
+async def _log(state: State, kind: str, recorded: Recorded, tell: Tell) -> None:
+    before = state.view.imagined()
+    written = state.log.commit(kind, to_json(recorded))
+    record = state.log.records[-1]
+    since = record.at if recorded.opens else None
+    state.view.reshape(state.views.view(), _anchor(state), since)
+
+    finished: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
+
+    def ended(done: "asyncio.Future[None]") -> None:
+        error = asyncio.CancelledError() if done.cancelled() else done.exception()
+        status = "completed" if kind == REWRITE else "undone"
+        if error is not None:
+            status = "failed"
+            state.log.records.remove(record)
+            state.views.forget()
+            state.view.back_to(before)
+        tell(_event(state, recorded, status) if recorded.opens else None)
+        if not finished.done():
+            finished.set_result(error)
+
+    written.add_done_callback(ended)
+    failed = await finished
+    if failed is not None:
+        raise failed
 
 
 def restore(state: State) -> None:
     """Show a loaded session as its log says, and count and predict as before the restart."""
-    view, records = state.view, state.log.records
+    view, views = state.view, state.views
     view.static_ttl = _static_ttl(state)
-    rewrites = standing_rewrites(records)
-    changed = [r for r in records if r.kind in (REWRITE, UNDONE)]
-    opened = [r for r in changed if r.kind == UNDONE or r.body.get("opens") is True]
-    if changed:
-        since = max(opened[-1].at, view.since) if opened else None
-        if rewrites:
-            view.trust(rewrites[-1].factor)
-        view.reshape(view_of(records), _anchor(state), since)
+    opened = views.opened
+    since = None if opened is None else max(opened[0], view.since)
+    if opened is not None and opened[0] >= view.since:
+        was = opened[1]
+        view.trust(Calibration(was.factor, was.observations), was.bias)
+    view.reshape(views.view(), _anchor(state), since)
     view.replay(state.log)
     if view.anchor is not None:
         anchor, prompt = view.anchor, view.prompt(state.log)
         request = ModelRequest(view.static.model, prompt, 0, state.setting("effort"))
         state.cached.resume(request, anchor.blocks, anchor.started, view.static_ttl, anchor.usage)
+    steps = (r.body for r in reversed(state.log.records) if r.kind == "step")
+    broke = next((body for body in steps if "segment" in body), None)
+    if broke is not None:
+        state.cached.last_break = (str(broke["segment"]), str(broke["reason"]))
 
 
 def _static_ttl(state: State) -> Ttl:
     """Keep the static prefix for an hour where the policy wants it and the arithmetic agrees."""
     card = state.info().price
-    if card is None or _policy(state).static_ttl != "1h":
+    if card is None or policy_of(state).static_ttl != "1h":
         return "5m"
     found = hour_pays(
         state.view.static_tokens,
@@ -192,95 +166,20 @@ def told_plan(plan: Plan) -> list[Json]:
     ]
 
 
-def _policy(state: State) -> Policy:
-    return policies().get(state.setting("policy")) or policies()[DEFAULT]
-
-
-def _priced(state: State, plan: Plan, situation: Situation) -> Decision:
-    """Check a plan against what must not be touched, and say what it costs now."""
-    kept = untouchable(situation)
-    touched = [c for c in plan.changes if c.part_id in kept and c.shown is not None]
-    free = {item.unit.part_id for item in situation.items[situation.sent :]}
-    free |= {item.unit.part_id for item in situation.items if item.unit.kind == "reasoning"}
-    wrong = [c.part_id for c in touched if c.part_id not in free]
-    if wrong:
-        raise BadRequest(
-            f"the policy {plan.policy} planned to touch what must stay ({wrong[0]}): "
-            "choose another one, and report this"
-        )
-    removed = plan.tokens_before - plan.tokens_after
-    before = situation.standing.static + sum(i.tokens for i in situation.items[: plan.first])
-    extra, even = rewrite_cost(situation.standing, before, removed, rates(state))
-    return Decision(plan, situation, extra, even)
-
-
-def rewrite_cost(
-    standing: Standing, before: int, removed: int, prices: Rates
-) -> tuple[float, float | None]:
-    """Give what a rewrite costs now in USD and after how many requests that is earned back.
-
-    `before` are the tokens before the first edited block, `removed` those that go. The second is
-    `None` when it is earned at once, or never.
-    """
-    rewritten = max(0, standing.used - removed - before)
-    if not standing.warm:
-        return -removed * prices.write, None
-    extra = rewritten * (prices.write - prices.read)
-    saved = removed * prices.read
-    return extra, extra / saved if saved > 0 else None
-
-
-def _record(state: State, decision: Decision) -> Recorded:
-    plan, situation = decision.plan, decision.situation
-    rewrite_id = state.clock.new_id("cmp")
-    before = situation.items[plan.first].unit.message_id
-    regions: tuple[tuple[str, Region], ...] = ((plan.excerpt, "summary"), (plan.note, "ledger"))
-    notes = tuple(
-        Note(state.clock.part_id(), text.replace(REWRITE_ID, rewrite_id), before, region)
-        for text, region in regions
-        if text
-    )
-    cause: Cause = plan.cause
-    rewrite = Rewrite(
-        rewrite_id,
-        cause,
-        {change.part_id: change.shown for change in plan.changes},
-        notes,
-        plan.retired,
-    )
-    steps = sum(isinstance(p, StepFinishPart) for m in state.log for p in m.parts)
-    opens = plan.first < situation.sent or not situation.sent
-    figures: JsonObject = {key: round(value, 6) for key, value in plan.figures.items()}
-    return Recorded(
-        rewrite,
-        plan.policy,
-        plan.reason,
-        plan.tokens_before,
-        plan.tokens_after,
-        money_of(decision.price),
-        steps,
-        anchor_after(situation),
-        opens,
-        state.view.calibration.factor,
-        figures,
-    )
-
-
 def _anchor(state: State) -> MessageId | None:
-    opened = [r for r in standing_rewrites(state.log.records) if r.opens]
-    return opened[-1].anchor if opened else None
+    newest = state.views.newest_epoch()
+    return None if newest is None else newest.anchor
 
 
-def _event(
-    state: State, recorded: Recorded, status: str, cause: str, price: str | None
-) -> EpochChanged:
+def _event(state: State, recorded: Recorded, status: str) -> EpochChanged:
+    failed = status == "failed"
     return EpochChanged(
         state.log.row.id,
         state.channel.next_seq(),
         recorded.rewrite.id,
         status,
-        cause,
+        recorded.rewrite.cause,
         recorded.tokens_before,
-        recorded.tokens_after,
-        price,
+        recorded.tokens_before if failed else recorded.tokens_after,
+        None if failed else recorded.price,
     )

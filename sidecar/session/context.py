@@ -1,5 +1,6 @@
 """What a running turn works with: handed down from the session, never reached for."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -42,7 +43,7 @@ class Clock:
 class MakeRoom(Protocol):
     """Lets the policy rewrite the view; says whether it did."""
 
-    async def __call__(self, *, overflowed: bool) -> bool:
+    async def __call__(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """`overflowed`: the provider has refused the prompt's length."""
         ...
 
@@ -52,7 +53,8 @@ class TurnContext:
     """One turn's surroundings. `max_tokens` bounds each answer, `max_steps` the turn.
 
     `environment` holds the daemon's own variables. `make_room` lets the policy rewrite the view
-    before a request, or after the provider refused its length. `price` gives what usage costs in
+    before a request, or after the provider refused its length; `gate` is held while an answer
+    streams. `price` gives what usage costs in
     USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable` tokens are
     not cached.
     """
@@ -80,6 +82,7 @@ class TurnContext:
     environment: Mapping[str, str]
     meter_changed: Callable[[], None]
     make_room: MakeRoom
+    gate: asyncio.Lock
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
         """Ask the user, through the editor that is connected now."""

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sidecar.core.outcome import argument, one_line
-from sidecar.core.parts import JsonObject, Message, MessageId, Part, TurnId
-from sidecar.core.prompt import ModelRequest
+from sidecar.core.parts import JsonObject, Message, TurnId
 from sidecar.core.render import (
     Block,
     CallBlock,
@@ -19,7 +18,7 @@ from sidecar.core.render import (
 from sidecar.core.tokens import count_block, count_tool
 from sidecar.core.view import rendered_note
 from sidecar.session.state import State
-from sidecar.session.view import PREVIEW, View
+from sidecar.session.view import View
 
 LABEL = 80
 
@@ -54,18 +53,6 @@ def segments(state: State, used: int, cached: int) -> tuple[Segment, ...]:
         given.append(replace(segment, tokens=until - reached, cached=0 < until <= cached))
         reached = until
     return tuple(given)
-
-
-def request_for(state: State, parts: tuple[Part, ...]) -> ModelRequest:
-    """Build the request that a prompt with these parts would send; with none, the log as it is."""
-    messages = list(state.log)
-    if parts:
-        message = Message(MessageId("preview"), PREVIEW, "user", parts, 0)
-        messages.append(message)
-    prompt = state.view.prompt(messages)
-    return ModelRequest(
-        state.view.static.model, prompt, state.max_tokens(), state.setting("effort")
-    )
 
 
 def _pieces(state: State) -> Iterator[tuple[Segment, int]]:

@@ -3,6 +3,8 @@
 Units and identifiers are taken in once, as messages settle; a plan's own work is to weigh them.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from sidecar.core.budget import budget
@@ -16,15 +18,63 @@ from sidecar.core.parts import (
 from sidecar.core.plan import Rates, Situation, Standing
 from sidecar.core.preserve import for_agent, preserved
 from sidecar.core.turns import is_settled
-from sidecar.core.units import Item, Unit, learn, units_of
-from sidecar.core.view import Dropped, Note
-from sidecar.session.gauge import is_warm, read_size
+from sidecar.core.units import Item, Kind, Unit, learn, units_of
+from sidecar.core.view import Note
+from sidecar.session.gauge import is_warm
 from sidecar.session.log import SessionLog
-from sidecar.session.rewrites import Recorded, pinned_parts, standing_rewrites
+from sidecar.session.rewrites import Recorded
 from sidecar.session.state import State
+from sidecar.session.view import PREVIEW, View
+from sidecar.session.views import Epoch
 
 UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
 """What decisions assume where a model's price is unknown: the usual ratios."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a decision is made for: the session as it stands, or as it will be after a prompt.
+
+    `rewrites` are those that stand, `epochs` all views there were, `number` that of the next.
+    """
+
+    messages: Sequence[Message]
+    view: View
+    rewrites: tuple[Recorded, ...]
+    epochs: tuple[Epoch, ...]
+    number: int
+    opens_turn: bool = False
+    overflow: bool = False
+    asked: bool = False
+    instructions: str = ""
+
+    @property
+    def newest(self) -> Recorded | None:
+        """The newest change of the view that began an epoch."""
+        return next((r for r in reversed(self.rewrites) if r.opens), None)
+
+
+def scene_now(
+    state: State,
+    *,
+    opens_turn: bool = False,
+    overflow: bool = False,
+    asked: bool = False,
+    instructions: str = "",
+) -> Scene:
+    """Give the session as it stands."""
+    views = state.views
+    return Scene(
+        state.log.messages,
+        state.view,
+        views.standing(),
+        views.epochs(),
+        views.made + 1,
+        opens_turn,
+        overflow,
+        asked,
+        instructions,
+    )
 
 
 class Planner:
@@ -36,27 +86,24 @@ class Planner:
 
     def _reset(self) -> None:
         self._units: dict[MessageId, tuple[Unit, ...]] = {}
+        self._noted: dict[PartId, Unit] = {}
         self._names = NameIndex()
         self._turns: dict[str, int] = {}
         self._step = 0
 
-    def standing(
-        self, state: State, *, opens_turn: bool = False, overflow: bool = False, asked: bool = False
-    ) -> Standing:
+    def standing(self, state: State, scene: Scene) -> Standing:
         """Say where the session stands before its next request."""
-        view = state.view
-        size = read_size(state)
+        view, messages = scene.view, scene.messages
         factor = view.calibration.factor
         static = round(view.static_tokens * factor)
-        rewrites = [r for r in standing_rewrites(state.log.records) if r.opens]
-        newest = rewrites[-1] if rewrites else None
+        newest = scene.newest
         base = static if newest is None else newest.tokens_after
-        steps = [p for m in state.log for p in m.parts if isinstance(p, StepFinishPart)]
+        steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
         since = steps[0 if newest is None else newest.steps :]
         now = state.clock.now()
         room = budget(state.window(), state.max_tokens())
         return Standing(
-            used=size.total,
+            used=view.size(messages).total,
             static=static,
             window=room.window,
             limit=room.limit,
@@ -64,53 +111,53 @@ class Planner:
             rent=sum(max(0, step.usage.prompt - base) for step in since),
             requests=len(since),
             warm=is_warm(view, now),
-            opens_turn=opens_turn,
-            messages=sum(message.status != "discarded" for message in state.log),
+            opens_turn=scene.opens_turn,
+            messages=view.rendered_messages(messages),
             rates=rates(state),
-            newest=view.unsent(state.log),
+            newest=view.unsent(messages),
             now=now,
             cooling_ms=0 if not steps else now - steps[-1].started,
-            overflow=overflow,
-            asked=asked,
+            overflow=scene.overflow,
+            asked=scene.asked,
         )
 
-    def situation(self, state: State, standing: Standing) -> Situation:
+    def situation(self, state: State, scene: Scene, standing: Standing) -> Situation:
         """Describe every part as it is shown now, notes of rewrites included."""
-        self._absorb(state)
-        view, factor = state.view, state.view.calibration.factor
-        pinned = pinned_parts(state.log.records)
-        newest = _newest_epoch(state)
+        self.absorb(state)
+        view, newest = scene.view, scene.newest
+        coming = [m for m in scene.messages if m.turn_id == PREVIEW]
+        names = self._names.copy() if coming else self._names
+        for message in coming:
+            for unit in self._split(message):
+                learn(names, unit)
         anchor = None if newest is None else newest.anchor
         sent_until = None if view.anchor is None else view.anchor.message_id
         items: list[Item] = []
         anchored = sent = 0
-        for seen in view.seen(state.log):
+        for seen in view.seen(scene.messages):
             message = seen.message
             if message.id == anchor:
                 anchored = len(items)
-            items.extend(self._noted(view.notes_before(message.id), state, factor))
-            items.extend(self._items(state, message, pinned, factor))
             if message.id == sent_until:
                 sent = len(items)
+            items.extend(self._notes(view.notes_before(message.id), view))
+            items.extend(self._items(view, message, state.views.pinned))
         settings = for_agent(state.config.preserve, state.setting("agent"))
         return Situation(
             standing,
             items,
-            self._names,
+            names,
             self._step,
             state.log.row.revision,
             anchored,
             sent,
             frozenset(t.name for t in view.static.tools if t.protected_from_pruning),
             preserved(items, settings),
+            scene.instructions,
         )
 
-    @property
-    def step(self) -> int:
-        """The number of the coming request."""
-        return self._step
-
-    def _absorb(self, state: State) -> None:
+    def absorb(self, state: State) -> None:
+        """Take in what has settled since the last time."""
         if state.log is not self._log:
             # Another daemon had written the session: its log was read anew.
             self._reset()
@@ -120,6 +167,7 @@ class Planner:
                 continue
             if not is_settled(message):
                 return
+            self._turns.setdefault(message.turn_id, len(self._turns))
             units = self._split(message)
             self._units[message.id] = units
             for unit in units:
@@ -127,58 +175,43 @@ class Planner:
             self._step += message.role == "assistant"
 
     def _split(self, message: Message) -> tuple[Unit, ...]:
-        turn = self._turns.setdefault(message.turn_id, len(self._turns))
+        turn = self._turns.get(message.turn_id, len(self._turns))
         return tuple(units_of(message, turn, self._step))
 
-    def _items(
-        self, state: State, message: Message, pinned: frozenset[PartId], factor: float
-    ) -> list[Item]:
-        view = state.view
+    def _items(self, view: View, message: Message, pinned: frozenset[PartId]) -> list[Item]:
+        factor = view.calibration.factor
         units = self._units.get(message.id)
         if units is None:
             if message.status == "discarded":
                 return []
             units = self._split(message)
         whole = view.weigh_whole(message)
-        shown_now = view.part_tokens(message)
+        (seen,) = view.seen((message,))
+        now = seen.weights()
         items = []
         for unit in units:
             call, rest = whole.get(unit.part_id, (0, 0))
-            if not call and not rest and unit.kind != "call":
+            if not call and not rest:
                 continue
             how = view.shown.shown.get(unit.part_id)
             entire = max(1, round((call + rest) * factor))
-            tokens = entire if how is None else round(shown_now.get(unit.part_id, 0) * factor)
-            if isinstance(how, Dropped):
-                tokens = 0
-            items.append(
-                Item(
-                    unit,
-                    tokens,
-                    min(tokens, round(call * factor)),
-                    how,
-                    unit.part_id in pinned,
-                    entire,
-                )
-            )
+            tokens = entire if how is None else round(sum(now.get(unit.part_id, (0, 0))) * factor)
+            share = min(tokens, round(call * factor))
+            pin = unit.part_id in pinned
+            items.append(Item(unit, tokens, share, how, pin, entire))
         return items
 
-    def _noted(self, notes: tuple[Note, ...], state: State, factor: float) -> list[Item]:
-        return [
-            Item(
-                Unit(
-                    note.id,
-                    note.before,
-                    0,
-                    0,
-                    "ledger" if note.region == "ledger" else "excerpt",
-                    note.text,
-                    names_in(note.text),
-                ),
-                round(state.view.note_tokens(note) * factor),
-            )
-            for note in notes
-        ]
+    def _notes(self, notes: Sequence[Note], view: View) -> list[Item]:
+        factor = view.calibration.factor
+        return [Item(self._note(note), round(view.note_tokens(note) * factor)) for note in notes]
+
+    def _note(self, note: Note) -> Unit:
+        known = self._noted.get(note.id)
+        if known is None:
+            kind: Kind = "ledger" if note.region == "ledger" else "excerpt"
+            known = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
+            self._noted[note.id] = known
+        return known
 
 
 def rates(state: State) -> Rates:
@@ -201,10 +234,3 @@ def anchor_after(situation: Situation) -> MessageId | None:
         if item.unit.kind not in ("ledger", "excerpt") and item.unit.step >= situation.step - 2:
             return item.unit.message_id
     return None
-
-
-def _newest_epoch(state: State) -> Recorded | None:
-    return next(
-        (r for r in reversed(standing_rewrites(state.log.records)) if r.opens),
-        None,
-    )

@@ -1,10 +1,9 @@
 """Rewrites of the view as records of the log, and back. What the model sees follows from them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from sidecar.core.parts import Json, JsonObject, MessageId, Part, PartId
+from sidecar.core.parts import Json, JsonObject, MessageId, PartId
 from sidecar.core.render import Region
 from sidecar.core.view import (
     Cause,
@@ -15,11 +14,7 @@ from sidecar.core.view import (
     Rewrite,
     Shown,
     Truncated,
-    View,
-    fold_rewrites,
 )
-from sidecar.session.log import SessionLog
-from sidecar.store.values import Record
 
 REWRITE = "rewrite"
 UNDONE = "rewrite_undone"
@@ -32,6 +27,8 @@ class Recorded:
 
     `anchor` is the first message after what was rebuilt; `steps` counts the model calls before.
     `opens` says that it began an epoch: one that only cut what had not been sent yet did not.
+    `factor`, learned from so many `observations`, and `bias` say how tokens were counted then.
+    A rewrite taken back is one too: its `shown` only drops thinking that fits no prefix any more.
     """
 
     rewrite: Rewrite
@@ -44,6 +41,8 @@ class Recorded:
     anchor: MessageId | None
     opens: bool
     factor: float
+    observations: int = 0
+    bias: int = 0
     figures: JsonObject = field(default_factory=dict)
 
 
@@ -68,6 +67,8 @@ def to_json(recorded: Recorded) -> JsonObject:
         "anchor": recorded.anchor,
         "opens": recorded.opens,
         "factor": recorded.factor,
+        "observations": recorded.observations,
+        "bias": recorded.bias,
         "figures": recorded.figures,
     }
 
@@ -98,59 +99,10 @@ def from_json(body: JsonObject) -> Recorded:
         None if anchor is None else MessageId(anchor),
         body["opens"] is True,
         cast("float", body["factor"]),
+        cast("int", body["observations"]),
+        cast("int", body["bias"]),
         cast("JsonObject", body["figures"]),
     )
-
-
-_PARSED: dict[str, Recorded] = {}
-MOST_PARSED = 1_000
-"""Records never change, so each is read once; far more than any session has."""
-
-
-def _parsed(body: JsonObject) -> Recorded:
-    key = cast("str", body["compactionId"])
-    if key not in _PARSED:
-        if len(_PARSED) >= MOST_PARSED:
-            _PARSED.clear()
-        _PARSED[key] = from_json(body)
-    return _PARSED[key]
-
-
-def standing_rewrites(records: Sequence[Record]) -> tuple[Recorded, ...]:
-    """Give the rewrites of a log that are not undone, in order."""
-    undone = {record.body.get("compactionId") for record in records if record.kind == UNDONE}
-    return tuple(
-        _parsed(record.body)
-        for record in records
-        if record.kind == REWRITE and record.body.get("compactionId") not in undone
-    )
-
-
-def view_of(records: Sequence[Record]) -> View:
-    """Fold a log's records into how its parts are shown now."""
-    return fold_rewrites(recorded.rewrite for recorded in standing_rewrites(records))
-
-
-def pinned_parts(records: Sequence[Record]) -> frozenset[PartId]:
-    """Give the parts that are pinned."""
-    pinned: dict[PartId, bool] = {}
-    for record in records:
-        if record.kind == PINNED:
-            pinned[PartId(cast("str", record.body["partId"]))] = record.body["pinned"] is True
-    return frozenset(part_id for part_id, kept in pinned.items() if kept)
-
-
-def left_out_by(log: SessionLog, compaction_id: str) -> tuple[Part, ...] | None:
-    """Give the parts that a rewrite left out or shortened, oldest first; `None` if there is none.
-
-    A rewrite that was taken back can still be asked.
-    """
-    bodies = (r.body for r in log.records if r.kind == REWRITE)
-    body = next((b for b in bodies if b.get("compactionId") == compaction_id), None)
-    if body is None:
-        return None
-    hidden = {part_id for part_id, how in from_json(body).rewrite.shown.items() if how is not None}
-    return tuple(part for message in log for part in message.parts if part.id in hidden)
 
 
 def _shown_to_json(how: Shown | None) -> JsonObject | None:

@@ -1,28 +1,25 @@
 """What a session offers on its context: look, plan, rewrite, undo, pin."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sidecar.core.errors import NothingToDo
 from sidecar.core.meter import Meter
-from sidecar.core.parts import JsonObject, PartId, TextPart, Usage
-from sidecar.core.pricing import money, money_of
+from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, Usage
+from sidecar.core.pricing import money
+from sidecar.core.prompt import ModelRequest
 from sidecar.session.blocks import parts_of
-from sidecar.session.compaction import (
-    Decision,
-    carry_out,
-    decide,
-    decide_by_hand,
-    told_plan,
-    undo,
-)
+from sidecar.session.compaction import Tell, carry_out, told_plan, undo
+from sidecar.session.deciding import Decision, decide, decide_by_hand
 from sidecar.session.events import EpochChanged
-from sidecar.session.gauge import read_meter, read_size
-from sidecar.session.inspection import as_json, request_for, segments
-from sidecar.session.planner import Planner
+from sidecar.session.gauge import read_meter
+from sidecar.session.inspection import as_json, segments
+from sidecar.session.planner import Planner, Scene, scene_now
 from sidecar.session.recall import find_part
-from sidecar.session.rewrites import PINNED, pinned_parts
+from sidecar.session.rewrites import PINNED
 from sidecar.session.state import State
+from sidecar.session.view import PREVIEW
 
 ATTEMPTS = 2
 """Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
@@ -53,52 +50,65 @@ class Preview:
 
 
 class Rewriting:
-    """One session's context, in the hands of its user and of its policy."""
+    """One session's context, in the hands of its user and of its policy.
+
+    `gate` is held while an answer streams and while the view changes: an answer belongs to the
+    prompt that it was asked with.
+    """
 
     def __init__(self, state: State, host: Host) -> None:
         self._state = state
         self._host = host
         self._planner = Planner()
+        self.gate = asyncio.Lock()
 
-    async def make_room(self, *, overflowed: bool) -> bool:
+    async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """Let the policy rewrite the view before a request; says whether it did."""
         done = False
-        for attempt in range(ATTEMPTS):
-            decision = decide(self._state, self._planner, overflow=overflowed, skip=attempt)
-            if decision is None:
-                return done
-            event = await carry_out(self._state, decision)
-            self._host.rewritten(event, "compacted")
-            done = True
-            if overflowed or event is not None:
-                return done
+        async with self.gate:
+            self._planner.absorb(self._state)
+            for _ in range(ATTEMPTS):
+                scene = scene_now(self._state, opens_turn=opens_turn, overflow=overflowed)
+                decision = decide(self._state, self._planner, scene)
+                if decision is None:
+                    return done
+                await carry_out(self._state, decision, self._told("compacted"))
+                done = True
+                if overflowed or decision.recorded.opens:
+                    return done
         return done
 
     async def compact(
-        self, strategy: str | None, expected_revision: int | None, *, dry_run: bool
+        self,
+        strategy: str | None,
+        expected_revision: int | None,
+        *,
+        dry_run: bool,
+        instructions: str = "",
     ) -> JsonObject:
         """Plan a compaction by hand and, unless it is a dry run, carry it out.
+
+        While an answer streams it waits for the end of that.
 
         Raises:
             NothingToDo: there is nothing worth leaving out.
             BadRequest, RevisionConflict, SessionOwned: as their names say.
         """
-        if not dry_run:
-            await self._host.writable(expected_revision)
-        decision = decide_by_hand(self._state, self._planner, strategy)
-        told = self._told(decision)
+        state = self._state
         if dry_run:
-            return told
-        event = await carry_out(self._state, decision)
-        self._host.rewritten(event, "compacted")
-        compaction_id = event.compaction_id if event else ""
-        return {**told, "compactionId": compaction_id}
+            return self._answer(self._by_hand(strategy, instructions))
+        await self._host.writable(expected_revision)
+        async with self.gate:
+            await self._host.writable(expected_revision)
+            decision = self._by_hand(strategy, instructions)
+            done = await carry_out(state, decision, self._told("compacted"))
+        return {**self._answer(decision), "compactionId": done.rewrite.id}
 
     async def undo(self, compaction_id: str) -> Meter:
         """Take a compaction back and give the meter as it is then."""
         await self._host.writable(None)
-        event = await undo(self._state, compaction_id)
-        self._host.rewritten(event, "compaction_undone")
+        async with self.gate:
+            await undo(self._state, compaction_id, self._told("compaction_undone"))
         return read_meter(self._state)
 
     async def pin(self, part_id: str, *, pinned: bool) -> int:
@@ -109,12 +119,18 @@ class Rewriting:
         """
         await self._host.writable(None)
         part = find_part(self._state.log.messages, part_id)
-        already = part.id in pinned_parts(self._state.log.records)
+        already = part.id in self._state.views.pinned
         if already != pinned:
-            self._state.log.note(PINNED, {"partId": part.id, "pinned": pinned})
-            await self._state.log.commit("pinned", {"partId": part.id})
+            await self._state.log.commit(PINNED, {"partId": part.id, "pinned": pinned})
             self._host.rewritten(None, "pinned")
         return self._state.log.row.revision
+
+    def _by_hand(self, strategy: str | None, instructions: str = "") -> Decision:
+        scene = scene_now(self._state, asked=True, instructions=instructions)
+        return decide_by_hand(self._state, self._planner, scene, strategy)
+
+    def _told(self, cause: str) -> Tell:
+        return lambda event: self._host.rewritten(event, cause)
 
     def breakdown(self) -> tuple[Meter, list[JsonObject]]:
         """Take the context apart; the segments' tokens add up to the meter's `used`."""
@@ -126,27 +142,55 @@ class Rewriting:
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
-        """Build the next request, with this prompt or as the history stands."""
+        """Build the next request, with this prompt or as the history stands.
+
+        What a policy would rewrite before that prompt is rewritten in it too.
+        """
         state = self._state
-        parts = parts_of(blocks, lambda: PartId("preview"), "typed") if blocks else ()
-        if parts and (context := await state.facts({})):
-            parts = (*parts, TextPart(PartId("preview"), context, "context"))
-        weight = await state.view.weigh_parts(parts)
-        request = request_for(state, parts)
-        tokens = read_size(state).total + round(weight * state.view.calibration.factor)
-        factor = state.view.calibration.factor
+        view = state.view.imagined()
+        scene = replace(scene_now(state, opens_turn=bool(blocks)), view=view)
+        if blocks:
+            message = await self._coming(blocks)
+            scene = replace(scene, messages=(*scene.messages, message))
+        await view.refresh(scene.messages)
+        if blocks:
+            scene = self._foreseen(scene)
+        view, static = scene.view, scene.view.static
+        prompt = view.prompt(scene.messages)
+        request = ModelRequest(static.model, prompt, state.max_tokens(), state.setting("effort"))
+        factor = view.calibration.factor
         seen = state.cached.foresee(request, state.clock.now(), state.info().min_cacheable, factor)
-        predicted = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h)
-        price = state.price(predicted)
-        marks: tuple[JsonObject, ...] = tuple(
-            {"message": mark.message, "block": mark.block, "ttl": mark.ttl}
-            for mark in request.prompt.breakpoints
-        )
-        written = predicted.cache_write_5m + predicted.cache_write_1h
-        cost = None if price is None else money(price)
+        price = state.price(Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h))
         return Preview(
-            state.model().body(request), tokens, predicted.cache_read, written, cost, marks
+            state.model().body(request),
+            view.size(scene.messages).total,
+            seen.read,
+            seen.write_5m + seen.write_1h,
+            None if price is None else money(price),
+            tuple(
+                {"message": mark.message, "block": mark.block, "ttl": mark.ttl}
+                for mark in prompt.breakpoints
+            ),
         )
+
+    async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
+        """Give the message that a prompt with these blocks would begin its turn with."""
+        clock = self._state.clock
+        parts = parts_of(blocks, lambda: PartId("preview"), "typed")
+        if context := await self._state.facts({}):
+            parts = (*parts, TextPart(PartId("preview"), context, "context"))
+        return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())
+
+    def _foreseen(self, scene: Scene) -> Scene:
+        """Rewrite a scene as the policy would before the request."""
+        for _ in range(ATTEMPTS):
+            decision = decide(self._state, self._planner, scene)
+            if decision is None:
+                break
+            scene = decision.after(scene)
+            if decision.recorded.opens:
+                break
+        return scene
 
     def price(self) -> None:
         """Find out what a compaction by hand would cost now, for the meter."""
@@ -155,20 +199,19 @@ class Rewriting:
         if state.compact_now[0] == revision:
             return
         try:
-            told: str | None = money_of(decide_by_hand(state, self._planner, None).price)
+            told = self._by_hand(None).recorded.price
         except NothingToDo:
             told = None
         state.compact_now = (revision, told)
 
-    def _told(self, decision: Decision) -> JsonObject:
-        plan = decision.plan
-        text = "\n".join(text for text in (plan.excerpt, plan.note) if text)
-        even = decision.break_even
+    def _answer(self, decision: Decision) -> JsonObject:
+        plan, recorded = decision.plan, decision.recorded
+        text = "\n".join(note.text for note in recorded.rewrite.notes)
         told: JsonObject = {
             "plan": told_plan(plan),
             "tokensBefore": plan.tokens_before,
             "tokensAfter": plan.tokens_after,
-            "price": money_of(decision.price),
-            "breakEvenRequests": None if even is None else max(0, -int(-even // 1)),
+            "price": recorded.price,
+            "breakEvenRequests": decision.break_even,
         }
         return {**told, "summary": text} if text else told

@@ -46,7 +46,6 @@ from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
 from sidecar.session.recall import find_part, recall, recall_left_out
-from sidecar.session.rewrites import left_out_by
 from sidecar.session.rewriting import Rewriting
 from sidecar.session.state import State
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
@@ -220,9 +219,10 @@ class Session:
             BadRequest: there is no such part, or the pattern cannot be used.
         """
         state, span = self._state, (offset, limit, pattern)
-        left_out = left_out_by(state.log, part_id)
-        if left_out is not None:
-            return await recall_left_out(left_out, state.store, span)
+        gone = state.views.left_out(part_id)
+        if gone is not None:
+            parts = [part for message in state.log for part in message.parts if part.id in gone]
+            return await recall_left_out(parts, state.store, span)
         return await recall(find_part(state.log.messages, part_id), state.store, span)
 
     # --- the session's task ------------------------------------------------------------------
@@ -324,6 +324,7 @@ class Session:
             environment=state.environment.variables,
             meter_changed=self._show_meter,
             make_room=self.rewriting.make_room,
+            gate=self.rewriting.gate,
         )
 
     # --- pieces ------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from sidecar.session.static import build_static
 from sidecar.session.trust import Trust
 from sidecar.session.values import NewSession, Opened, SessionSummary
 from sidecar.session.view import View
+from sidecar.session.views import Views
 from sidecar.store.values import Owner, SessionRow, Stored
 from sidecar.tools.contract import Client
 from sidecar.tools.permission import Rules
@@ -319,6 +320,7 @@ class Sessions:
             environment=environment,
             log=log,
             view=view,
+            views=Views(log.records),
             cached=CacheWatch(environment.count),
             channel=Channel(log.row.id, log.row.seq, reserve),
             trust=Trust(
@@ -351,7 +353,12 @@ class Sessions:
         stored = await state.store.load(state.log.row.id)
         log = SessionLog(state.store, stored, state.clock.now)
         fresh = self._state(state.environment, log, read_only=True, owner=None)
-        state.log, state.view, state.cached = fresh.log, fresh.view, fresh.cached
+        state.log, state.view, state.views, state.cached = (
+            fresh.log,
+            fresh.view,
+            fresh.views,
+            fresh.cached,
+        )
 
     async def _become_writer(
         self, environment: Environment, session_id: SessionId

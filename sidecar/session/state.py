@@ -16,6 +16,7 @@ from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
 from sidecar.session.trust import Trust
 from sidecar.session.view import View
+from sidecar.session.views import Views
 from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
@@ -54,6 +55,7 @@ class State:
     environment: Environment
     log: SessionLog
     view: View
+    views: Views
     cached: CacheWatch
     channel: Channel
     trust: Trust

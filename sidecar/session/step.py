@@ -52,7 +52,27 @@ async def run_step(turn: TurnContext) -> StepEnd:
 
     Cancelling leaves the open message as it is; the turn settles it.
     """
-    await turn.view.refresh(turn.log)
+    async with turn.gate:
+        await turn.view.refresh(turn.log)
+        return await _stream(turn)
+
+
+async def withdraw(turn: TurnContext, step: StepEnd, error: ModelFailed) -> None:
+    """Take a step without output back, because another follows in its place; says so."""
+    turn.log.put(replace(step.message, status="discarded"))
+    why: JsonObject = {"messageId": step.message.id, "why": error.message}
+    await turn.log.commit("discarded", why)
+    turn.channel.publish(
+        Retrying(turn.session_id, 1, 2, 0, error.message, error.kind, error.status, ())
+    )
+
+
+def is_empty(step: StepEnd) -> bool:
+    """Whether nothing of an answer had come."""
+    return all(isinstance(part, StepStartPart) for part in step.message.parts)
+
+
+async def _stream(turn: TurnContext) -> StepEnd:
     request = ModelRequest(
         turn.view.static.model, turn.view.prompt(turn.log), turn.max_tokens, turn.effort
     )

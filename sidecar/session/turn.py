@@ -15,7 +15,7 @@ from sidecar.session.calls import CallsEnd, run_calls
 from sidecar.session.context import TurnContext
 from sidecar.session.doom import ask_to_go_on, repeated
 from sidecar.session.events import SessionChanged, ToolChanged
-from sidecar.session.step import StepEnd, run_step
+from sidecar.session.step import StepEnd, is_empty, run_step, withdraw
 
 SAVE_EVERY = 0.2
 """Seconds between writes of what streams: at least four a second, as people can lose a quarter."""
@@ -111,15 +111,17 @@ async def _steps(
     turn: TurnContext, steering: Steering, absorb: Callable[[Message], None]
 ) -> TurnEnd:
     calls: list[ToolPart] = []
-    for _ in range(turn.max_steps):
+    for number in range(turn.max_steps):
         for message in steering.take():
             absorb(message)
             await turn.log.commit("steered", {"messageId": message.id})
-        await turn.make_room(overflowed=False)
+        await turn.make_room(opens_turn=not number)
         step = await run_step(turn)
         _announce(turn, "step")
-        too_long = step.error is not None and step.error.kind == "context_overflow"
-        if too_long and await turn.make_room(overflowed=True):
+        error = step.error
+        too_long = error is not None and error.kind == "context_overflow" and is_empty(step)
+        if error is not None and too_long and await turn.make_room(overflowed=True):
+            await withdraw(turn, step, error)
             step = await run_step(turn)
             _announce(turn, "step")
         if step.error is not None:

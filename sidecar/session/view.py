@@ -6,6 +6,7 @@ what is new, plus one pass over what is sent.
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 
 from sidecar.core import cache
@@ -15,37 +16,28 @@ from sidecar.core.parts import (
     Message,
     MessageId,
     Millis,
-    Part,
     PartId,
     StepFinishPart,
     TurnId,
     Usage,
 )
 from sidecar.core.prompt import Prompt, Static, Ttl, assemble
-from sidecar.core.render import Block, CallBlock, Region, Rendered, render
+from sidecar.core.render import Region, Rendered
 from sidecar.core.tokens import Calibration, Count, count_block, count_tool, observe
+from sidecar.session.seen import Seen, Weights, look
 
 THREAD_CHARS = 200_000
 """Counting runs at some 10 MB/s; more than this is done off the event loop."""
 PREVIEW = TurnId("preview")
-"""The turn of a message that is only looked at and never sent; it is not remembered."""
+"""The turn of a message that is only looked at and never sent."""
 REPLAYED = 20
 """Steps that calibration learns from after a restart; older ones weigh next to nothing."""
 LEFT = 8
 """Views whose sizes are remembered after a rewrite, in case it is taken back."""
+SURE = 3
+"""Observations after which the factor is trusted to tell a wrong static part from a wrong rest."""
 DISAGREES = 0.10
 """When a reported total differs by more than this share from the estimate, it is said."""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A message as rendered for one model, with the raw estimate of each of its blocks."""
-
-    message: Message
-    model: str
-    rendered: tuple[Rendered, ...]
-    raw: tuple[int, ...]
-    regions: tuple[tuple[Region, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +66,7 @@ class View:
         self._count = count
         self._seen: dict[MessageId, Seen] = {}
         self._notes: dict[PartId, int] = {}
+        self._whole: dict[MessageId, tuple[Message, Weights]] = {}
         self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
         self.shown = core_view.View()
         self.anchor_message: MessageId | None = None
@@ -91,11 +84,24 @@ class View:
         for block in static.system:
             raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
         self._static_raw = raw
+        self._whole = {}
+        self.bias = self._off = 0
         self._forget(since)
 
-    def trust(self, factor: float) -> None:
-        """Begin with a factor that was learned before a restart."""
-        self.calibration = Calibration(factor, 3)
+    def trust(self, calibration: Calibration, bias: int) -> None:
+        """Count as before a restart."""
+        self.calibration, self.bias = calibration, bias
+
+    def imagined(self) -> "View":
+        """Give a view to try things with: what it is made to show and learns stays with it."""
+        other = copy(self)
+        own = {"_seen": {**self._seen}, "_notes": {**self._notes}, "_whole": {**self._whole}}
+        vars(other).update(own)
+        return other
+
+    def back_to(self, before: "View") -> None:
+        """Be as an imagined view is, which was made before something that failed."""
+        vars(self).update(vars(before))
 
     def reshape(
         self, shown: core_view.View, anchor_message: MessageId | None, since: Millis | None
@@ -116,6 +122,7 @@ class View:
         }
         if since is not None and self.anchor is not None:
             self._left = [*self._left[-LEFT:], (self.shown, self.anchor)]
+            self.bias = self._off
         self.shown, self.anchor_message = shown, anchor_message
         grouped: dict[MessageId, tuple[core_view.Note, ...]] = {}
         for note in shown.notes.values():
@@ -141,11 +148,6 @@ class View:
         """Raw estimate of tools, system text and instructions."""
         return sum(self._static_raw.values())
 
-    @property
-    def static_regions(self) -> Mapping[Region, int]:
-        """Raw estimates of what stands before the history, by region."""
-        return self._static_raw
-
     def seen(self, messages: Iterable[Message]) -> list[Seen]:
         """Give messages as they are rendered and counted now."""
         return self._current(messages)
@@ -158,42 +160,28 @@ class View:
         """Give the notes that stand before a message."""
         return self._before.get(message_id, ())
 
-    def weigh_whole(self, message: Message) -> dict[PartId, tuple[int, int]]:
+    def weigh_whole(self, message: Message) -> Weights:
         """Estimate each part of a message as if it were shown verbatim: (call, rest), raw."""
-        parts: dict[PartId, tuple[int, int]] = {}
-        known = self._seen.get(message.id)
-        if known is not None and known.message is message and not self._touched(message):
-            blocks = [block for one in known.rendered for block in one.blocks]
-            raw: Iterable[int] = known.raw
-        else:
-            blocks = [b for one in render(message, self.static.model) for b in one.blocks]
-            raw = (count_block(block, self._count) for block in blocks)
-        for block, tokens in zip(blocks, raw, strict=True):
-            if block.part_id is None:
-                continue
-            call, rest = parts.get(block.part_id, (0, 0))
-            is_call = isinstance(block.content, CallBlock)
-            parts[block.part_id] = (call + tokens, rest) if is_call else (call, rest + tokens)
-        return parts
+        known = self._whole.get(message.id)
+        if known is not None and known[0] is message:
+            return known[1]
+        seen = self._seen.get(message.id)
+        touched = any(part.id in self.shown.shown for part in message.parts)
+        if seen is None or seen.message is not message or touched:
+            seen = look(message, {}, self.static.model, self._count)
+        weights = seen.weights()
+        self._whole[message.id] = (message, weights)
+        return weights
 
-    def part_tokens(self, message: Message) -> dict[PartId, int]:
-        """Estimate each part of a message as it is shown now, raw."""
-        parts: dict[PartId, int] = {}
-        for seen in self._current((message,)):
-            blocks = (block for one in seen.rendered for block in one.blocks)
-            for block, tokens in zip(blocks, seen.raw, strict=True):
-                if block.part_id is not None:
-                    parts[block.part_id] = parts.get(block.part_id, 0) + tokens
-        return parts
+    def rendered_messages(self, messages: Iterable[Message]) -> int:
+        """Count the messages that the model sees; the results of calls are one of their own."""
+        return sum(len(one.rendered) for one in self._current(messages))
 
     def unsent(self, messages: Iterable[Message]) -> int:
         """Estimate what has come since the last request and its answer, calibrated."""
         if self.anchor is None:
             return 0
         return round(self._added(self._current(messages)) * self.calibration.factor)
-
-    def _touched(self, message: Message) -> bool:
-        return any(part.id in self.shown.shown for part in message.parts)
 
     def _weigh_note(self, note: core_view.Note) -> int:
         return sum(
@@ -205,12 +193,6 @@ class View:
         if _weight(message) > THREAD_CHARS:
             return sum((await asyncio.to_thread(self._look, message)).raw)
         return sum(self._look(message).raw)
-
-    async def weigh_parts(self, parts: tuple[Part, ...]) -> int:
-        """Estimate what a user's message of these parts would add, raw."""
-        if not parts:
-            return 0
-        return await self.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
 
     async def refresh(self, messages: Iterable[Message]) -> None:
         """Render and count what is new; large texts are counted in a thread."""
@@ -263,8 +245,9 @@ class View:
                 raw[note.region] = raw.get(note.region, 0) + self._notes[note.id]
         factor = self.calibration.factor
         if self.anchor is None:
-            total = round(sum(raw.values()) * factor)
-            return Size(total, raw, "estimated", "no response yet: estimated from the text")
+            total = max(0, round(sum(raw.values()) * factor) + self.bias)
+            why = "no response yet" if self.last is None else "no response since the rewrite"
+            return Size(total, raw, "estimated", f"{why}: estimated from the text")
         added = self._added(seen)
         known = self.anchor.usage.prompt + self.anchor.usage.output
         if added == 0:
@@ -291,8 +274,21 @@ class View:
                 self.calibration, raw_delta=raw, reported_delta=finish.usage.prompt
             )
         blocks = sum(len(s.raw) + len(self._before.get(s.message.id, ())) for s in before)
+        self._off = self._beside(finish.usage.prompt, before)
         self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
         self.last = self.anchor
+
+    def _beside(self, reported: int, sent: list[Seen]) -> int:
+        """Say how far the estimate of the static part is off, by what the history leaves over.
+
+        The factor is learned from what is added to the history, so what it gets wrong of a
+        whole prompt is mostly the static part, which a rewrite leaves as it is.
+        """
+        if self.calibration.observations < SURE:
+            return 0
+        static = self.static_tokens * self.calibration.factor
+        history = sum(self._weight(one) for one in sent) * self.calibration.factor
+        return round(min(static, max(-static / 2, reported - static - history)))
 
     def _weight(self, one: Seen) -> int:
         notes = self._before.get(one.message.id, ())
@@ -330,8 +326,7 @@ class View:
             seen = self._seen.get(message.id)
             if seen is None or seen.message is not message or seen.model != self.static.model:
                 seen = self._look(message)
-                if message.turn_id != PREVIEW:
-                    self._seen[message.id] = seen
+                self._seen[message.id] = seen
             current.append(seen)
         return current
 
@@ -344,30 +339,13 @@ class View:
         return seen is None or seen.message is not message or seen.model != self.static.model
 
     def _look(self, message: Message) -> Seen:
-        model = self.static.model
-        rendered = render(core_view.show(message, self.shown.shown), model)
-        blocks = [block for one in rendered for block in one.blocks]
-        count = _rough if message.status == "open" else self._count
-        raw = tuple(count_block(block, count) for block in blocks)
-        return Seen(message, model, rendered, raw, _by_region(blocks, raw))
+        return look(message, self.shown.shown, self.static.model, self._count)
 
 
 def _checked(reported: int, estimated: float) -> str:
     if estimated and abs(reported / estimated - 1) > DISAGREES:
         return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
     return "as the provider reported it"
-
-
-def _by_region(blocks: list[Block], raw: tuple[int, ...]) -> tuple[tuple[Region, int], ...]:
-    sums: dict[Region, int] = {}
-    for block, tokens in zip(blocks, raw, strict=True):
-        sums[block.region] = sums.get(block.region, 0) + tokens
-    return tuple(sums.items())
-
-
-def _rough(text: str) -> int:
-    # A message that still streams is counted again and again; this is good enough for the meter.
-    return len(text) // 4
 
 
 def _weight(message: Message) -> int:

@@ -26,8 +26,10 @@ from sidecar.store.lease import this_process
 from sidecar.store.values import Change
 from sidecar.tools.contract import PermissionOption
 from sidecar.workspace.buffers import Buffers
-from tests.fakes.scripted_model import Script, ScriptedModel
+from tests.fakes.cache_simulator import CacheSimulator
+from tests.fakes.scripted_model import Script
 from tests.session.net import Net
+from tests.session.work import TOOLS, BilledModel, Worker
 
 LIMIT = 10.0
 DEAD_PID = 2**22 + 1
@@ -70,10 +72,11 @@ class Desk:
     """Running sessions, and everything a test looks at."""
 
     sessions: Sessions
-    model: ScriptedModel
+    model: BilledModel
     editor: Editor
     store: Store
     workspace: Path
+    world: "World"
     events: list[Event] = field(default_factory=list)
     happened: asyncio.Condition = field(default_factory=asyncio.Condition)
     group: asyncio.TaskGroup | None = None
@@ -97,6 +100,12 @@ class Desk:
         request = NewSession(cwd=str(self.workspace), **given)
         opened = await self.sessions.new(request, self.editor, self.watch)
         return await self.sessions.get(opened.session_id)
+
+    async def worker(self, **given: Any) -> Worker:
+        """Open a session with a tool that gives long results, and a provider that bills."""
+        if self.model.cache is None:
+            self.model.cache = CacheSimulator(lambda: self.world.time / 1000)
+        return Worker(self, await self.open(tools=TOOLS, **given))
 
     async def ask(self, session: Session, text: str = "go", **given: Any) -> PromptResult:
         async with asyncio.timeout(LIMIT):
@@ -141,7 +150,7 @@ class World:
     async def daemon(self, kill: bool = False, name: str = "one") -> AsyncIterator[Desk]:
         """Run sessions over the folder; `kill` ends them without a word."""
         store = Store.open(self.folder, now=self.now)
-        model = ScriptedModel(observe=self._check)
+        model = BilledModel(observe=self._check)
         buffers = Buffers()
         environment = Environment(
             store=store,
@@ -164,7 +173,7 @@ class World:
         owner = this_process(f"token-{name}-{self.minted}")
         owner = replace(owner, pid=DEAD_PID) if kill else owner
         sessions = Sessions(open_environment, buffers, owner, lambda _: {}, lambda _: "")
-        desk = Desk(sessions, model, Editor(), store, self.workspace)
+        desk = Desk(sessions, model, Editor(), store, self.workspace, self)
         self.open.append(sessions)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(sessions.run())

@@ -58,6 +58,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             given(params.strategy),
             given(params.expected_revision),
             dry_run=params.dry_run is True,
+            instructions=given(params.instructions) or "",
         )
 
     async def undo(_: Connection, params: ContextUndoCompactionParams, __: Ticket) -> Json:

@@ -1,0 +1,57 @@
+"""One message as the model sees it, counted block by block."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sidecar.core.parts import Message, PartId
+from sidecar.core.render import Block, CallBlock, Region, Rendered, render
+from sidecar.core.tokens import Count, count_block
+from sidecar.core.view import Shown, show
+
+Weights: TypeAlias = Mapping[PartId, tuple[int, int]]
+"""Raw estimates by part: (the call's own share, the rest)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A message as rendered for one model, with the raw estimate of each of its blocks."""
+
+    message: Message
+    model: str
+    rendered: tuple[Rendered, ...]
+    raw: tuple[int, ...]
+    regions: tuple[tuple[Region, int], ...]
+
+    def weights(self) -> Weights:
+        """Give the estimates by part; what is not rendered has none."""
+        parts: dict[PartId, tuple[int, int]] = {}
+        blocks = (block for one in self.rendered for block in one.blocks)
+        for block, tokens in zip(blocks, self.raw, strict=True):
+            if block.part_id is not None:
+                call, rest = parts.get(block.part_id, (0, 0))
+                is_call = isinstance(block.content, CallBlock)
+                weight = (call + tokens, rest) if is_call else (call, rest + tokens)
+                parts[block.part_id] = weight
+        return parts
+
+
+def look(message: Message, shown: Mapping[PartId, Shown], model: str, count: Count) -> Seen:
+    """Render a message as it is shown and count it; one that still streams is counted roughly."""
+    rendered = render(show(message, shown), model)
+    blocks = [block for one in rendered for block in one.blocks]
+    chosen = _rough if message.status == "open" else count
+    raw = tuple(count_block(block, chosen) for block in blocks)
+    return Seen(message, model, rendered, raw, _by_region(blocks, raw))
+
+
+def _by_region(blocks: Sequence[Block], raw: Sequence[int]) -> tuple[tuple[Region, int], ...]:
+    sums: dict[Region, int] = {}
+    for block, tokens in zip(blocks, raw, strict=True):
+        sums[block.region] = sums.get(block.region, 0) + tokens
+    return tuple(sums.items())
+
+
+def _rough(text: str) -> int:
+    # A message that still streams is counted again and again; this is good enough for the meter.
+    return len(text) // 4

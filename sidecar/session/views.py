@@ -1,0 +1,123 @@
+"""How a session's parts were shown, are shown, and why: a fold over the records of its log."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sidecar.core.parts import Millis, PartId
+from sidecar.core.view import View, fold_rewrites
+from sidecar.session.rewrites import PINNED, REWRITE, UNDONE, Recorded, from_json
+from sidecar.store.values import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """How parts were shown from a time on; what the model thought then is bound to that."""
+
+    since: Millis
+    view: View
+
+
+class Views:
+    """Follows what a log's records say of its view; each record is read once."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+        self.forget()
+
+    def forget(self) -> None:
+        """Read everything again: a record that could not be written is gone."""
+        self._read = 0
+        self._made: dict[str, Recorded] = {}
+        self._undone: dict[str, Recorded] = {}
+        self._order: list[Recorded] = []
+        self._pinned: frozenset[PartId] = frozenset()
+        self._epochs: list[Epoch] = [Epoch(0, View())]
+        self._opened: tuple[Millis, Recorded] | None = None
+
+    def standing(self) -> tuple[Recorded, ...]:
+        """Give the rewrites that are not undone, and the undoings, in order."""
+        self._follow()
+        return tuple(
+            r for r in self._order if r.rewrite.cause == "undo" or r.rewrite.id not in self._undone
+        )
+
+    def view(self) -> View:
+        """Give how parts are shown now."""
+        self._follow()
+        return self._epochs[-1].view
+
+    def epochs(self) -> tuple[Epoch, ...]:
+        """Give every view there was, oldest first."""
+        self._follow()
+        return tuple(self._epochs)
+
+    def newest_epoch(self) -> Recorded | None:
+        """Give the newest change that still stands and that began an epoch."""
+        return next((r for r in reversed(self.standing()) if r.opens), None)
+
+    @property
+    def opened(self) -> tuple[Millis, Recorded] | None:
+        """The newest change that began an epoch, whatever became of it, and when that was."""
+        self._follow()
+        return self._opened
+
+    @property
+    def pinned(self) -> frozenset[PartId]:
+        """The parts that are pinned."""
+        self._follow()
+        return self._pinned
+
+    def find(self, compaction_id: str) -> Recorded | None:
+        """Give a rewrite by its id, one that was undone too."""
+        self._follow()
+        return self._made.get(compaction_id)
+
+    def is_undone(self, compaction_id: str) -> bool:
+        """Whether a rewrite was taken back."""
+        self._follow()
+        return compaction_id in self._undone
+
+    def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
+        """Name the parts that a rewrite left out or shortened; `None` if there is none.
+
+        Those of earlier rewrites whose notes it replaced are among them: nothing else names them.
+        """
+        found = self.find(compaction_id)
+        if found is None:
+            return None
+        gone = {part_id for part_id, how in found.rewrite.shown.items() if how is not None}
+        retired = set(found.rewrite.retired)
+        for other in self._made.values():
+            if retired & {note.id for note in other.rewrite.notes}:
+                gone |= self.left_out(other.rewrite.id) or frozenset()
+        return frozenset(gone)
+
+    @property
+    def made(self) -> int:
+        """How many rewrites there were, undone ones too."""
+        self._follow()
+        return len(self._made)
+
+    def _follow(self) -> None:
+        for record in self._records[self._read :]:
+            self._read += 1
+            if record.kind == PINNED:
+                part = {PartId(cast("str", record.body["partId"]))}
+                pinned = record.body["pinned"] is True
+                self._pinned = self._pinned | part if pinned else self._pinned - part
+            elif record.kind in (REWRITE, UNDONE):
+                self._take(record)
+
+    def _take(self, record: Record) -> None:
+        recorded = from_json(record.body)
+        known = self._made if record.kind == REWRITE else self._undone
+        known[recorded.rewrite.id] = recorded
+        self._order.append(recorded)
+        if recorded.opens:
+            self._opened = (record.at, recorded)
+        stand = (
+            r for r in self._order if r.rewrite.cause == "undo" or r.rewrite.id not in self._undone
+        )
+        view = fold_rewrites(r.rewrite for r in stand)
+        self._epochs.append(Epoch(record.at, view))

@@ -1,0 +1,105 @@
+"""Long turns, for what only shows in long sessions: a tool with long results, thinking, a bill."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.prompt import ModelRequest, ToolSpec
+from sidecar.core.stream import BlockDelta, ResponseFinished, ResponseStarted, StreamEvent
+from sidecar.model.encode import encode
+from tests.fakes.cache_simulator import CacheSimulator
+from tests.fakes.scripted_model import (
+    Hold,
+    Script,
+    ScriptedModel,
+    call,
+    started,
+    stop,
+    text,
+    thought,
+)
+
+TOOLS = (ToolSpec("look", "Look at a file.", {"type": "object"}, "read", origin="client"),)
+RESULT = "def some_function(argument):\n    return other_function(argument)\n"
+
+
+@dataclass
+class BilledModel(ScriptedModel):
+    """A scripted model; with a `cache`, its usage is what the provider would report."""
+
+    cache: CacheSimulator | None = None
+
+    def body(self, request: ModelRequest) -> JsonObject:
+        """Give the real body."""
+        return encode(request)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Play the next response, with a bill."""
+        told = None if self.cache is None else self.cache.request(encode(request))
+        written = 0
+        async for event in super().stream(request):
+            if isinstance(event, BlockDelta):
+                written += len(event.text)
+            match event:
+                case ResponseStarted() if told is not None:
+                    yield replace(event, usage=_usage(told, 1))
+                case ResponseFinished() if told is not None:
+                    yield replace(event, usage=_usage(told, max(1, written // 4)))
+                case _:
+                    yield event
+
+
+def _usage(told: JsonObject, output: int) -> Usage:
+    counts: Any = told
+    written = counts["cache_creation"]
+    return Usage(
+        input=counts["input_tokens"],
+        cache_read=counts["cache_read_input_tokens"],
+        cache_write_5m=written["ephemeral_5m_input_tokens"],
+        cache_write_1h=written["ephemeral_1h_input_tokens"],
+        output=output,
+    )
+
+
+def looked(given: Any) -> str:
+    """Give a long result that is different for each file."""
+    path = given["path"]
+    return f"# {path} defines marker_{path[4:-3]}\n{RESULT * 120}"
+
+
+@dataclass
+class Worker:
+    """Works in a session: turns of some steps, each with a thought, a sentence and a call."""
+
+    desk: Any
+    session: Any
+    done: int = 0
+    results: list[Any] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.desk.editor.tools.setdefault("look", looked)
+
+    def step(self, *, hold: Hold | None = None) -> Script:
+        """Give one answer that calls the tool."""
+        self.done += 1
+        path = f"src/file_{self.done}.py"
+        events: list[Any] = [started(), *thought(f"thought {self.done}", f"sig{self.done}")]
+        events += text(f"Now I look at {path}, because the last one used it.", 1)
+        if hold is not None:
+            events.append(hold)
+        return [*events, *call(f"call{self.done}", "look", {"path": path}, 2), stop("tool_use")]
+
+    async def turn(self, steps: int, words: str = "Look at the next files.") -> Any:
+        """Run a turn of so many steps and a closing answer."""
+        self.desk.script(*(self.step() for _ in range(steps)))
+        self.desk.script([started(), *text("That is all of them."), stop()])
+        result = await self.desk.ask(self.session, words)
+        self.results.append(result)
+        return result
+
+    async def turns(self, count: int, steps: int = 9) -> None:
+        """Run some turns."""
+        for _ in range(count):
+            result = await self.turn(steps)
+            assert result.stop_reason == "end_turn", result.error
