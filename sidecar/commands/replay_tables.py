@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
@@ -19,10 +20,17 @@ WHY: Mapping[str, str] = {
 }
 
 
+LEGEND = (
+    "ratio: of opencode's cost. in view: of the names that were needed again 15 or more requests "
+    "after they were last seen, the share that still stood in view; +ledger: there or in a note. "
+    "failed: failed approaches kept. rw/100: rewrites per 100 requests.\n"
+)
+
+
 def show_sessions(console: Console, sessions: Sequence[Session], settings: Settings) -> None:
     """Print one line a session: what it cost, what it would have cost here, and why."""
     policy = settings.policies[0]
-    table = Table(title=f"{policy}, window {settings.window:,} tokens")
+    table = Table(box=SIMPLE, title=f"{policy}, window {settings.window:,} tokens")
     for column in ("session", "format"):
         table.add_column(column, overflow="ellipsis", no_wrap=True, max_width=36)
     for column in ("requests", "cost $", "here $", "tokens/request", "read", "rewrites"):
@@ -53,7 +61,7 @@ def show_comparison(console: Console, sessions: Sequence[Session], settings: Set
     """Print one line a policy, then how far the simulation can be trusted."""
     sums = totals(sessions, settings.policies)
     reference = next((one.cost for one in sums if one.policy == "opencode"), None)
-    table = Table(title=f"{len(sessions)} sessions, window {settings.window:,} tokens")
+    table = Table(box=SIMPLE, title=f"{len(sessions)} sessions, window {settings.window:,} tokens")
     table.add_column("policy", no_wrap=True)
     columns = _columns(console)
     for column in columns:
@@ -61,6 +69,7 @@ def show_comparison(console: Console, sessions: Sequence[Session], settings: Set
     for one in sums:
         table.add_row(*_policy_row(one, reference)[: 1 + len(columns)])
     console.print(table)
+    console.print(LEGEND)
     recorded = [session.recorded for session in sessions if session.recorded is not None]
     if recorded:
         console.print(
@@ -75,8 +84,8 @@ NARROW = 118
 
 
 def _columns(console: Console) -> tuple[str, ...]:
-    main = ("cost $", "of opencode", "in view", "+ledger", "reach", "failed", "rw/100")
-    return main if console.width < NARROW else (*main, "whole", "prose", "peak", "read")
+    main = ("cost $", "ratio", "in view", "+ledger", "failed", "rw/100")
+    return main if console.width < NARROW else (*main, "reach", "whole", "prose", "peak", "read")
 
 
 def _policy_row(one: Tally, reference: float | None) -> list[str]:
@@ -87,9 +96,9 @@ def _policy_row(one: Tally, reference: float | None) -> list[str]:
         "-" if not reference else f"{one.cost / reference:.3f}",
         f"{share(one.view, one.far):.3f}",
         f"{share(one.ledger, one.far):.3f}",
-        f"{share(one.reach, one.far):.3f}",
         f"{share(one.failures_kept, one.failures):.2f}",
         f"{100 * one.rewrites / max(1, one.requests):.1f}",
+        f"{share(one.reach, one.far):.3f}",
         f"{share(one.whole, one.far):.3f}",
         f"{share(one.prose_kept, one.prose):.2f}",
         f"{one.peak // 1000}k{over}",
