@@ -10,6 +10,10 @@ from sidecar.core.plan import Rates
 
 MILLION = 1_000_000
 
+FIGURES = ("input", "output", "write", "read")
+DEAREST = 1_000_000
+"""USD per million tokens that no model costs."""
+
 
 def card(input_usd: float, output_usd: float, write_usd: float, read_usd: float) -> Rates:
     """Make rates of USD per million tokens."""
@@ -36,14 +40,28 @@ def read_card(name: str) -> Rates:
         return CARDS[name]
     try:
         given = json.loads(Path(name).read_text("utf-8"))
-        figures = [float(given[key]) for key in ("input", "output", "write", "read")]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadRequest(
-            f"no price card {name!r} ({error}): use one of {', '.join(CARDS)}, or a JSON file "
-            'with "input", "output", "write" and "read" in USD per million tokens',
-            "prices",
-        ) from None
-    return card(*figures)
+    except (OSError, ValueError, RecursionError) as error:
+        raise _no_card(name, f"{error}") from None
+    if not isinstance(given, dict):
+        raise _no_card(name, "the file holds no object")
+    for key in FIGURES:
+        if not _is_price(given.get(key)):
+            raise _no_card(name, f'"{key}" is no number from 0 to {DEAREST}')
+    return card(*(float(given[key]) for key in FIGURES))
+
+
+def _is_price(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return 0 <= value <= DEAREST
+
+
+def _no_card(name: str, why: str) -> BadRequest:
+    return BadRequest(
+        f"no price card {name!r:.200} ({why:.200}): use one of {', '.join(CARDS)}, or a JSON file "
+        'with "input", "output", "write" and "read" in USD per million tokens',
+        "prices",
+    )
 
 
 def recorded_cost(usage: Usage, rates: Rates) -> float:
