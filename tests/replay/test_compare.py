@@ -68,12 +68,30 @@ def test_recorded_usage_is_billed_and_compared(tmp_path: Path) -> None:
     assert session.agreement.prompt_recorded == 300
 
 
+def test_a_recording_is_checked_in_a_window_that_holds_it_up_to_its_own_compaction(
+    tmp_path: Path,
+) -> None:
+    usage: Json = {"prompt": 60_000, "uncached": 60_000, "cache_read": 0, "output": 10}
+    path = recording(tmp_path / "one.jsonl", usage=usage)
+    lines = path.read_text().splitlines()
+    lines.insert(3, json.dumps({**line("user", 1_010, text("so far")), "origin": "compaction"}))
+    path.write_text("\n".join(lines))
+    session = replay_file(path, len, Settings(("manual",), 16_000, RATES))
+    assert session.agreement is not None
+    assert (session.agreement.requests, session.agreement.prompt) == (1, 60_000)
+    assert session.sent[0].prompt < 16_000
+
+
 def test_every_policy_plays_a_recording(tmp_path: Path) -> None:
     path = recording(tmp_path / "one.jsonl", answers=60)
     known = tuple(policies())
     session = replay_file(path, len, Settings(known, 16_000, RATES))
     assert [one.policy for one in session.tallies] == list(known)
     assert all(one.requests == 60 and one.cost > 0 for one in session.tallies)
+    assert len({one.peak for one in session.tallies}) > 1
+    first = session.tallies[0]
+    assert (len(session.rewrites), len(session.sent)) == (first.rewrites, 60)
+    assert max(sent.prompt for sent in session.sent) == first.peak
 
 
 def test_damaged_lines_are_told_and_the_rest_is_played(tmp_path: Path) -> None:
@@ -110,6 +128,13 @@ def test_breaks_of_the_cache_are_put_down_to_what_caused_them() -> None:
     assert tally(run).breaks == Counter({"rewrite": 1, "expired": 1})
 
 
+def test_a_few_tokens_less_are_no_break() -> None:
+    policy = Scripted({2: shortened("p1", to=50)})
+    run = simulate(talk("0: t3000; 10: c500; 20: p700"), policy, WINDOW, RATES)
+    assert run.sent[2].read == run.sent[1].prompt - 500
+    assert tally(run).breaks == Counter()
+
+
 def test_tallies_of_sessions_add_up_and_the_peak_is_the_highest() -> None:
     runs = [simulate(talk(n), Manual(), WINDOW, RATES) for n in ("0: t1000; 9: p9", "0: t5000")]
     one, other = map(tally, runs)
@@ -118,6 +143,10 @@ def test_tallies_of_sessions_add_up_and_the_peak_is_the_highest() -> None:
     both.add(other)
     assert (both.requests, both.peak, both.prompt) == (3, 7_000, 3_000 + 3_009 + 7_000)
     assert both.cost == one.cost + other.cost
+    both.add(Tally("manual", causes=Counter({"pays": 2}), breaks=Counter({"expired": 3})))
+    both.add(Tally("manual", causes=Counter({"pays": 1}), breaks=Counter({"lookback": 1})))
+    assert both.causes == {"pays": 3}
+    assert both.breaks == {"expired": 3, "lookback": 1}
 
 
 def test_totals_keep_the_order_of_the_policies(tmp_path: Path) -> None:
