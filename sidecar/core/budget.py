@@ -7,6 +7,7 @@ Window and max_tokens are different settings and neither is ever derived from th
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil
 from typing import Literal, TypeAlias
 
@@ -29,9 +30,14 @@ REGIONS: tuple[Region, ...] = (
 )
 LEAST_RESERVE = 4_000
 """Output is never squeezed below this, whatever max_tokens says."""
-COMPACT_AT = 0.9
-"""Share of the budget at which the red zone begins and automatic compaction is due."""
 RECENT_TURNS = 5
+SPIKE = 3
+"""A turn that adds this many times what turns added before it is a spike."""
+SOFT_LIMIT = 0.8
+"""The share of the room for the history that one region may take before it is said."""
+STATIC_REGIONS: frozenset[Region] = frozenset(
+    ("system", "tools", "instructions", "learned", "summary", "ledger")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +47,50 @@ class Budget:
     window: int
     reserved_output: int
     limit: int
-    compact_at: int
 
 
 def budget(window: int, max_tokens: int) -> Budget:
     """Split a window into room for input and the reserve for the answer."""
     reserved = max(LEAST_RESERVE, max_tokens)
     limit = max(0, window - reserved)
-    return Budget(window, reserved, limit, int(limit * COMPACT_AT))
+    return Budget(window, reserved, limit)
+
+
+def history_budget(limit: int, regions: Mapping[Region, int]) -> int:
+    """Give the room that is left for the history: the formula at the top of this module."""
+    return max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
+
+
+def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
+    """Name the regions that take more than 80 per cent: of the history's room, or of all of it."""
+    history = history_budget(limit, regions)
+    return tuple(
+        region
+        for region in REGIONS
+        if regions.get(region, 0) > SOFT_LIMIT * (limit if region in STATIC_REGIONS else history)
+        and regions.get(region, 0) > 0
+    )
+
+
+def is_spike(sizes: Sequence[int]) -> bool:
+    """Whether the last turn added three times what the turns before it added on average.
+
+    `sizes` is the context after each turn; it takes three turns to know.
+    """
+    recent = sizes[-(RECENT_TURNS + 2) :]
+    if len(recent) < 3:
+        return False
+    grown = [max(0, after - before) for before, after in pairwise(recent)]
+    baseline = sum(grown[:-1]) / len(grown[:-1])
+    return baseline > 0 and grown[-1] >= SPIKE * baseline
+
+
+def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
+    """Give USD an hour since the earliest of these (time in ms, USD); `None` before a minute."""
+    if not costs:
+        return None
+    passed = now - costs[0][0]
+    return None if passed < 60_000 else sum(cost for _, cost in costs) * 3_600_000 / passed
 
 
 def zone(used: int, limit: int) -> Zone:

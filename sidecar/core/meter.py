@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sidecar.core.budget import Zone, budget, spread, turns_until, velocity, zone
+from sidecar.core.budget import (
+    Zone,
+    budget,
+    is_spike,
+    over_soft_limit,
+    spread,
+    turns_until,
+    velocity,
+    zone,
+)
 from sidecar.core.parts import Millis
 from sidecar.core.render import Region
 
@@ -39,8 +48,9 @@ class Meter:
     """Tokens of the window, by region. `used` is the sum of `regions`; output is apart.
 
     `percent` is `used / (window - reserved_output)` in per cent, with one decimal.
-    `velocity` is tokens a turn over the last five; `turns_until_compaction` is `None` when the
-    context is not growing.
+    `compact_at` is where the policy must rewrite. `velocity` is tokens a turn over the last five,
+    `spike` that the last turn added three times what is usual; `turns_until_compaction` is `None`
+    when the context is not growing. `burn_rate` is USD an hour over the last five turns.
     """
 
     session_id: str
@@ -55,7 +65,10 @@ class Meter:
     accuracy: Accuracy
     reason: str
     velocity: int
+    spike: bool
     turns_until_compaction: int | None
+    burn_rate: str | None
+    over_soft_limit: tuple[Region, ...]
     regions: dict[Region, int]
     cache: CacheState
     cost: Costs
@@ -75,20 +88,23 @@ class Size:
     reason: str
 
 
-def measure(
+def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     *,
     session_id: str,
     revision: int,
     window: int,
     max_tokens: int,
+    compact_at: int,
     size: Size,
     turn_sizes: Sequence[int],
+    burn_rate: str | None,
     cache: CacheState,
     cost: Costs,
 ) -> Meter:
     """Compute the meter. `turn_sizes` is the context after each turn so far, oldest first."""
     room = budget(window, max_tokens)
     growth = velocity(turn_sizes)
+    regions = spread(size.raw, size.total)
     return Meter(
         session_id=session_id,
         revision=revision,
@@ -96,14 +112,17 @@ def measure(
         used=size.total,
         reserved_output=room.reserved_output,
         free=max(0, room.limit - size.total),
-        compact_at=room.compact_at,
+        compact_at=compact_at,
         percent=round(100 * size.total / room.limit, 1) if room.limit else 100.0,
         zone=zone(size.total, room.limit),
         accuracy=size.accuracy,
         reason=size.reason,
         velocity=growth,
-        turns_until_compaction=turns_until(size.total, room.compact_at, growth),
-        regions=spread(size.raw, size.total),
+        spike=is_spike(turn_sizes),
+        turns_until_compaction=turns_until(size.total, compact_at, growth),
+        burn_rate=burn_rate,
+        over_soft_limit=over_soft_limit(room.limit, regions),
+        regions=regions,
         cache=cache,
         cost=cost,
     )

@@ -17,7 +17,8 @@ from sidecar.core.render import Region
 from sidecar.core.units import Item
 from sidecar.core.view import Dropped, Note, Rewrite, Truncated, fold_rewrites
 from sidecar.session.emergency import drop_oldest
-from sidecar.session.planner import Planner, Scene, anchor_after, rates
+from sidecar.session.gauge import rates
+from sidecar.session.planner import Planner, Scene, anchor_after
 from sidecar.session.rewrites import Recorded
 from sidecar.session.state import State
 from sidecar.session.thinking import unbound

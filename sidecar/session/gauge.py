@@ -1,15 +1,28 @@
 """Reads a session's meter: gathers what the one pure computation needs."""
 
-from sidecar.core.budget import budget
+from decimal import Decimal
+
+from sidecar.core.budget import budget, burn_rate
 from sidecar.core.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.parts import Message, MessageId, Part, StepFinishPart, TurnId, Usage
-from sidecar.core.pricing import money
+from sidecar.core.plan import Rates, Standing
+from sidecar.core.policies import DEFAULT, policies
+from sidecar.core.pricing import money, money_of
+from sidecar.core.trigger import compaction_point
 from sidecar.core.turns import Turn, turns
 from sidecar.session.state import State
 from sidecar.session.view import View
 
 CACHE_MS = 5 * 60 * 1000
 """A cache entry lives five minutes from the start of the request that last wrote or read it."""
+
+
+UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
+"""What decisions assume where a model's price is unknown: the usual ratios."""
+
+
+BURNING = 5
+"""Turns that the burn rate is of."""
 
 
 def read_size(state: State) -> Size:
@@ -27,10 +40,40 @@ def read_meter(state: State) -> Meter:
         revision=state.log.row.revision,
         window=state.window(),
         max_tokens=state.max_tokens(),
+        compact_at=compact_at(state),
+        burn_rate=_burn_rate(state, everything),
         size=size,
         turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
         cache=cache,
         cost=_costs(state, everything, size, cache),
+    )
+
+
+def compact_at(state: State) -> int:
+    """Give the size at which the session's policy must rewrite; the limit if it never does."""
+    room = budget(state.window(), state.max_tokens())
+    static = round(state.view.static_tokens * state.view.calibration.factor)
+    policy = policies().get(state.setting("policy"), policies()[DEFAULT])
+    if state.log.row.settings.get("autoCompact") is False:
+        return room.limit
+    messages = len(state.log.messages)
+    standing = Standing(
+        static, static, room.window, room.limit, static, 0, 0, True, True, messages, rates(state)
+    )  # fmt: skip
+    return compaction_point(policy, standing)
+
+
+def rates(state: State) -> Rates:
+    """Give the model's prices per token in USD, or the usual ones where they are unknown."""
+    card = state.info().price
+    if card is None:
+        return UNKNOWN
+    million = Decimal(1_000_000)
+    return Rates(
+        float(card.input / million),
+        float(card.output / million),
+        float(card.write_5m / million),
+        float(card.read / million),
     )
 
 
@@ -90,3 +133,15 @@ def _readable(view: View) -> int:
 def _size_after(turn: Turn) -> int | None:
     steps = [p for m in turn.messages for p in m.parts if isinstance(p, StepFinishPart)]
     return steps[-1].usage.prompt + steps[-1].usage.output if steps else None
+
+
+def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
+    recent = everything[-BURNING:]
+    steps = [p for t in recent for m in t.messages for p in m.parts]
+    costs = [
+        (step.started, float(step.cost))
+        for step in steps
+        if isinstance(step, StepFinishPart) and step.cost is not None
+    ]
+    rate = burn_rate(costs, state.clock.now())
+    return None if rate is None else money_of(rate)

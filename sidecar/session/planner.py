@@ -5,7 +5,6 @@ Units and identifiers are taken in once, as messages settle; a plan's own work i
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from sidecar.core.budget import budget
 from sidecar.core.names import NameIndex, names_in
@@ -15,20 +14,17 @@ from sidecar.core.parts import (
     PartId,
     StepFinishPart,
 )
-from sidecar.core.plan import Rates, Situation, Standing
+from sidecar.core.plan import Situation, Standing
 from sidecar.core.preserve import for_agent, preserved
 from sidecar.core.turns import is_settled
 from sidecar.core.units import Item, Kind, Unit, learn, units_of
 from sidecar.core.view import Note
-from sidecar.session.gauge import is_warm
+from sidecar.session.gauge import is_warm, rates
 from sidecar.session.log import SessionLog
 from sidecar.session.rewrites import Recorded
 from sidecar.session.state import State
 from sidecar.session.view import PREVIEW, View
 from sidecar.session.views import Epoch
-
-UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
-"""What decisions assume where a model's price is unknown: the usual ratios."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,20 +208,6 @@ class Planner:
             known = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
             self._noted[note.id] = known
         return known
-
-
-def rates(state: State) -> Rates:
-    """Give the model's prices per token in USD, or the usual ones where they are unknown."""
-    card = state.info().price
-    if card is None:
-        return UNKNOWN
-    million = Decimal(1_000_000)
-    return Rates(
-        float(card.input / million),
-        float(card.output / million),
-        float(card.write_5m / million),
-        float(card.read / million),
-    )
 
 
 def anchor_after(situation: Situation) -> MessageId | None:

@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.budget import REGIONS, budget, spread, turns_until, velocity, zone
+from sidecar.core.budget import (
+    REGIONS,
+    budget,
+    burn_rate,
+    history_budget,
+    is_spike,
+    over_soft_limit,
+    spread,
+    turns_until,
+    velocity,
+    zone,
+)
 from sidecar.core.meter import CacheState, Costs, Size, measure
 
 
@@ -49,6 +60,8 @@ def test_the_meter_is_one_sum() -> None:
         revision=3,
         window=200_000,
         max_tokens=32_000,
+        compact_at=151_200,
+        burn_rate=None,
         size=Size(84_000, {"system": 2, "user": 2}, "exact", "as reported"),
         turn_sizes=[20_000, 40_000, 84_000],
         cache=CacheState(warm=True, expires_at=1, hit_rate=0.9),
@@ -58,3 +71,28 @@ def test_the_meter_is_one_sum() -> None:
     assert (meter.percent, meter.zone, meter.free) == (50.0, "yellow", 84_000)
     assert meter.velocity == 32_000
     assert meter.turns_until_compaction == 3
+
+
+def test_a_turn_that_adds_three_times_what_is_usual_is_a_spike() -> None:
+    assert is_spike([0, 1_000, 2_000, 5_000])
+    assert not is_spike([0, 1_000, 2_000, 4_900])
+    assert not is_spike([0, 90_000])
+    assert not is_spike([0, 1_000, 500, 600])
+
+
+def test_the_history_gets_what_the_prefix_leaves() -> None:
+    assert history_budget(100, {"system": 10, "tools": 20, "ledger": 5, "user": 40}) == 65
+    assert history_budget(20, {"system": 30}) == 0
+
+
+def test_a_region_over_four_fifths_of_its_room_is_named() -> None:
+    regions = {"system": 20, "tools": 10, "toolResults": 57, "user": 3}
+    assert over_soft_limit(100, regions) == ("toolResults",)
+    assert over_soft_limit(100, {**regions, "toolResults": 56}) == ()
+    assert over_soft_limit(100, {"system": 81}) == ("system",)
+
+
+def test_what_is_burnt_is_told_by_the_hour() -> None:
+    assert burn_rate([(0, 0.5), (1_800_000, 0.5)], 3_600_000) == 1.0
+    assert burn_rate([(0, 0.5)], 30_000) is None
+    assert burn_rate([], 30_000) is None

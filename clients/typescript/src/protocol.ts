@@ -48,8 +48,10 @@ export interface Costs {
 /**
  * Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
  *
- * `reason` says in words where the numbers come from. `velocity` is tokens a turn;
- * `turnsUntilCompaction` is null while the context does not grow.
+ * `reason` says in words where the numbers come from. `compactAt` is where the policy must
+ * rewrite. `velocity` is tokens a turn, `spike` that the last turn added three times what is
+ * usual, `burnRate` USD an hour over five turns, `overSoftLimit` the regions that take more than
+ * 80 per cent of their room. `turnsUntilCompaction` is null while the context does not grow.
  */
 export interface Meter {
   sessionId: string;
@@ -64,6 +66,9 @@ export interface Meter {
   accuracy: Accuracy;
   reason: string;
   velocity: number;
+  spike: boolean;
+  burnRate: string | null;
+  overSoftLimit: string[];
   turnsUntilCompaction: number | null;
   regions: Regions;
   cache: CacheState;

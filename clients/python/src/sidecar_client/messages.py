@@ -55,8 +55,10 @@ class Costs(msgspec.Struct, rename="camel", kw_only=True):
 class Meter(msgspec.Struct, rename="camel", kw_only=True):
     """Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
 
-    `reason` says in words where the numbers come from. `velocity` is tokens a turn;
-    `turnsUntilCompaction` is null while the context does not grow.
+    `reason` says in words where the numbers come from. `compactAt` is where the policy must
+    rewrite. `velocity` is tokens a turn, `spike` that the last turn added three times what is
+    usual, `burnRate` USD an hour over five turns, `overSoftLimit` the regions that take more than
+    80 per cent of their room. `turnsUntilCompaction` is null while the context does not grow.
     """
 
     session_id: str
@@ -71,6 +73,9 @@ class Meter(msgspec.Struct, rename="camel", kw_only=True):
     accuracy: Accuracy
     reason: str
     velocity: int
+    spike: bool
+    burn_rate: str | None
+    over_soft_limit: list[str]
     turns_until_compaction: int | None
     regions: Regions
     cache: CacheState
