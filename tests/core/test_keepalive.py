@@ -82,6 +82,11 @@ def test_an_hour_is_weighed_in_dollars() -> None:
     assert found.saved == pytest.approx(100 * share * 10_000 * 3e-6)
     assert found.cost == pytest.approx((1 + 100 * gone) * 10_000 * 2e-6)
     assert found.gain == pytest.approx(found.saved - found.cost)
+    whole = hour_pays(
+        10_000, write_5m=4e-6, write_1h=6e-6, read=1e-6, starts=starts, requests=100, growth=500
+    )
+    assert whole.saved == found.saved
+    assert whole.cost == pytest.approx(found.cost + 100 * 500 * 2e-6)
 
 
 def test_an_hour_pays_for_the_static_part_unless_the_session_never_pauses() -> None:

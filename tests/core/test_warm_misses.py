@@ -230,6 +230,15 @@ def test_a_write_out_of_reach_is_found_by_its_distance() -> None:
     )
 
 
+def test_twenty_positions_are_one_too_many() -> None:
+    near = replace(FIRST, messages=(*FIRST.messages, *(user(str(n)) for n in range(19))))
+    assert after_first(near, marks=False) is None
+    far = replace(FIRST, messages=(*near.messages, user("19")))
+    miss = after_first(far, marks=False)
+    assert miss is not None
+    assert miss.cause == "lookback"
+
+
 def test_a_short_prompt_is_not_cached_by_this_model() -> None:
     session = Session(scale=0.06)
     session.ask(FIRST)
@@ -243,13 +252,14 @@ def test_a_short_prompt_is_not_cached_by_this_model() -> None:
     assert session.ask(replace(NEXT, messages=(*NEXT.messages, *step("d")))) is None
 
 
-def test_a_provider_without_a_cache_misses_nothing() -> None:
+@pytest.mark.parametrize("tokens", [512, 8_000])
+def test_a_provider_without_a_cache_misses_nothing(tokens: int) -> None:
     session = Session()
     for _ in range(3):
         chain = link("m", FIRST, lambda _: 1_000, Chain())
         parallel = chain.hashes, chain.sizes, chain.places
         foreseen = foresee(session.warm, *parallel, ((7, "5m"),), 0, MINIMUM)
-        usage = Usage(input=8_000)
+        usage = Usage(input=tokens)
         session.warm = follow(session.warm, foreseen, usage=usage)
         now = Asked(chain, 0, foreseen, usage)
         assert foreseen.read == 0
