@@ -228,7 +228,7 @@ def _between(knots: Sequence[tuple[int, int]], tokens: int) -> int:
 
 
 Cause: TypeAlias = Literal[
-    "model", "tools", "system", "settings", "expired", "changed", "below_minimum", "lookback",
+    "model", "tools", "settings", "expired", "changed", "below_minimum", "lookback",
     "images", "unknown",
 ]  # fmt: skip
 LEAST = 100
