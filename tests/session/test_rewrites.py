@@ -1,106 +1,202 @@
-"""Rewrites as records: what is written is what is read, and what is folded from it."""
+"""Rewrites as records: they come back as they were written, and the view follows from them."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.parts import MessageId, PartId
-from sidecar.core.view import Dropped, Excerpt, Note, Placeholder, Rewrite, Truncated, View
+from sidecar.core.parts import JsonObject, MessageId, PartId
+from sidecar.core.render import Region
+from sidecar.core.truncate import Keep
+from sidecar.core.view import (
+    Cause,
+    Dropped,
+    Excerpt,
+    Note,
+    Placeholder,
+    Rewrite,
+    Shown,
+    Truncated,
+    View,
+    fold_rewrites,
+)
 from sidecar.session.rewrites import PINNED, REWRITE, UNDONE, Recorded, from_json, to_json
 from sidecar.session.views import Views
-from sidecar.store.packing import to_json as stored
 from sidecar.store.values import Record
 
-IDS = st.sampled_from([PartId(f"p{n}") for n in range(6)])
-NUMBERS = st.integers(0, 10**7)
-TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
-SHOWN = st.one_of(
-    st.none(),
-    st.just(Dropped()),
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+ids = st.sampled_from([PartId(f"part_{n}") for n in range(6)])
+counts = st.integers(0, 2**53)
+lines = st.tuples(st.integers(1, 99), st.integers(1, 99))
+shown = st.one_of(
+    st.builds(Truncated, st.sampled_from(get_args(Keep)), counts),
+    st.builds(Excerpt, st.lists(lines, max_size=3).map(tuple)),
     st.just(Placeholder()),
-    st.builds(Truncated, st.sampled_from(["head", "tail", "both"]), NUMBERS),
-    st.builds(Excerpt, st.lists(st.tuples(NUMBERS, NUMBERS), max_size=3).map(tuple)),
+    st.just(Dropped()),
 )
-NOTES = st.builds(
-    Note, IDS, TEXT, st.builds(MessageId, TEXT), st.sampled_from(["ledger", "summary"])
-)
-REWRITES = st.builds(
+regions = st.sampled_from(get_args(Region))
+notes = st.builds(Note, words.map(PartId), words, words.map(MessageId), regions)
+rewrites = st.builds(
     Rewrite,
-    TEXT,
-    st.sampled_from(["user", "budget", "cold", "pays", "overflow"]),
-    st.dictionaries(IDS, SHOWN),
-    st.lists(NOTES, max_size=2).map(tuple),
-    st.lists(IDS, max_size=2).map(tuple),
+    words,
+    st.sampled_from(get_args(Cause)),
+    st.dictionaries(ids, st.none() | shown, max_size=4),
+    st.lists(notes, max_size=2).map(tuple),
+    st.lists(ids, max_size=2).map(tuple),
 )
-RECORDED = st.builds(
+recorded = st.builds(
     Recorded,
-    REWRITES,
-    policy=TEXT,
-    reason=TEXT,
-    tokens_before=NUMBERS,
-    tokens_after=NUMBERS,
-    price=st.none() | TEXT,
-    steps=NUMBERS,
-    anchor=st.none() | st.builds(MessageId, TEXT),
-    opens=st.booleans(),
-    factor=st.floats(0.8, 3),
-    observations=NUMBERS,
-    bias=st.integers(-5_000, 5_000),
-    figures=st.dictionaries(TEXT, st.floats(allow_nan=False), max_size=3),
+    rewrites,
+    words,
+    words,
+    counts,
+    counts,
+    st.none() | st.just("0.0125"),
+    st.integers(0, 1000),
+    st.none() | words.map(MessageId),
+    st.booleans(),
+    st.floats(0.1, 9),
+    st.integers(0, 1000),
+    st.integers(-9000, 9000),
+    st.dictionaries(words, st.floats(allow_nan=False, allow_infinity=False), max_size=3),
 )
 
 
-@given(RECORDED)
-def test_what_is_written_is_what_is_read(recorded: Recorded) -> None:
-    assert from_json(json.loads(stored(to_json(recorded)))) == recorded
-
-
-def made(number: int, shown: dict[str, object], **given: object) -> Recorded:
-    parts = {PartId(part_id): how for part_id, how in shown.items()}
-    notes = tuple(
-        Note(PartId(note), note, MessageId("m"))
-        for note in given.pop("notes", ())  # type: ignore[attr-defined]
+def made(
+    number: int, changes: Mapping[Any, Shown | None], text: str = "", retired: tuple[str, ...] = ()
+) -> Recorded:
+    """A rewrite as a policy would record it."""
+    note = Note(PartId(f"note_{number}"), text, MessageId("msg_1"))
+    rewrite = Rewrite(
+        f"cmp_{number}",
+        "user",
+        {PartId(part): how for part, how in changes.items()},
+        (note,) if text else (),
+        tuple(PartId(one) for one in retired),
     )
-    retired = tuple(PartId(note) for note in given.pop("retired", ()))  # type: ignore[attr-defined]
-    rewrite = Rewrite(f"cmp_{number}", "user", parts, notes, retired)  # type: ignore[arg-type]
-    return Recorded(rewrite, "p", "", 10, 5, None, number, None, True, 1.0, **given)  # type: ignore[arg-type]
+    return Recorded(rewrite, "economic", "asked", 900, 500, None, number, None, True, 1.5)
 
 
-def log_of(*entries: tuple[str, Recorded]) -> list[Record]:
-    return [Record(n, kind, 10 * n, to_json(made)) for n, (kind, made) in enumerate(entries, 1)]
+def left_out(views: Views, number: int) -> set[str] | None:
+    """What a rewrite left out, as plain words."""
+    gone = views.left_out(f"cmp_{number}")
+    return None if gone is None else {str(part) for part in gone}
 
 
-def test_views_follow_a_log_as_it_grows() -> None:
-    first = made(1, {"a": Dropped(), "b": Placeholder()}, notes=["n1"])
-    second = made(2, {"a": None, "c": Dropped()}, retired=["n1"], notes=["n2"])
-    taken_back = Rewrite("cmp_2", "undo", {PartId("t"): Dropped()})
+def taken_back(number: int, *dropped: str) -> Recorded:
+    """The undoing of a rewrite, with the thinking that it costs."""
+    gone = {PartId(part): Dropped() for part in dropped}
+    undone = Rewrite(f"cmp_{number}", "undo", gone)
+    return replace(made(number, {}), rewrite=undone, policy="", reason="taken back")
+
+
+def log(*entries: Recorded | tuple[str, bool]) -> list[Record]:
+    """Give records as a log has them, among others that say nothing of the view."""
     records: list[Record] = []
+    for number, entry in enumerate(entries):
+        at = 1000 + number
+        records.append(Record(2 * number + 1, "step", at, {"messageId": "msg_1"}))
+        body: JsonObject
+        if isinstance(entry, tuple):
+            kind, body = PINNED, {"partId": entry[0], "pinned": entry[1]}
+        else:
+            kind = UNDONE if entry.rewrite.cause == "undo" else REWRITE
+            body = to_json(entry)
+        records.append(Record(2 * number + 2, kind, at, body))
+    return records
+
+
+@given(recorded)
+def test_a_rewrite_comes_back_from_its_record(one: Recorded) -> None:
+    body = to_json(one)
+    assert from_json(body) == one
+    read = from_json(json.loads(json.dumps(body)))
+    assert read == one
+    assert list(read.rewrite.shown) == list(one.rewrite.shown)
+
+
+@given(st.data())
+def test_views_follow_any_log_step_by_step(data: st.DataObject) -> None:
+    entries: list[Recorded | tuple[str, bool]] = []
+    standing: list[int] = []
+    for number in range(1, data.draw(st.integers(1, 8)) + 1):
+        match data.draw(st.sampled_from(["rewrite", "undo", "pin"])):
+            case "undo" if standing:
+                gone = data.draw(st.sampled_from(standing))
+                standing.remove(gone)
+                entries.append(taken_back(gone, data.draw(ids)))
+            case "pin":
+                entries.append((data.draw(ids), data.draw(st.booleans())))
+            case _:
+                changes = data.draw(st.dictionaries(ids, st.none() | shown, max_size=4))
+                standing.append(number)
+                entries.append(made(number, changes, f"note {number}"))
+    records: list[Record] = []
+    followed = Views(records)
+    for record in log(*entries):
+        records.append(record)
+        fresh = Views(list(records))
+        assert followed.view() == fresh.view()
+        assert followed.epochs() == fresh.epochs()
+        assert followed.standing() == fresh.standing()
+        assert (followed.pinned, followed.made) == (fresh.pinned, fresh.made)
+        assert followed.newest_epoch() == fresh.newest_epoch()
+    left = [r for r in followed.standing() if r.rewrite.cause != "undo"]
+    assert [r.rewrite.id for r in left] == [f"cmp_{number}" for number in standing]
+    assert followed.view() == fold_rewrites(r.rewrite for r in followed.standing())
+    followed.forget()
+    assert followed.view() == Views(records).view()
+
+
+def test_undoing_shows_what_an_earlier_rewrite_had_left() -> None:
+    first = made(1, {"a": Placeholder(), "b": Dropped()}, "first")
+    second = made(2, {"a": Dropped(), "b": None}, "second", retired=("note_1",))
+    views = Views(log(first, second))
+    assert views.view().shown == {"a": Dropped()}
+    assert list(views.view().notes) == ["note_2"]
+    views = Views(log(first, second, taken_back(2)))
+    assert views.view() == fold_rewrites([first.rewrite])
+    assert list(views.view().notes) == ["note_1"]
+    views = Views(log(first, second, taken_back(1)))
+    assert views.view() == fold_rewrites([second.rewrite])
+    both = Views(log(first, second, taken_back(1), taken_back(2)))
+    assert both.view() == View()
+    assert (both.newest_epoch(), both.is_undone("cmp_1")) == (both.standing()[-1], True)
+
+
+def test_thinking_dropped_by_an_undoing_stays_dropped() -> None:
+    views = Views(log(made(1, {"a": Dropped()}), taken_back(1, "thought")))
+    assert views.view().shown == {"thought": Dropped()}
+    views = Views(log(made(1, {"a": Dropped()}), taken_back(1, "thought"), made(2, {"b": None})))
+    assert views.view().shown == {"thought": Dropped()}
+
+
+def test_pins_are_the_last_that_was_said() -> None:
+    views = Views(log(("a", True), ("b", True), ("a", False), ("c", False)))
+    assert views.pinned == {PartId("b")}
+
+
+def test_what_was_left_out_includes_that_of_retired_notes() -> None:
+    first = made(1, {"a": Placeholder(), "kept": None}, "first")
+    second = made(2, {"b": Dropped()}, "second", retired=("note_1",))
+    views = Views(log(first, second))
+    assert left_out(views, 1) == {"a"}
+    assert left_out(views, 2) == {"a", "b"}
+    assert left_out(views, 3) is None
+    assert views.find("cmp_3") is None
+    undone = Views(log(first, second, taken_back(2)))
+    assert left_out(undone, 2) == {"a", "b"}
+
+
+def test_a_record_that_was_not_written_is_forgotten() -> None:
+    records = log(made(1, {"a": Dropped()}))
     views = Views(records)
+    assert views.view().shown
+    records.pop()
+    views.forget()
     assert views.view() == View()
-    records += log_of((REWRITE, first))
-    assert views.view().shown == {"a": Dropped(), "b": Placeholder()}
-    records += log_of((REWRITE, first), (REWRITE, second))[1:]
-    assert views.view().shown == {"b": Placeholder(), "c": Dropped()}
-    assert list(views.view().notes) == ["n2"]
-    assert views.left_out("cmp_2") == {"a", "b", "c"}
-    undo = replace(second, rewrite=taken_back)
-    records += log_of((REWRITE, first), (REWRITE, second), (UNDONE, undo))[2:]
-    assert views.view().shown == {"a": Dropped(), "b": Placeholder(), "t": Dropped()}
-    assert list(views.view().notes) == ["n1"]
-    assert [recorded.rewrite.cause for recorded in views.standing()] == ["user", "undo"]
-    assert (views.made, views.is_undone("cmp_2"), views.is_undone("cmp_1")) == (2, True, False)
-    assert [epoch.since for epoch in views.epochs()] == [0, 10, 20, 30]
-    assert Views(records).epochs() == views.epochs()
-    assert views.left_out("cmp_2") == {"a", "b", "c"}
-    assert views.left_out("cmp_9") is None
-
-
-def test_pins_are_the_newest_word_on_each_part() -> None:
-    pins = (("a", True), ("b", True), ("a", False))
-    records = [
-        Record(n, PINNED, n, {"partId": part, "pinned": pinned})
-        for n, (part, pinned) in enumerate(pins)
-    ]
-    assert Views(records).pinned == {"b"}
+    assert views.made == 0
+    assert views.opened is None
