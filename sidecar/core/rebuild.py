@@ -10,14 +10,14 @@ remaining identifiers, and names the id that recalls all of it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sidecar.core.guard import NEWEST_STEPS
+from sidecar.core.guard import NEWEST_STEPS, untouchable
 from sidecar.core.knapsack import Choice, choose
 from sidecar.core.ledger import Room, ledger
 from sidecar.core.parts import PartId
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, tokens_of
 from sidecar.core.units import Item, Unit
 from sidecar.core.value import CHARS_PER_TOKEN, chance, lines_of
-from sidecar.core.view import Cause, Dropped, Shown, Truncated
+from sidecar.core.view import Cause, Dropped, Placeholder, Shown, Truncated
 
 NOTES = ("ledger", "excerpt")
 WORTHWHILE = 2_000
@@ -73,6 +73,8 @@ def rebuild(
         prose=keeping.prose,
     )
     changes = [*sorting.changes, *_changes(sorting.candidates, choice)]
+    place = {item.unit.part_id: index for index, item in enumerate(zone)}
+    changes.sort(key=lambda change: place[change.part_id])
     gone = [item.unit for item in sorting.candidates if item.unit.part_id not in choice.whole]
     if not changes:
         return None
@@ -176,25 +178,23 @@ def _sort(
     situation: Situation, zone: Sequence[Item], keeping: Keeping, *, first_too: bool
 ) -> _Sorting:
     sorting = _Sorting()
-    tail = _tail(situation, zone, keeping)
+    spared, tail = untouchable(situation), _tail(situation, zone, keeping)
     typed = [item for item in zone if item.unit.kind == "typed"]
-    newest = typed[-1].unit.message_id if typed else None
     first = typed[0].unit.part_id if typed and first_too else None
     room = min(keeping.typed, situation.standing.window // 10)
     for item in reversed(zone):
         unit = item.unit
-        untouchable = (
-            unit.step in tail
-            or unit.message_id == newest
-            or item.pinned
-            or unit.running
-            or unit.part_id in situation.preserved
-        )
-        if unit.kind in ("reasoning", "opaque"):
+        wanted = item.pinned or unit.part_id in situation.preserved
+        hidden = isinstance(item.shown, Dropped | Placeholder)
+        if unit.kind == "reasoning":
             sorting.change(item, Dropped(), 0, "thinking after an edited part cannot be sent")
-        elif untouchable:
+        elif wanted and hidden:
             sorting.kept.append(item)
-            sorting.change(item, None, item.tokens_whole, "stays")
+            sorting.change(item, None, item.tokens_whole, "to be kept, so shown again")
+        elif unit.part_id in spared or (unit.step in tail and not hidden):
+            # Of a text that is cut nobody knows here which of its names are left.
+            if item.shown is None:
+                sorting.kept.append(item)
         elif unit.kind == "typed":
             most = keeping.first if unit.part_id == first else min(keeping.each, room)
             if unit.part_id != first:
@@ -218,15 +218,17 @@ def _typed(sorting: _Sorting, item: Item, most: int) -> None:
 
 def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[int]:
     """Give the newest steps that stay whole: at least the last two, more within `tail`."""
+    sizes: dict[int, int] = {}
+    for item in zone:
+        step = item.unit.step
+        sizes[step] = sizes.get(step, 0) + item.tokens_whole
     room = keeping.tail * situation.standing.window
     steps: set[int] = set()
-    used = 0
-    for item in reversed(zone):
-        step = item.unit.step
-        if step not in steps and step < situation.step - NEWEST_STEPS and used + item.tokens > room:
+    for step in sorted(sizes, reverse=True):
+        room -= sizes[step]
+        if step < situation.step - NEWEST_STEPS and room < 0:
             break
         steps.add(step)
-        used += item.tokens
     return steps
 
 
