@@ -4,8 +4,9 @@ import json
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +18,8 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.tokens import Count
 from sidecar.model.vocabulary import load_counter
-from sidecar.replay.compare import Session, Settings, replay_file
-from sidecar.replay.importers import find_recordings
+from sidecar.replay.compare import Session, Settings, printable, replay_file
+from sidecar.replay.importers import SUFFIXES, find_recordings
 from sidecar.replay.page import page
 from sidecar.replay.prices import read_card
 from sidecar.replay.summary import as_json
@@ -26,6 +27,8 @@ from sidecar.replay.summary import as_json
 WINDOW = 200_000
 WINDOW_LEAST = 16_000
 WINDOW_MOST = 10_000_000
+PIPED_WIDTH = 160
+"""Characters of a line where no terminal says how many it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,31 +55,40 @@ class Options:
 
 def replay(options: Options) -> int:
     """Replay and print; the exit code is 1 if nothing could be replayed, 2 for bad arguments."""
-    errors = Console(stderr=True, highlight=False)
     try:
         settings = _settings(options)
         files = [file for path in options.paths for file in find_recordings(path)]
     except BadRequest as error:
-        errors.print(f"sidecar replay: {error.message}", markup=False)
-        return 2
-    sessions: list[Session] = []
-    failed: list[Failed] = []
-    with _progress(errors) as progress:
-        task = progress.add_task("replaying", total=len(files))
-        for outcome in _outcomes(files, settings, options.jobs):
-            if isinstance(outcome, Session):
-                sessions.append(outcome)
-            else:
-                failed.append(outcome)
-            progress.advance(task)
-    sessions.sort(key=lambda session: session.name)
-    for failure in sorted(failed, key=lambda failure: failure.path):
-        errors.print(f"skipped: {failure.why}", markup=False)
+        return _ended(error.message, 2)
+    try:
+        outcomes = _replayed(list(dict.fromkeys(files)), settings, options.jobs)
+    except BrokenProcessPool:
+        return _ended("a process ended before its work was done: try again with --jobs 1", 1)
+    for outcome in outcomes:
+        if isinstance(outcome, Failed):
+            _say(f"skipped: {outcome.why}")
+    sessions = [outcome for outcome in outcomes if isinstance(outcome, Session)]
     if not sessions:
-        errors.print("sidecar replay: nothing there could be replayed", markup=False)
-        return 1
+        given, kinds = ", ".join(map(str, options.paths)), ", ".join(SUFFIXES)
+        none = f"there is no recording in {given}; files that end in {kinds} are looked at"
+        return _ended("nothing there could be replayed" if outcomes else none, 1)
+    if options.html is not None:
+        try:
+            options.html.write_text(page(sessions, settings, options.prices), "utf-8")
+        except OSError as error:
+            return _ended(f"{options.html} cannot be written: {error.strerror}", 1)
+        _say(f"written: {options.html}")
     _show(options, settings, sessions)
     return 0
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(printable(line) + "\n")
+
+
+def _ended(why: str, code: int) -> int:
+    _say(f"sidecar replay: {why}")
+    return code
 
 
 def _settings(options: Options) -> Settings:
@@ -91,47 +103,81 @@ def _settings(options: Options) -> Settings:
             f"give {WINDOW_LEAST} to {WINDOW_MOST}",
             "window",
         )
-    missing = [str(path) for path in options.paths if not (path.exists() or path.parent.is_file())]
+    if options.jobs < 0:
+        raise BadRequest(f"{options.jobs} processes are too few: give 0 for one a core", "jobs")
+    missing = [str(path) for path in options.paths if not _is_there(path)]
     if missing:
         raise BadRequest(f"there is no {', '.join(missing)}", "path")
+    html = options.html
+    if html is not None and (html.is_dir() or not html.absolute().parent.is_dir()):
+        raise BadRequest(f"{html} cannot be written: give a file in a folder that exists", "html")
     names = (options.policy, *(name for name in known if name != options.policy))
     return Settings(
         names if options.compare else (options.policy,), options.window, read_card(options.prices)
     )
 
 
+def _is_there(path: Path) -> bool:
+    """A session in a store is named as if the store's file were a folder."""
+    return path.exists() or any(parent.is_file() for parent in path.parents)
+
+
 def _show(options: Options, settings: Settings, sessions: Sequence[Session]) -> None:
-    if options.html is not None:
-        options.html.write_text(page(sessions, settings, options.prices), "utf-8")
-        sys.stderr.write(f"written: {options.html}\n")
-    if options.as_json:
-        sys.stdout.write(json.dumps(as_json(sessions, settings, options.prices), indent=1) + "\n")
-        return
-    console = Console(highlight=False)
+    try:
+        if options.as_json:
+            made = as_json(sessions, settings, options.prices)
+            sys.stdout.write(json.dumps(made, indent=1) + "\n")
+        else:
+            _print(settings, sessions)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read has seen enough; nothing more may be flushed when the process ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print(settings: Settings, sessions: Sequence[Session]) -> None:
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(highlight=False, width=None if known else PIPED_WIDTH)
     if len(settings.policies) == 1:
         show_sessions(console, sessions, settings)
     show_comparison(console, sessions, settings)
 
 
-def _outcomes(files: Sequence[Path], settings: Settings, jobs: int) -> Iterator[Session | Failed]:
+def _replayed(files: Sequence[Path], settings: Settings, jobs: int) -> list[Session | Failed]:
+    """Replay all files; the outcomes are in their order, whichever was done first."""
+    found: dict[int, Session | Failed] = {}
+    with _progress() as progress:
+        task = progress.add_task("replaying", total=len(files))
+        for number, outcome in _outcomes(files, settings, jobs):
+            found[number] = outcome
+            progress.advance(task)
+    return [found[number] for number in range(len(files))]
+
+
+def _outcomes(
+    files: Sequence[Path], settings: Settings, jobs: int
+) -> Iterator[tuple[int, Session | Failed]]:
     """Replay files one by one, or side by side where there are several of each."""
     workers = min(len(files), jobs or os.cpu_count() or 1)
     if workers <= 1:
         count = load_counter()
-        for file in files:
-            yield _outcome(file, count, settings)
+        for number, file in enumerate(files):
+            yield number, _outcome(file, count, settings)
         return
     # Fork would copy whatever threads the caller has; spawn costs a second and is safe.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, initializer=_prepare) as pool:
-        waiting = [pool.submit(_work, file, settings) for file in _largest_first(files)]
+        largest_first = sorted(range(len(files)), key=lambda number: -_size(files[number]))
+        waiting = {pool.submit(_work, files[number], settings): number for number in largest_first}
         for done in as_completed(waiting):
-            yield done.result()
+            yield waiting[done], done.result()
 
 
-def _largest_first(files: Iterable[Path]) -> list[Path]:
-    # A session in a store has a path below the store's file, which is no file itself.
-    return sorted(files, key=lambda file: -file.stat().st_size if file.is_file() else 0)
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 _counter: list[Count] = []
@@ -152,7 +198,8 @@ def _outcome(file: Path, count: Count, settings: Settings) -> Session | Failed:
         return Failed(str(file), error.message)
 
 
-def _progress(console: Console) -> Progress:
+def _progress() -> Progress:
+    console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -3,14 +3,18 @@
 from collections.abc import Mapping, Sequence
 
 from rich.box import SIMPLE
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table
+from rich.text import Text
 
 from sidecar.replay.compare import Session, Settings, Tally, totals
 from sidecar.replay.summary import share
 from sidecar.replay.validate import validity
 
 MOST_ROWS = 40
+MOST_DAMAGED = 10
+NARROW = 118
+"""Characters of a terminal below which the columns of lesser weight are left out."""
 WHY: Mapping[str, str] = {
     "budget": "full",
     "cold": "cache cold",
@@ -18,8 +22,6 @@ WHY: Mapping[str, str] = {
     "overflow": "too long",
     "user": "asked",
 }
-
-
 LEGEND = (
     "ratio: of opencode's cost. in view: of the names that were needed again 15 or more requests "
     "after they were last seen, the share that still stood in view; +ledger: there or in a note. "
@@ -27,30 +29,37 @@ LEGEND = (
 )
 
 
+def _table(title: str) -> Table:
+    """Make a table whose comparison fits into eighty columns."""
+    return Table(box=SIMPLE, title=title, padding=(0, 1, 0, 0))
+
+
 def show_sessions(console: Console, sessions: Sequence[Session], settings: Settings) -> None:
     """Print one line a session: what it cost, what it would have cost here, and why."""
-    policy = settings.policies[0]
-    table = Table(box=SIMPLE, title=f"{policy}, window {settings.window:,} tokens")
-    for column in ("session", "format"):
-        table.add_column(column, overflow="ellipsis", no_wrap=True, max_width=36)
-    for column in ("requests", "cost $", "here $", "tokens/request", "read", "rewrites"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
-    table.add_column("cache breaks", overflow="fold")
+    wide = console.width >= NARROW
+    table = _table(f"{settings.policies[0]}, window {settings.window:,} tokens")
+    table.add_column("session", overflow="ellipsis", min_width=12, max_width=36)
+    numbers = ("requests", "cost $", "here $", "read", "rewrites")
+    for column in ("format", "tokens/request", *numbers) if wide else numbers:
+        justify: JustifyMethod = "left" if column == "format" else "right"
+        table.add_column(column, justify=justify, no_wrap=True)
+    table.add_column("why", overflow="fold", min_width=12)
+    if wide:
+        table.add_column("cache breaks", overflow="fold")
     dearest = sorted(sessions, key=lambda session: -session.tallies[0].cost)[:MOST_ROWS]
     for session in dearest:
         one = session.tallies[0]
+        more = (session.format, f"{one.prompt // max(1, one.requests):,}") if wide else ()
         table.add_row(
-            session.name,
-            session.format,
+            Text(session.name),
+            *more,
             str(session.requests),
             "-" if session.recorded is None else f"{session.recorded:.2f}",
             f"{one.cost:.2f}",
-            f"{one.prompt // max(1, one.requests):,}",
             f"{share(one.read, one.prompt):.1%}",
             str(one.rewrites),
             _counted({WHY.get(cause, cause): n for cause, n in one.causes.items()}),
-            _counted(one.breaks),
+            *((_counted(one.breaks),) if wide else ()),
         )
     console.print(table)
     if len(sessions) > MOST_ROWS:
@@ -61,7 +70,7 @@ def show_comparison(console: Console, sessions: Sequence[Session], settings: Set
     """Print one line a policy, then how far the simulation can be trusted."""
     sums = totals(sessions, settings.policies)
     reference = next((one.cost for one in sums if one.policy == "opencode"), None)
-    table = Table(box=SIMPLE, title=f"{len(sessions)} sessions, window {settings.window:,} tokens")
+    table = _table(f"{_many(len(sessions), 'session')}, window {settings.window:,} tokens")
     table.add_column("policy", no_wrap=True)
     columns = _columns(console)
     for column in columns:
@@ -74,13 +83,9 @@ def show_comparison(console: Console, sessions: Sequence[Session], settings: Set
     if recorded:
         console.print(
             f"What the recordings themselves report comes to {sum(recorded):.2f} USD "
-            f"({len(recorded)} sessions with usage figures)."
+            f"({_many(len(recorded), 'session')} with usage figures)."
         )
     _show_trust(console, sessions)
-
-
-NARROW = 118
-"""Characters of a terminal below which the columns of lesser weight are left out."""
 
 
 def _columns(console: Console) -> tuple[str, ...]:
@@ -112,19 +117,29 @@ def _show_trust(console: Console, sessions: Sequence[Session]) -> None:
         found = validity(agreements)
         if found is None:
             continue
-        reads = "no reads were recorded" if found.reads is None else f"{found.reads:.1%}"
+        reads = "" if found.reads is None else f", cache reads by {found.reads:.1%}"
         console.print(
-            f"Check against recorded usage ({kind}, {found.sessions} sessions before their first "
-            f"own compaction): prompts off by {found.prompts:.1%}, cache reads by {reads} "
-            f"(medians); in {found.misses} of {found.requests} requests the provider had less "
-            "than half of what was predicted."
+            f"Check against recorded usage ({kind}, {_many(found.sessions, 'session')} before the "
+            f"first own compaction): prompts off by {found.prompts:.1%}{reads} (medians); in "
+            f"{found.misses} of {_many(found.requests, 'request')} the provider had less than half "
+            "of what was predicted."
         )
-    damaged = sum(len(session.damaged) for session in sessions)
-    if damaged:
-        console.print(f"{damaged} damaged lines were skipped:")
-        for session in sessions:
-            for line in session.damaged[:3]:
-                console.print(f"  {session.name}, line {line.line}: {line.why}", markup=False)
+    _show_damaged(console, sessions)
+
+
+def _show_damaged(console: Console, sessions: Sequence[Session]) -> None:
+    lines = [(session.name, line) for session in sessions for line in session.damaged]
+    if not lines:
+        return
+    console.print(f"Skipped {_many(len(lines), 'damaged line')}:")
+    for name, line in lines[:MOST_DAMAGED]:
+        console.print(f"  {name}, line {line.line}: {line.why}", markup=False)
+    if len(lines) > MOST_DAMAGED:
+        console.print(f"  and {len(lines) - MOST_DAMAGED} more; --json lists them all")
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -106,10 +106,15 @@ def replay_file(path: Path, count: Count, settings: Settings) -> Session:
                 listener.compacted()
             case _:
                 listener.hear(entry)
-    conversation = listener.conversation(transcript.name, transcript.format)
+    conversation = listener.conversation(printable(transcript.name), transcript.format)
     if not conversation.requests:
         raise BadRequest(f"{path} holds no answer of a model", "path")
     return _replay(conversation, settings, tuple(damaged))
+
+
+def printable(text: str) -> str:
+    """Give a text for people that steers no terminal and fits every encoding of Unicode."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _replay(
