@@ -41,7 +41,7 @@ class Keeping:
     """
 
     keep: float = 0.12
-    density: float = 1.4e-3
+    density: float = 1.5e-3
     listed: float = 1.5e-3
     whole: int = 2_000
     tail: float = 0.005

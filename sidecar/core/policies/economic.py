@@ -32,8 +32,8 @@ class Economic:
     keeping: Keeping = field(default_factory=Keeping)
     most: float = 0.80
     cold: float = 0.10
-    rent: float = 3.0
-    least: int = 12_000
+    rent: float = 2.8
+    least: int = 11_000
     first: float = 0.35
     arrival: float = 0.10
     each: float = 0.06
