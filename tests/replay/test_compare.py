@@ -7,43 +7,14 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import Json, JsonObject
+from sidecar.core.parts import Json
 from sidecar.core.policies import policies
 from sidecar.core.policies.manual import Manual
 from sidecar.replay.compare import Settings, Tally, replay_file, tally, totals
 from sidecar.replay.simulate import simulate
 from sidecar.replay.summary import as_json, policy_json, share
+from tests.replay.neutral_files import line, recording, text
 from tests.replay.talks import RATES, WINDOW, Scripted, shortened, talk
-
-
-def line(role: str, at: int, *parts: Json, **more: Json) -> JsonObject:
-    origin = {"user": "human", "assistant": "model", "tool": "tool"}[role]
-    return {"role": role, "origin": origin, "ts": at, "parts": list(parts), **more}
-
-
-def text(said: str) -> Json:
-    return {"type": "text", "text": said}
-
-
-def recording(path: Path, answers: int = 3, usage: Json = None) -> Path:
-    lines = [line("user", 1_000, text("look into src/main.py"))]
-    for number in range(answers):
-        call: Json = {
-            "type": "tool_call",
-            "id": f"c{number}",
-            "name": "bash",
-            "input": {"n": number},
-        }
-        at = 1_000 + 20 * number
-        lines.append(line("assistant", at, text(f"Step {number}."), call, usage=usage, model="m"))
-        result: Json = {
-            "type": "tool_result",
-            "id": f"c{number}",
-            "output": f"line_{number} " * 200,
-        }
-        lines.append(line("tool", at + 5, result))
-    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
-    return path
 
 
 def settings(*names: str) -> Settings:
