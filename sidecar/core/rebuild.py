@@ -185,13 +185,14 @@ def _sort(
     for item in reversed(zone):
         unit = item.unit
         wanted = item.pinned or unit.part_id in situation.preserved
-        hidden = isinstance(item.shown, Dropped | Placeholder)
+        dropped = isinstance(item.shown, Dropped)
+        hidden = dropped or isinstance(item.shown, Placeholder)
         if unit.kind == "reasoning":
             sorting.change(item, Dropped(), 0, "thinking after an edited part cannot be sent")
         elif wanted and hidden:
             sorting.kept.append(item)
             sorting.change(item, None, item.tokens_whole, "to be kept, so shown again")
-        elif unit.part_id in spared or (unit.step in tail and not hidden):
+        elif (unit.part_id in spared and not dropped) or (unit.step in tail and not hidden):
             # Of a text that is cut nobody knows here which of its names are left.
             if item.shown is None:
                 sorting.kept.append(item)

@@ -10,8 +10,11 @@ from sidecar.core.units import Item
 from sidecar.core.view import Cause, Dropped, Shown, Truncated
 from tests.core.policies.situations import STATIC, history, saying, situation
 
-KEEPING = Keeping()
-WHOLE = Keeping(density=1e-6, listed=1e-6)
+KEEPING = Keeping(
+    keep=0.12, density=1.4e-3, listed=1.5e-3, whole=2_000, tail=0.005, first=4_000, each=2_500,
+    typed=8_000, prose=2.0,
+)  # fmt: skip
+WHOLE = replace(KEEPING, density=1e-6, listed=1e-6)
 """Keeps whatever holds a name, while there is room."""
 HEAD_TOKENS = tokens_of(HEAD)
 

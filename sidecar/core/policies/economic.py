@@ -79,7 +79,9 @@ class Economic:
         plan = rebuild(situation, start, self.keeping, cause, self.name)
         cramped = plan is None or plan.tokens_after > RUNWAY * self._ceiling(st)
         if start and cause == "budget" and cramped:
-            plan = rebuild(situation, 0, self.keeping, cause, self.name)
+            wider = rebuild(situation, 0, self.keeping, cause, self.name)
+            if wider is not None and (plan is None or wider.tokens_after < plan.tokens_after):
+                plan = wider
         if plan is None:
             return None
         figures = {

@@ -1,0 +1,261 @@
+"""`economic`: when a rewrite is due, which stretch is rebuilt, and what no plan may touch."""
+
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidecar.core.plan import Plan, Rates, Situation
+from sidecar.core.policies import DEFAULT, policies
+from sidecar.core.policies.economic import POLICIES, RUNWAY, Economic
+from sidecar.core.rebuild import Keeping
+from sidecar.core.view import Cause
+from tests.core.policies.situations import STATIC, history, shown_after, situation, standing
+
+Given: TypeAlias = dict[str, Any]
+"""What a standing is to be."""
+KEEPING = Keeping(density=1.4e-3, listed=1.5e-3)
+ECONOMIC = Economic(
+    keeping=KEEPING, most=0.80, cold=0.10, rent=3.0, least=12_000, first=0.35, arrival=0.10,
+    each=0.06, generations=0.30, spacing=20,
+)  # fmt: skip
+"""With numbers of its own, so that fitting the policy anew leaves the thresholds here alone."""
+SHARES = 2.0**-20
+RATES = Rates(4 * SHARES, 20 * SHARES, 5 * SHARES, SHARES)
+"""Powers of two, so that thresholds can be met exactly: a write costs 4 more than a read."""
+NO_CACHE = Rates(4 * SHARES, 20 * SHARES, 4 * SHARES, 4 * SHARES)
+
+
+def due(used: int, policy: Economic = ECONOMIC, **given: Any) -> Cause | None:
+    return policy.due(standing(used, **{"rates": RATES, **given}))
+
+
+def test_the_default_is_the_balanced_one_of_three_dials() -> None:
+    assert DEFAULT == "economic"
+    assert next(iter(policies())) == DEFAULT
+    dials = ["economic", "economic-lean", "economic-rich"]
+    assert [policy.name for policy in POLICIES] == dials
+    assert all(policies()[policy.name] == policy for policy in POLICIES)
+    assert all(policy.static_ttl == "1h" for policy in POLICIES)
+
+
+def test_a_small_warm_session_is_left_alone() -> None:
+    assert due(STATIC) is None
+    assert due(100_000) is None
+    assert due(100_000, requests=500) is None
+
+
+def test_the_provider_and_the_user_come_first() -> None:
+    assert due(STATIC, overflow=True, asked=True) == "overflow"
+    assert due(199_000, asked=True, newest=90_000) == "user"
+
+
+@pytest.mark.parametrize(
+    ("used", "given", "cause"),
+    [
+        (169_999, {}, None),
+        (170_000, {}, "budget"),
+        (99_999, {"limit": 100_000}, None),
+        (100_000, {"limit": 100_000}, "budget"),
+        (170_000, {"warm": False}, "budget"),
+        (170_000, {"requests": 0}, "budget"),
+        (170_000, {"base": 169_000}, "budget"),
+    ],
+)
+def test_the_ceiling_is_four_fifths_of_the_window_above_the_static_part(
+    used: int, given: Given, cause: Cause | None
+) -> None:
+    assert due(used, **given) == cause
+
+
+def test_a_tenth_of_the_window_may_come_at_once() -> None:
+    assert due(50_000, newest=20_000) is None
+    assert due(50_000, newest=20_001) == "budget"
+    assert due(50_000, newest=20_000, window=199_000) == "budget"
+
+
+@pytest.mark.parametrize(
+    ("used", "given", "cause"),
+    [
+        (29_999, {}, None),
+        (30_000, {}, "cold"),
+        (30_000, {"warm": True}, None),
+        (30_000, {"rates": NO_CACHE}, None),
+        (30_000, {"requests": 0}, None),
+        (31_999, {"base": 20_000}, None),
+        (32_000, {"base": 20_000}, "cold"),
+    ],
+)
+def test_a_cold_cache_makes_a_rewrite_free_from_a_tenth_of_the_window_on(
+    used: int, given: Given, cause: Cause | None
+) -> None:
+    assert due(used, **{"warm": False, **given}) == cause
+
+
+@pytest.mark.parametrize(
+    ("rent", "given", "cause"),
+    [
+        # A third of the history is expected to be left: 3 times 4 times 35,000.
+        (419_999, {}, None),
+        (420_000, {}, "pays"),
+        (420_000, {"requests": 19}, None),
+        # What the last rewrite left is more than that: 3 times 4 times 50,000.
+        (599_999, {"base": 60_000}, None),
+        (600_000, {"base": 60_000}, "pays"),
+        (10**9, {"base": 98_001}, None),
+        (10**9, {"base": 98_000}, "pays"),
+        (10**9, {"requests": 0}, None),
+        (0, {"rates": NO_CACHE}, "pays"),
+        (0, {"rates": NO_CACHE, "requests": 19}, None),
+    ],
+)
+def test_rent_pays_when_it_is_three_times_what_rebuilding_costs(
+    rent: int, given: Given, cause: Cause | None
+) -> None:
+    assert due(110_000, **{"rent": rent, "requests": 20, **given}) == cause
+
+
+def test_a_lean_dial_is_due_earlier_and_a_rich_one_keeps_more() -> None:
+    balanced, lean, rich = POLICIES
+    assert lean.most < balanced.most == rich.most
+    assert lean.rent < balanced.rent == rich.rent
+    keeping = [policy.keeping.density for policy in (rich, balanced, lean)]
+    assert keeping == sorted(set(keeping))
+    assert rich.keeping.keep > balanced.keeping.keep
+
+
+@given(
+    st.integers(0, 250_000), st.integers(0, 200_000), st.integers(0, 10**7), st.integers(0, 99),
+    st.integers(0, 60_000), st.booleans(), st.booleans(), st.booleans(),
+)  # fmt: skip
+def test_whoever_grows_is_not_due_less(
+    used: int, base: int, rent: int, requests: int, newest: int, warm: bool, over: bool, asked: bool
+) -> None:
+    told = standing(
+        used, base=base, rent=rent, requests=requests, newest=newest, warm=warm, overflow=over,
+        asked=asked, rates=RATES,
+    )  # fmt: skip
+    cause = ECONOMIC.due(told)
+    assert cause == ECONOMIC.due(told)
+    if cause is not None:
+        assert ECONOMIC.due(replace(told, newest=newest + 1)) is not None
+        assert ECONOMIC.due(replace(told, requests=requests + 1)) is not None
+        assert ECONOMIC.due(replace(told, rent=rent + 1)) is not None
+        assert ECONOMIC.due(replace(told, asked=True, overflow=True)) == "overflow"
+
+
+def planned(told: Situation, cause: Cause, policy: Economic = ECONOMIC) -> Plan:
+    plan = policy.plan(told, cause)
+    assert plan is not None
+    return plan
+
+
+def test_what_has_just_come_is_cut_before_anything_is_rebuilt() -> None:
+    told = situation("U10 C90k; C30010 C20010 C1k", 175_000, sent=2, newest=51_020)
+    plan = planned(told, "budget")
+    # A tenth of the window together: what the small one leaves is shared by the others.
+    assert [(c.part_id, c.tokens_after - 30) for c in plan.changes] == [
+        ("p2", 9_505),
+        ("p3", 9_505),
+    ]
+    assert plan.tokens_after == 175_000 - 50_020 + 2 * 9_535
+    told = situation("U10 C90k; C30010", 100_000, sent=2, newest=30_010)
+    # 6 per cent each.
+    assert [c.tokens_after - 30 for c in planned(told, "budget").changes] == [12_000]
+    assert "1 long results" in planned(told, "budget").reason
+
+
+def test_where_nothing_new_can_be_cut_it_is_rebuilt_only_if_that_is_due_too() -> None:
+    notation = "U10 C90k; C30k*; C10"
+    assert ECONOMIC.plan(situation(notation, sent=2, newest=30_000), "budget") is None
+    told = situation(notation, 170_000, sent=2, newest=30_000)
+    assert (planned(told, "budget").cause, planned(told, "budget").first) == ("budget", 0)
+    told = situation(notation, sent=2, newest=30_000, warm=False)
+    assert planned(told, "budget").cause == "cold"
+
+
+ANCHORED = "L300 U10 A59690; C20k; C20k; C10; C10"
+"""60,000 tokens, 30 per cent of the window, are what an earlier rewrite left."""
+
+
+@pytest.mark.parametrize("cause", ["budget", "pays"])
+def test_what_earlier_rewrites_left_stays_while_it_is_cached(cause: Cause) -> None:
+    plan = planned(situation(ANCHORED, anchored=3), cause)
+    assert plan.first == 3
+    assert plan.retired == ()
+    assert shown_after(plan) == {"p3": "dropped", "p4": "dropped"}
+
+
+@pytest.mark.parametrize(
+    ("notation", "cause", "given"),
+    [
+        (ANCHORED, "cold", {"warm": False}),
+        (ANCHORED, "budget", {"warm": False}),
+        (ANCHORED, "user", {}),
+        (ANCHORED, "overflow", {}),
+        (ANCHORED.replace("L300", "L301"), "pays", {}),
+    ],
+)
+def test_else_all_is_rebuilt_and_earlier_notes_are_retired(
+    notation: str, cause: Cause, given: Given
+) -> None:
+    plan = planned(situation(notation, anchored=3, **given), cause)
+    assert plan.first == 0
+    assert plan.retired == ("p0",)
+    assert shown_after(plan) == dict.fromkeys(["p2", "p3", "p4"], "dropped")
+
+
+def test_a_session_without_an_earlier_rewrite_is_rebuilt_from_its_beginning() -> None:
+    plan = planned(situation("U10 C20k; C20k; C10; C10"), "pays")
+    assert (plan.first, list(shown_after(plan))) == (0, ["p1", "p2"])
+
+
+@pytest.mark.parametrize(
+    ("cause", "pinned", "first"),
+    [("budget", 101_000, 0), ("pays", 101_000, 3), ("budget", 73_000, 3)],
+)
+def test_where_the_newest_stretch_does_not_free_enough_all_is_rebuilt(
+    cause: Cause, pinned: int, first: int
+) -> None:
+    """The ceiling is 170,000; more than 85 per cent of it would be left."""
+    told = situation(f"L300 U10 A59690; C{pinned}*; C20k; C10; C10", anchored=3)
+    assert RUNWAY == 0.85
+    assert planned(told, cause).first == first
+
+
+def test_a_wider_rebuild_that_frees_less_is_not_preferred() -> None:
+    items = history("L300 U10 C50k-*; C80k*; C80k*; C5k; C10; C10")
+    told = situation(items, 170_500, anchored=3)
+    plan = planned(told, "budget")
+    assert (plan.first, shown_after(plan)) == (3, {"p5": "dropped"})
+
+
+@pytest.mark.parametrize(
+    ("cause", "given", "words"),
+    [
+        ("budget", {}, "at {used} the ceiling of 170000 is reached"),
+        ("cold", {"warm": False, "cooling_ms": 540_000}, "the cache went cold 9 min ago"),
+        ("cold", {"warm": False}, "the cache went cold a while ago"),
+        (
+            "pays",
+            {"rent": 2**20, "requests": 25},
+            "carrying 40030 tokens above the base over 25 requests has cost 1.0000 USD, 3 times "
+            "the 0.0534 USD that rebuilding costs",
+        ),
+        ("overflow", {}, "the provider said that the prompt is too long"),
+        ("user", {}, "asked for"),
+    ],
+)
+def test_a_plan_says_why_with_its_numbers(cause: Cause, given: Given, words: str) -> None:
+    told = situation("U10 C20k; C20k; C10; C10", rates=RATES, **given)
+    plan = planned(told, cause)
+    used = told.standing.used
+    size = f"{used} to {plan.tokens_after} tokens: "
+    assert plan.reason.startswith(size + words.format(used=used))
+    assert plan.figures["ceiling"] == 170_000
+    assert plan.figures["base"] == STATIC
+    assert plan.figures["grown"] == used - STATIC
+    assert plan.figures["rentPaidUsd"] == pytest.approx(told.standing.rent * SHARES, abs=1e-6)
+    assert plan.figures["rebuildPremiumUsd"] == pytest.approx(0.35 * 40_030 * 4 * SHARES, abs=1e-6)
