@@ -18,6 +18,7 @@ from sidecar.core.parts import JsonObject, Millis
 from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
 from sidecar.session.context import Clock
+from sidecar.session.gate import ColdGate
 from sidecar.session.sessions import Sessions
 from sidecar.session.state import Environment
 from sidecar.store.journal import Store
@@ -114,6 +115,7 @@ async def _serve(read: int, write: int) -> int:
             models=KNOWN,
             variables=os.environ,
             instructions=_instructions(config),
+            cold=ColdGate(read_clock),
         )
 
     sessions = Sessions(

@@ -11,6 +11,7 @@ from sidecar.core.prompt import ToolSpec
 from sidecar.model.contract import Model
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
+from sidecar.session.gate import ColdGate
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
 from sidecar.session.trust import Trust
@@ -54,9 +55,9 @@ class TurnContext:
 
     `environment` holds the daemon's own variables. `make_room` lets the policy rewrite the view
     before a request, or after the provider refused its length; `gate` is held while an answer
-    streams. `price` gives what usage costs in
-    USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable` tokens are
-    not cached.
+    streams, `cold` while others that begin alike may have to wait for it. `price` gives what usage
+    costs in USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable`
+    tokens are not cached.
     """
 
     session_id: SessionId
@@ -83,6 +84,7 @@ class TurnContext:
     meter_changed: Callable[[], None]
     make_room: MakeRoom
     gate: asyncio.Lock
+    cold: ColdGate
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
         """Ask the user, through the editor that is connected now."""

@@ -325,6 +325,7 @@ class Session:
             meter_changed=self._show_meter,
             make_room=self.rewriting.make_room,
             gate=self.rewriting.gate,
+            cold=state.environment.cold,
         )
 
     # --- pieces ------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from sidecar.model.contract import Model
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
 from sidecar.session.context import Clock
+from sidecar.session.gate import ColdGate
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
 from sidecar.session.trust import Trust
@@ -43,6 +44,7 @@ class Environment:
     models: tuple[str, ...]
     variables: Mapping[str, str]
     instructions: Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
+    cold: ColdGate
 
 
 @dataclass(slots=True)

@@ -5,6 +5,8 @@ discarded and never in a prompt; the retry begins a new one.
 """
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from sidecar.core.errors import ModelFailed
@@ -25,6 +27,7 @@ from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.stream import AttemptFailed, BlockDelta, BlockStarted, StreamEvent
 from sidecar.core.turns import settle
+from sidecar.core.warm import TTL_MS
 from sidecar.session.context import TurnContext
 from sidecar.session.events import (
     Retrying,
@@ -32,6 +35,7 @@ from sidecar.session.events import (
     ToolChanged,
     ToolInputChunk,
 )
+from sidecar.session.gate import static_key
 
 EVENTS_PER_BREATH = 64
 """A model that never waits (offline, or a fast local one) must not keep the loop to itself."""
@@ -76,21 +80,38 @@ async def _stream(turn: TurnContext) -> StepEnd:
     request = ModelRequest(
         turn.view.static.model, turn.view.prompt(turn.log), turn.max_tokens, turn.effort
     )
-    attempt = _Attempt(turn, request)
-    try:
-        seen = 0
-        async for event in turn.model.stream(request):
-            if isinstance(event, AttemptFailed):
-                await attempt.discard(event)
-                attempt = _Attempt(turn, request)
-                continue
-            attempt.take(event)
-            seen += 1
-            if seen % EVENTS_PER_BREATH == 0:
-                await asyncio.sleep(0)
-        return await attempt.finish()
-    except ModelFailed as error:
-        return await attempt.fail(error)
+    async with _cold_gate(turn, request) as begun:
+        attempt = _Attempt(turn, request)
+        try:
+            seen = 0
+            async for event in turn.model.stream(request):
+                if isinstance(event, AttemptFailed):
+                    await attempt.discard(event)
+                    attempt = _Attempt(turn, request)
+                    continue
+                if not seen:
+                    begun()
+                attempt.take(event)
+                seen += 1
+                if seen % EVENTS_PER_BREATH == 0:
+                    await asyncio.sleep(0)
+            return await attempt.finish()
+        except ModelFailed as error:
+            return await attempt.fail(error)
+
+
+def _cold_gate(
+    turn: TurnContext, request: ModelRequest
+) -> AbstractAsyncContextManager[Callable[[], None]]:
+    """Let requests that begin alike pass one at a time while nothing of them is cached.
+
+    What is too short to be cached by itself, or is not marked to be, is not worth a wait.
+    """
+    view = turn.view
+    mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
+    if mark is None or view.static_tokens * view.calibration.factor < turn.min_cacheable:
+        return nullcontext(lambda: None)
+    return turn.cold.request(static_key(view.static), TTL_MS[mark.ttl])
 
 
 class _Attempt:

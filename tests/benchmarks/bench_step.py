@@ -25,6 +25,7 @@ from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
 from sidecar.model.vocabulary import load_counter
 from sidecar.session.context import Clock
+from sidecar.session.gate import ColdGate
 from sidecar.session.sessions import Sessions
 from sidecar.session.state import Environment
 from sidecar.session.values import NewSession, PromptRequest
@@ -111,6 +112,7 @@ async def measure(messages: int, folder: Path) -> tuple[float, float, int]:
     environment = Environment(
         store, Config(model="timed", max_steps=100_000), Clock(read_clock, id_source(read_clock)),
         buffers, load_counter(), lambda _: model, info, facts, ("timed",), {}, none,
+        ColdGate(read_clock),
     )  # fmt: skip
 
     async def open_environment(*_: object) -> Environment:
@@ -157,6 +159,7 @@ async def stream(deltas: int, folder: Path) -> tuple[float, float]:
     environment = Environment(
         store, Config(model="timed"), Clock(read_clock, id_source(read_clock)),
         buffers, load_counter(), lambda _: model, info, facts, ("timed",), {}, none,
+        ColdGate(read_clock),
     )  # fmt: skip
 
     async def open_environment(*_: object) -> Environment:

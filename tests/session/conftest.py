@@ -17,6 +17,7 @@ from sidecar.core.prompt import ModelRequest, Prompt, flat
 from sidecar.model.catalogue import lookup
 from sidecar.session.context import Clock
 from sidecar.session.events import Event
+from sidecar.session.gate import ColdGate
 from sidecar.session.session import Session
 from sidecar.session.sessions import Sessions
 from sidecar.session.state import Environment
@@ -164,6 +165,7 @@ class World:
             models=("scripted", "other"),
             variables={"PATH": "/usr/bin:/bin"},
             instructions=no_instructions,
+            cold=ColdGate(self.now),
         )
 
         async def open_environment(options: JsonObject, root: Path | None) -> Environment:
