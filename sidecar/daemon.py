@@ -29,6 +29,7 @@ from sidecar.wire.translate import iso
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.facts import read_git, volatile_context
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
+from sidecar.workspace.instructions_watch import InstructionsWatch
 
 logger = logging.getLogger("sidecar.daemon")
 
@@ -94,6 +95,7 @@ async def _serve(read: int, write: int) -> int:
     clock = Clock(read_clock, id_source(read_clock))
     models = Models(read_clock, secrets.SystemRandom().random, _pace())
     buffers = Buffers()
+    watch = InstructionsWatch()
 
     async def open_environment(options: JsonObject, root: Path | None) -> Environment:
         config, problems = await asyncio.to_thread(
@@ -116,6 +118,7 @@ async def _serve(read: int, write: int) -> int:
             variables=os.environ,
             instructions=_instructions(config),
             cold=ColdGate(read_clock),
+            watch=watch,
         )
 
     sessions = Sessions(
@@ -123,13 +126,17 @@ async def _serve(read: int, write: int) -> int:
     )
     async with asyncio.TaskGroup() as group:
         group.create_task(sessions.run())
-        return await serve(
-            sessions,
-            reader(read),
-            writer(write),
-            version=__version__,
-            on_initialized=lambda: _warm_up(models, sessions),
-        )
+        watching = group.create_task(watch.run())
+        try:
+            return await serve(
+                sessions,
+                reader(read),
+                writer(write),
+                version=__version__,
+                on_initialized=lambda: _warm_up(models, sessions),
+            )
+        finally:
+            watching.cancel()
 
 
 def open_store(folder: Path) -> Store:
@@ -170,6 +177,7 @@ def describe(environment: Environment | None) -> JsonObject:
         "bytes": store.size(),
         "readOnly": store.read_only,
     }
+    about["watcher"] = environment.watch.status()
     about["model"] = {
         "id": config.model,
         "provider": config.provider.name,

@@ -15,8 +15,10 @@ from sidecar.core.prompt import ModelRequest, Ttl
 from sidecar.core.tokens import Calibration
 from sidecar.core.view import Dropped, Rewrite, fold_rewrites
 from sidecar.session.deciding import Decision, policy_of
+from sidecar.session.epochs import EPOCH, body_of
 from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import read_size
+from sidecar.session.instructions import renewed
 from sidecar.session.rewrites import REWRITE, UNDONE, Recorded, to_json
 from sidecar.session.state import State
 from sidecar.session.thinking import unbound
@@ -84,10 +86,16 @@ async def undo(state: State, compaction_id: str, tell: Tell) -> None:
 
 
 async def _log(state: State, kind: str, recorded: Recorded, tell: Tell) -> None:
-    before = state.view.imagined()
-    written = state.log.commit(kind, to_json(recorded))
-    record = state.log.records[-1]
-    since = record.at if recorded.opens else None
+    before, static = state.view.imagined(), state.view.static
+    if kind == REWRITE and recorded.opens:
+        static = renewed(state, static)
+    opening = None
+    if static != state.view.static:
+        opening = (EPOCH, body_of(static, recorded.rewrite.id, "instructions"))
+    written = state.log.commit(kind, to_json(recorded), opening)
+    records = state.log.records[-1 if opening is None else -2 :]
+    since = records[-1].at if recorded.opens else None
+    state.view.restate(static, records[-1].at)
     state.view.reshape(state.views.view(), _anchor(state), since)
 
     finished: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
@@ -97,7 +105,8 @@ async def _log(state: State, kind: str, recorded: Recorded, tell: Tell) -> None:
         status = "completed" if kind == REWRITE else "undone"
         if error is not None:
             status = "failed"
-            state.log.records.remove(record)
+            for record in records:
+                state.log.records.remove(record)
             state.views.forget()
             state.view.back_to(before)
         tell(_event(state, recorded, status) if recorded.opens else None)

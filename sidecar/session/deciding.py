@@ -18,6 +18,7 @@ from sidecar.core.units import Item
 from sidecar.core.view import Dropped, Note, Rewrite, Truncated, fold_rewrites
 from sidecar.session.emergency import drop_oldest
 from sidecar.session.gauge import rates
+from sidecar.session.instructions import renewed
 from sidecar.session.planner import Planner, Scene, anchor_after
 from sidecar.session.rewrites import Recorded
 from sidecar.session.state import State
@@ -141,6 +142,8 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
     anchor = anchor_after(situation) if opens else scene.view.anchor_message
     view = scene.view.imagined()
     now = state.clock.now()
+    if opens:
+        view.restate(renewed(state, view.static), now)
     view.reshape(fold_rewrites((*before, rewrite)), anchor, now if opens else None)
     standing, after = situation.standing, view.size(scene.messages).total
     if after >= standing.used:

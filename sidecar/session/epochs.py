@@ -4,11 +4,12 @@ A new one begins only by a record that says why. Each change is told to clients 
 """
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import StepFinishPart
+from sidecar.core.parts import JsonObject, Millis, StepFinishPart
 from sidecar.core.prompt import Static
 from sidecar.core.render import RENDERER
 from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import read_size
+from sidecar.session.instructions import renewed
 from sidecar.session.log import SessionLog
 from sidecar.session.state import State
 from sidecar.session.static import static_from_json, static_to_json
@@ -16,9 +17,15 @@ from sidecar.session.static import static_from_json, static_to_json
 EPOCH = "epoch"
 
 
-def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> None:
-    """Gather the record of a new epoch; the next commit writes it with its static bytes."""
-    log.note(EPOCH, {"compactionId": compaction_id, "cause": cause, **static_to_json(static)})
+def body_of(static: Static, compaction_id: str, cause: str) -> JsonObject:
+    """Give the body of the record that begins an epoch."""
+    return {"compactionId": compaction_id, "cause": cause, **static_to_json(static)}
+
+
+def begin(log: SessionLog, static: Static, compaction_id: str, cause: str) -> Millis:
+    """Gather the record of a new epoch, for the next commit to write; gives when it began."""
+    log.note(EPOCH, body_of(static, compaction_id, cause))
+    return log.records[-1].at
 
 
 def stored_static(log: SessionLog) -> tuple[Static, int]:
@@ -35,10 +42,24 @@ def stored_static(log: SessionLog) -> tuple[Static, int]:
     return static_from_json(record.body), record.at
 
 
+def bound_since(log: SessionLog) -> Millis:
+    """Give since when tools and system text are as now; older thinking is bound to others."""
+    since, newest = 0, None
+    for record in reversed(log.records):
+        if record.kind != EPOCH:
+            continue
+        static = (record.body["tools"], record.body["system"])
+        if newest is not None and static != newest:
+            break
+        newest, since = static, record.at
+    return since
+
+
 async def follow_model(state: State) -> EpochChanged | None:
     """Begin a new epoch if the session's model is no longer the one its prefix was built for.
 
     Another model has a cache of its own and cannot read this one's thinking, which is left out.
+    The new prefix holds the instructions as they are now.
     Gives the event to tell clients, or `None` when nothing had been sent yet or nothing changed.
     """
     static, model = state.view.static, state.model_id()
@@ -46,10 +67,10 @@ async def follow_model(state: State) -> EpochChanged | None:
         return None
     before = read_size(state).total
     sent = any(isinstance(p, StepFinishPart) for m in state.log for p in m.parts)
-    changed = Static(model, static.tools, static.system, RENDERER)
+    changed = renewed(state, Static(model, static.tools, static.system, RENDERER))
     compaction_id = state.clock.new_id("cmp")
-    begin(state.log, changed, compaction_id, "model")
-    state.view.rewrite(changed, state.info().token_factor, state.clock.now())
+    since = begin(state.log, changed, compaction_id, "model")
+    state.view.rewrite(changed, state.info().token_factor, since)
     await state.log.commit("epoch_changed", {"compactionId": compaction_id})
     if not sent:
         return None

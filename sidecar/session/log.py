@@ -115,19 +115,30 @@ class SessionLog:
             )
         self._unsaved.clear()
 
-    def commit(self, cause: str, body: JsonObject | None = None) -> "asyncio.Future[None]":
+    def commit(
+        self,
+        cause: str,
+        body: JsonObject | None = None,
+        first: tuple[str, JsonObject] | None = None,
+    ) -> "asyncio.Future[None]":
         """Raise the revision and write everything gathered as one unit.
 
-        `cause` and `body` become a record of the log. The future resolves when it is durable and
-        raises StorageFailed when it cannot be.
+        `cause` and `body` become a record of the log, and so does `first`, before it. The future
+        resolves when it is durable and raises StorageFailed when it cannot be.
         """
         now = self._now()
+        ahead: tuple[Change, ...] = ()
+        if first is not None:
+            opening = Record(self.row.revision + 1, first[0], now, first[1])
+            self.row = replace(self.row, revision=opening.revision)
+            self.records.append(opening)
+            ahead = (AppendRecord(self.row.id, opening),)
         record = Record(self.row.revision + 1, cause, now, body or {})
         self.row = replace(self.row, revision=record.revision, updated=now)
         self.records.append(record)
         gathered, self._pending = tuple(self._pending), []
         written = self._store.write(
-            PutSession(self.row), *gathered, AppendRecord(self.row.id, record)
+            PutSession(self.row), *gathered, *ahead, AppendRecord(self.row.id, record)
         )
         written.add_done_callback(lambda done: self._keep_unwritten(done, gathered))
         return written

@@ -15,6 +15,7 @@ from sidecar.session.deciding import Decision, decide, decide_by_hand
 from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import read_meter
 from sidecar.session.inspection import as_json, segments
+from sidecar.session.instructions import look, with_changes
 from sidecar.session.planner import Planner, Scene, scene_now
 from sidecar.session.recall import find_part
 from sidecar.session.rewrites import PINNED
@@ -96,9 +97,11 @@ class Rewriting:
         """
         state = self._state
         if dry_run:
+            await look(state)
             return self._answer(self._by_hand(strategy, instructions))
         await self._host.writable(expected_revision)
         async with self.gate:
+            await look(state)
             await self._host.writable(expected_revision)
             decision = self._by_hand(strategy, instructions)
             done = await carry_out(state, decision, self._told("compacted"))
@@ -177,7 +180,8 @@ class Rewriting:
         """Give the message that a prompt with these blocks would begin its turn with."""
         clock = self._state.clock
         parts = parts_of(blocks, lambda: PartId("preview"), "typed")
-        if context := await self._state.facts({}):
+        await look(self._state)
+        if context := with_changes(self._state, await self._state.facts({})):
             parts = (*parts, TextPart(PartId("preview"), context, "context"))
         return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())
 

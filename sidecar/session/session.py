@@ -27,7 +27,7 @@ from sidecar.core.parts import (
     TurnId,
 )
 from sidecar.core.turns import first_line
-from sidecar.session import epochs, options
+from sidecar.session import epochs, instructions, options
 from sidecar.session.blocks import parts_of
 from sidecar.session.context import TurnContext
 from sidecar.session.events import (
@@ -186,6 +186,7 @@ class Session:
         await self._state.log.commit("option", {"configId": config_id})
         described = options.describe(self._state)
         self._tell(OptionsChanged(self.id, self._state.channel.next_seq(), described))
+        await instructions.look(self._state)
         if self._running is None:
             await self._sync_epoch()
         self._changed("option")
@@ -264,14 +265,15 @@ class Session:
 
     async def _turn(self, waiting: Waiting) -> PromptResult:
         state = self._state
+        await instructions.look(state)
         await self._sync_epoch()
         self._turn_id = state.clock.turn_id()
-        context = await state.facts(waiting.request.context)
+        context = instructions.tell(state, await state.facts(waiting.request.context))
         parts = waiting.parts
         if context:
             parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
         message = self._user_message(self._turn_id, parts)
-        self._log_user_message(message)
+        state.log.put(message)
         state.log.change(turns=state.log.row.turns + 1)
         if not state.log.row.title and (title := first_line([message])):
             state.log.change(title=title)
@@ -349,12 +351,9 @@ class Session:
         clock = self._state.clock
         return Message(clock.message_id(), turn_id, "user", parts, clock.now())
 
-    def _log_user_message(self, message: Message) -> None:
-        self._state.log.put(message)
-
     def _absorb(self, message: Message) -> None:
         """Log and show a steering message."""
-        self._log_user_message(message)
+        self._state.log.put(message)
         self._show_message(message)
 
     def _show_message(self, message: Message) -> None:

@@ -8,7 +8,7 @@ from time import monotonic
 
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, PartId, SessionId
-from sidecar.session import epochs
+from sidecar.session import epochs, instructions
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
 from sidecar.session.compaction import restore
@@ -116,6 +116,7 @@ class Sessions:
         if environment is not None:
             with suppress(StorageFailed):
                 for session_id in tuple(self._open):
+                    environment.watch.forget(session_id)
                     await environment.store.release(session_id, self._owner.token)
                 await environment.store.close()
         self._ended.set()
@@ -162,12 +163,12 @@ class Sessions:
         check_numbers(settings, environment.info(model).window)
         tools = offered_tools(request)
         trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
-        instructions = await environment.instructions(cwd, trust.granted)
+        found = await environment.instructions(cwd, trust.granted)
         now = environment.clock.now()
         session_id = SessionId(environment.clock.new_id("ses"))
         row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
         log = SessionLog(environment.store, Stored(row, (), ()), environment.clock.now)
-        static = build_static(model, tools, request.system, instructions)
+        static = build_static(model, tools, request.system, found)
         epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
         await log.commit("created")
         await environment.store.acquire(session_id, self._owner)
@@ -247,6 +248,7 @@ class Sessions:
     async def close(self, session_id: SessionId) -> None:
         """End a session's task and give up its lease; it stays in the store."""
         environment = await self._ready()
+        environment.watch.forget(session_id)
         session = self._open.pop(session_id, None)
         if session is None:
             await environment.store.load(session_id)
@@ -267,6 +269,7 @@ class Sessions:
         await session.end()
         await session.ended()
         self._open.pop(session_id, None)
+        environment.watch.forget(session_id)
         await environment.store.delete(session_id)
 
     def detach(self, watcher: Watcher) -> None:
@@ -298,6 +301,7 @@ class Sessions:
         assert self._group is not None
         session.start(self._group)
         self._open[session.id] = session
+        instructions.follow(state)
         return session
 
     def _state(
@@ -306,7 +310,7 @@ class Sessions:
         static, since = epochs.stored_static(log)
         configured = environment.config.permissions
         factor = environment.info(static.model).token_factor
-        view = View(static, environment.count, factor, since)
+        view = View(static, environment.count, factor, since, epochs.bound_since(log))
 
         async def take_over() -> bool:
             return await self._take_over(state)

@@ -1,7 +1,7 @@
 """What a session is made of, and what all sessions of a daemon share."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sidecar.config import Config
@@ -21,6 +21,7 @@ from sidecar.session.views import Views
 from sidecar.store.journal import Store
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
+from sidecar.workspace.instructions_watch import InstructionsWatch
 
 ANSWER_TOKENS = 32_000
 """Most an answer may have unless maxTokens says otherwise, where the model can give as much."""
@@ -45,13 +46,15 @@ class Environment:
     variables: Mapping[str, str]
     instructions: Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
     cold: ColdGate
+    watch: InstructionsWatch = field(default_factory=InstructionsWatch)
 
 
 @dataclass(slots=True)
 class State:
     """One session's parts. `owner` says who writes it when `read_only`.
 
-    `compact_now` is what a compaction would cost in USD, and the revision that this holds for.
+    `compact_now` is what a compaction would cost in USD, and the revision that this holds for;
+    `instructions` are as they were read last, `None` before that.
     """
 
     environment: Environment
@@ -66,6 +69,7 @@ class State:
     read_only: bool = False
     owner: JsonObject | None = None
     compact_now: tuple[int, str | None] = (-1, None)
+    instructions: tuple[Instruction, ...] | None = None
 
     @property
     def store(self) -> Store:

@@ -3,7 +3,9 @@
 What is built here is stored with the epoch, so that a restart sends the same bytes.
 """
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt import Static, ToolKind, ToolOrigin, ToolSpec
@@ -26,7 +28,11 @@ Paths may be absolute or relative to the workspace folder. Call tools that do no
 other in one step: they run together. Long outputs are cut; the note in them names the id with \
 which `recall` gives the rest. Everything that was ever logged can be read again by its id. \
 The block in <context> at the end of a user message says how things stand at that moment; it was \
-put there by the editor, not typed by the user."""
+put there by the editor, not typed by the user. A block <instructions-changed> in it is what that \
+file of instructions says from now on."""
+_INSTRUCTION = re.compile(
+    r'<instructions path="([^\n]*)">\n(.*?)\n</instructions>(?=\n\n<instructions path="|\Z)', re.S
+)
 
 
 def build_static(
@@ -40,13 +46,31 @@ def build_static(
     if any(tool.origin == "builtin" for tool in tools):
         agent = f"{agent}\n\n{GUIDANCE}" if agent.strip() else GUIDANCE
     blocks = [_block(agent, "system")] if agent.strip() else []
+    ordered = sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name))
+    static = Static(model, tuple(ordered), tuple(blocks), RENDERER)
+    return with_instructions(static, instructions)
+
+
+def with_instructions(static: Static, instructions: Sequence[Instruction]) -> Static:
+    """Give a static part with these instructions instead of its own, behind the system text."""
+    others = [block for block in static.system if block.region != "instructions"]
     if instructions:
         told = "\n\n".join(
             f'<instructions path="{i.path}">\n{i.text}\n</instructions>' for i in instructions
         )
-        blocks.append(_block(told, "instructions"))
-    ordered = sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name))
-    return Static(model, tuple(ordered), tuple(blocks), RENDERER)
+        behind = sum(block.region == "system" for block in others)
+        others.insert(behind, _block(told, "instructions"))
+    return replace(static, system=tuple(others))
+
+
+def instructions_in(static: Static) -> tuple[Instruction, ...]:
+    """Read back what `with_instructions` wrote."""
+    texts = (
+        block.content.text
+        for block in static.system
+        if block.region == "instructions" and isinstance(block.content, TextBlock)
+    )
+    return tuple(Instruction(*found) for text in texts for found in _INSTRUCTION.findall(text))
 
 
 def static_to_json(static: Static) -> JsonObject:

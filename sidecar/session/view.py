@@ -16,7 +16,9 @@ from sidecar.core.parts import (
     Message,
     MessageId,
     Millis,
+    OpaquePart,
     PartId,
+    ReasoningPart,
     StepFinishPart,
     TurnId,
     Usage,
@@ -62,7 +64,9 @@ class View:
     message after what the newest rewrite rebuilt, before which a cached prefix ends.
     """
 
-    def __init__(self, static: Static, count: Count, factor: float, since: Millis) -> None:
+    def __init__(
+        self, static: Static, count: Count, factor: float, since: Millis, bound: Millis = 0
+    ) -> None:
         self._count = count
         self._seen: dict[MessageId, Seen] = {}
         self._notes: dict[PartId, int] = {}
@@ -74,19 +78,36 @@ class View:
         self.last: Anchor | None = None
         self.anchor: Anchor | None = None
         self._left: list[tuple[core_view.View, Anchor]] = []
+        self.bias = self._off = 0
+        self.static, self._bound = static, bound
+        self._static_raw: dict[Region, int] = {}
         self.rewrite(static, factor, since)
 
     def rewrite(self, static: Static, factor: float, since: Millis) -> None:
         """Begin an epoch with other static bytes or another model; nothing is known of it yet."""
-        self.static = static
+        self.restate(static, since)
         self.calibration = Calibration(factor)
+        self._whole = {}
+        self.bias = self._off = 0
+        self._forget(since)
+
+    def restate(self, static: Static, since: Millis) -> None:
+        """Send other static bytes from `since` on, when an epoch begins; `reshape` begins it.
+
+        Thinking is bound to the tools and the system text that it was thought under, and newer
+        models refuse it under others: what is older is not sent any more.
+        """
+        if static == self.static and self._static_raw:
+            return
+        if (static.tools, static.system) != (self.static.tools, self.static.system):
+            self.bias = self.bias if self.anchor is None else self._off
+            self.anchor, self._left, self._whole = None, [], {}
+            self._bound = since
+        self.static = static
         raw: dict[Region, int] = {"tools": sum(count_tool(t, self._count) for t in static.tools)}
         for block in static.system:
             raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
         self._static_raw = raw
-        self._whole = {}
-        self.bias = self._off = 0
-        self._forget(since)
 
     def trust(self, calibration: Calibration, bias: int) -> None:
         """Count as before a restart."""
@@ -168,7 +189,7 @@ class View:
         seen = self._seen.get(message.id)
         touched = any(part.id in self.shown.shown for part in message.parts)
         if seen is None or seen.message is not message or touched:
-            seen = look(message, {}, self.static.model, self._count)
+            seen = look(message, {}, self._reader(message), self._count)
         weights = seen.weights()
         self._whole[message.id] = (message, weights)
         return weights
@@ -324,7 +345,7 @@ class View:
         current: list[Seen] = []
         for message in messages:
             seen = self._seen.get(message.id)
-            if seen is None or seen.message is not message or seen.model != self.static.model:
+            if seen is None or self._stale(message):
                 seen = self._look(message)
                 self._seen[message.id] = seen
             current.append(seen)
@@ -336,16 +357,25 @@ class View:
 
     def _stale(self, message: Message) -> bool:
         seen = self._seen.get(message.id)
-        return seen is None or seen.message is not message or seen.model != self.static.model
+        return seen is None or seen.message is not message or seen.model != self._reader(message)
 
     def _look(self, message: Message) -> Seen:
-        return look(message, self.shown.shown, self.static.model, self._count)
+        return look(message, self.shown.shown, self._reader(message), self._count)
+
+    def _reader(self, message: Message) -> str:
+        """Give the model that reads a message; none reads thinking that is bound to other bytes."""
+        unreadable = message.created < self._bound and _thinks(message)
+        return "" if unreadable else self.static.model
 
 
 def _checked(reported: int, estimated: float) -> str:
     if estimated and abs(reported / estimated - 1) > DISAGREES:
         return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
     return "as the provider reported it"
+
+
+def _thinks(message: Message) -> bool:
+    return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
 
 
 def _weight(message: Message) -> int:

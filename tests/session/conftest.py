@@ -27,6 +27,8 @@ from sidecar.store.lease import this_process
 from sidecar.store.values import Change
 from sidecar.tools.contract import PermissionOption
 from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.instructions_watch import InstructionsWatch
+from sidecar.workspace.instructions_watch import Read as ReadInstructions
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Script
 from tests.session.net import Net
@@ -126,6 +128,10 @@ def prompt_of(text: str, **given: Any) -> PromptRequest:
     return PromptRequest(({"type": "text", "text": text},), **given)
 
 
+async def no_instructions(cwd: str, trusted: bool) -> tuple[()]:
+    return ()
+
+
 @dataclass
 class World:
     """What survives a daemon: the folder, the clock, and how many ids were minted."""
@@ -138,6 +144,8 @@ class World:
     config: Config = field(default_factory=Config)
     net: Net = field(default_factory=Net)
     open: list[Sessions] = field(default_factory=list)
+    instructions: ReadInstructions = no_instructions
+    watch: InstructionsWatch = field(default_factory=InstructionsWatch)
 
     def now(self) -> int:
         self.time += 1
@@ -164,8 +172,9 @@ class World:
             facts=facts,
             models=("scripted", "other"),
             variables={"PATH": "/usr/bin:/bin"},
-            instructions=no_instructions,
+            instructions=self.instructions,
             cold=ColdGate(self.now),
+            watch=self.watch,
         )
 
         async def open_environment(options: JsonObject, root: Path | None) -> Environment:
@@ -210,10 +219,6 @@ def _refused(*changes: Change) -> "asyncio.Future[None]":
 
 async def facts(cwd: str, trusted: bool, shown: JsonObject) -> str:
     return "<context>\nDate: 2026-11-21\n</context>"
-
-
-async def no_instructions(cwd: str, trusted: bool) -> tuple[()]:
-    return ()
 
 
 def info(model_id: str) -> ModelInfo:

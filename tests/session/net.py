@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from sidecar.core.prompt import ModelRequest, Prompt, broken_pairs, flat
-from sidecar.core.render import Block, Content
+from sidecar.core.render import Block
 from sidecar.model.encode import encode
 from sidecar.session.log import SessionLog
 from tests.fakes.validation import refusal
@@ -24,11 +24,12 @@ class _Seen:
 class Net:
     """Pairs are whole; prompts only grow within an epoch; thinking stands where it was thought.
 
-    A provider refuses a block of thinking whose prefix is not the request that it answered.
+    A provider refuses a block of thinking whose prefix is not the request that it answered,
+    tools and system text included.
     """
 
     last: dict[str, _Seen] = field(default_factory=dict)
-    thought: dict[str, tuple[Content, ...]] = field(default_factory=dict)
+    thought: dict[str, tuple[object, ...]] = field(default_factory=dict)
 
     def check(self, request: ModelRequest, log: SessionLog, *, moves_prefix: bool) -> None:
         prompt = request.prompt
@@ -49,7 +50,7 @@ class Net:
 
     def _bind(self, answered: Prompt, log: SessionLog) -> None:
         """Thinking that has come since is bound to the request that it came for."""
-        prefix = tuple(block.content for block in flat(answered))
+        prefix = (*_static(answered), *(block.content for block in flat(answered)))
         for message in log:
             for part in message.parts:
                 if part.id not in self.thought and hasattr(part, "metadata"):
@@ -64,8 +65,12 @@ class Net:
             start = index
             while start and _same_answer(blocks[start - 1], block, owner):
                 start -= 1
-            prefix = tuple(b.content for b in blocks[:start])
+            prefix = (*_static(prompt), *(b.content for b in blocks[:start]))
             assert prefix == self.thought[block.part_id], f"{block.part_id} lost its prefix"
+
+
+def _static(prompt: Prompt) -> tuple[object, ...]:
+    return (*prompt.tools, *(block.content for block in prompt.system))
 
 
 def _same_answer(one: Block, other: Block, owner: dict[str, str]) -> bool:

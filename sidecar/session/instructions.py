@@ -1,0 +1,98 @@
+"""What the model knows of the instructions: from the static part, or told since, as they change.
+
+Static bytes stay within an epoch. So a change goes to the end of the next user message, once,
+and into the static part when the next epoch begins.
+"""
+
+from collections.abc import Mapping
+
+from sidecar.core.prompt import Static
+from sidecar.session.events import Notice
+from sidecar.session.state import State
+from sidecar.session.static import instructions_in, with_instructions
+from sidecar.workspace.instructions import Instruction
+from sidecar.workspace.instructions_watch import hashes, name_of
+
+TOLD = "instructions_told"
+"""The record's kind. It holds the hash of each file as it was when a change was told."""
+
+
+async def look(state: State) -> None:
+    """Read the instructions as they are now; what else is here goes by this reading."""
+    state.instructions = await state.environment.instructions(
+        state.log.row.cwd, state.trust.granted
+    )
+
+
+def with_changes(state: State, context: str) -> str:
+    """Add to a user message's context what the model was not told yet; nothing if there is none."""
+    current = state.instructions
+    if current is None:
+        return context
+    texts = {name_of(one.path): one.text for one in current}
+    blocks = [
+        f'<instructions-changed path="{path}">{_told(texts.get(path))}</instructions-changed>'
+        for path in _changed(state, current)
+    ]
+    if not blocks:
+        return context
+    start = context.removesuffix("\n</context>") or "<context>"
+    return "\n".join((start, *blocks, "</context>"))
+
+
+def tell(state: State, context: str) -> str:
+    """Give the context of the message that is logged next, and remember what it tells."""
+    told = with_changes(state, context)
+    if told != context:
+        current = state.instructions or ()
+        state.log.note(TOLD, {"files": {**hashes(current)}})
+    return told
+
+
+def renewed(state: State, static: Static) -> Static:
+    """Give the static part with which a new epoch begins: with the instructions of the last look.
+
+    Where changes were told before, those stand behind it in the history. Then what differs from
+    the last of them is told once more with the next message, so that the newest text wins.
+    """
+    current = state.instructions
+    return static if current is None else with_instructions(static, current)
+
+
+def follow(state: State) -> None:
+    """Let people know when a file of instructions changes while the session is open."""
+
+    def seen(current: tuple[Instruction, ...]) -> None:
+        paths = ", ".join(_changed(state, current))
+        if paths and not state.read_only and state.channel.watched:
+            text = f"Instructions changed: {paths}. The model is told with your next message."
+            seq = state.channel.next_seq()
+            state.channel.publish(Notice(state.log.row.id, seq, "info", text))
+
+    environment, row = state.environment, state.log.row
+    environment.watch.follow(
+        row.id, row.cwd, lambda: state.trust.granted, environment.instructions, seen
+    )
+
+
+def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:
+    """Name the files that are not as the model knows them: new or other ones, then removed ones."""
+    known, now = _known(state), hashes(current)
+    other = [path for path in now if known.get(path) != now[path]]
+    return [*other, *(path for path in known if path not in now)]
+
+
+def _known(state: State) -> Mapping[str, str]:
+    record = state.log.last_record(TOLD)
+    if record is None:
+        return hashes(instructions_in(state.view.static))
+    files = record.body["files"]
+    assert isinstance(files, dict)
+    return {path: str(value) for path, value in files.items()}
+
+
+def _told(text: str | None) -> str:
+    if text is None:
+        return "removed"
+    inner = text.replace("</context", "<\\/context")
+    return "\n{}\n".format(inner.replace("</instructions-changed", "<\\/instructions-changed"))
