@@ -51,7 +51,7 @@ def test_the_readme_names_every_command() -> None:
 
 def test_the_readme_names_only_settings_that_exist() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
-    config = (ROOT / "sidecar/config.py").read_text("utf-8")
+    config = (ROOT / "sidecar/config/__init__.py").read_text("utf-8")
     table = readme.partition("## Settings")[2].partition("## Commands")[0]
     named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", table, re.M)
     for setting in re.findall(r"`(\w+)`", " ".join(named)):
