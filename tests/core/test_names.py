@@ -102,3 +102,13 @@ def test_the_index_knows_what_it_holds() -> None:
     assert "third_name" not in index
     with pytest.raises(KeyError):
         index["third_name"]
+
+
+def test_a_copy_learns_by_itself() -> None:
+    index = NameIndex()
+    index.see(["some_name"], 1)
+    other = index.copy()
+    other.use(["some_name", "other_name"], 5)
+    assert index["some_name"] == Name(1, 1)
+    assert other["some_name"] == Name(1, 5, "result", used=5, uses=1)
+    assert "other_name" not in index
