@@ -230,5 +230,5 @@ def log_to_stderr(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    for name in ("pygls", "httpx2", "httpcore2", "anthropic", "asyncio"):
+    for name in ("pygls", "httpx2", "httpcore2", "anthropic", "asyncio", "watchfiles"):
         logging.getLogger(name).setLevel(logging.ERROR)

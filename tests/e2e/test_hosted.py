@@ -49,6 +49,7 @@ def test_the_prefix_is_the_same_after_kill(start: Start, workspace: Path) -> Non
         assert first_difference(first, second) is None
         assert first_difference(second, third) is None
         assert "Use tabs." in json.dumps(third["system"])
+        assert "\\nUse spaces.\\n\\n</instructions-changed>" in json.dumps(third["messages"][-1])
         assert third["messages"][1]["content"][0] == {
             "type": "thinking",
             "thinking": "hm",
