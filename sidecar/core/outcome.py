@@ -114,13 +114,16 @@ def error_line(text: str) -> str:
 
 
 def finding(part: ToolPart) -> str:
-    """Give one line that stands for the whole result: its title, its error, or its first line."""
+    """Give one line that stands for the whole result: its title, its error, or its first line.
+
+    A title that only says again what was called is none.
+    """
     text = result_text(part)
     if failed(part):
         return error_line(text)
-    title = getattr(part.state, "title", "")
-    if title:
-        return one_line(title)
+    title, called = one_line(getattr(part.state, "title", "")), argument(part.input)
+    if title and title not in f"{part.name} {called}" and (not called or called not in title):
+        return title
     return next((one_line(line) for line in text.splitlines() if line.strip()), "")
 
 

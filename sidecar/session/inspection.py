@@ -1,6 +1,6 @@
 """Takes the context apart, and shows exactly what the next request would be."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sidecar.core.outcome import argument, one_line
@@ -11,6 +11,7 @@ from sidecar.core.render import (
     MediaBlock,
     OpaqueBlock,
     ReasoningBlock,
+    Region,
     Rendered,
     ResultBlock,
     TextBlock,
@@ -28,7 +29,7 @@ class Segment:
     """A piece of the context; `tokens` add up to the meter's `used`."""
 
     id: str
-    region: str
+    region: Region
     label: str
     tokens: int
     presentation: str
@@ -37,21 +38,28 @@ class Segment:
     part_id: str | None = None
 
 
-def segments(state: State, used: int, cached: int) -> tuple[Segment, ...]:
+def segments(state: State, regions: Mapping[Region, int], cached: int) -> tuple[Segment, ...]:
     """List what fills the context, in prompt order; what lies within `cached` tokens is cached.
 
-    Parts that a rewrite dropped are listed with no tokens, so that they can be recalled.
+    Each region's segments add up to what the meter says of it. Parts that a rewrite dropped are
+    listed with no tokens, so that they can be recalled.
     """
     pieces = list(_pieces(state))
-    total = sum(raw for _, raw in pieces)
-    given: list[Segment] = []
-    reached, running = 0, 0
+    totals: dict[Region, int] = {}
     for segment, raw in pieces:
-        running += raw
+        totals[segment.region] = totals.get(segment.region, 0) + raw
+    given: list[Segment] = []
+    running = dict.fromkeys(totals, 0)
+    reached = dict.fromkeys(totals, 0)
+    until = 0
+    for segment, raw in pieces:
+        region, total = segment.region, totals[segment.region]
+        running[region] += raw
         # Rounding the running sum keeps the parts from drifting away from the whole.
-        until = round(running * used / total) if total else 0
-        given.append(replace(segment, tokens=until - reached, cached=0 < until <= cached))
-        reached = until
+        upto = round(running[region] * regions[region] / total) if total else 0
+        tokens, reached[region] = upto - reached[region], upto
+        until += tokens
+        given.append(replace(segment, tokens=tokens, cached=0 < until <= cached))
     return tuple(given)
 
 
@@ -84,7 +92,9 @@ def _pieces(state: State) -> Iterator[tuple[Segment, int]]:
 def _of_block(view: View, message: Message, block: Block, number: int) -> Segment:
     part_id = block.part_id
     how = None if part_id is None else view.shown.shown.get(part_id)
-    kind = "verbatim" if how is None else type(how).__name__.lower()
+    # A call keeps its input, whatever became of its result.
+    whole = how is None or isinstance(block.content, CallBlock)
+    kind = "verbatim" if whole else type(how).__name__.lower()
     return Segment(
         f"{part_id or message.id}:{number}",
         block.region,
@@ -102,7 +112,7 @@ def _dropped(view: View, message: Message, rendered: tuple[Rendered, ...]) -> It
     for part in message.parts:
         if part.id in view.shown.shown and part.id not in here:
             label = one_line(getattr(part, "text", "") or getattr(part, "name", ""), LABEL)
-            region = "toolResults" if hasattr(part, "call_id") else "assistant"
+            region: Region = "toolResults" if hasattr(part, "call_id") else "assistant"
             yield Segment(part.id, region, label, 0, "dropped", False, message.turn_id, part.id)
 
 

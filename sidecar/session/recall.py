@@ -65,7 +65,7 @@ def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> 
         BadRequest: for a pattern that is no regular expression or takes longer than two seconds.
     """
     if pattern:
-        text = _matching_lines(text, pattern)
+        text = _matching_lines(text, pattern, monotonic() + PATTERN_SECONDS)
     data = text.encode("utf-8", "surrogatepass")
     start = _at_code_point(data, min(max(offset, 0), len(data)))
     end = _at_code_point(data, min(len(data), start + (LIMIT if limit is None else max(0, limit))))
@@ -81,15 +81,23 @@ async def recall_left_out(
     Matching lines come as `part:number:line`.
     """
     offset, limit, pattern = span
+    told = [part for part in parts if _says_something(part)]
     if not pattern:
-        return recalled("\n".join(map(_listed, parts)), offset, limit, None)
+        return recalled("\n".join(map(_listed, told)), offset, limit, None)
+    deadline = monotonic() + PATTERN_SECONDS
     found = []
-    for part in parts:
-        if isinstance(part, TextPart | ToolPart | FilePart):
-            text = await whole_text(part, store)
-            lines = await asyncio.to_thread(_matching_lines, text, pattern)
-            found += [f"{part.id}:{line}" for line in lines.splitlines()]
+    for part in told:
+        text = await whole_text(part, store)
+        lines = await asyncio.to_thread(_matching_lines, text, pattern, deadline)
+        found += [f"{part.id}:{line}" for line in lines.splitlines()]
     return recalled("\n".join(found), offset, limit, None)
+
+
+def _says_something(part: Part) -> bool:
+    """Whether a part is worth a line: not thinking, nor how things stood at some moment."""
+    if isinstance(part, TextPart):
+        return part.source != "context"
+    return isinstance(part, ToolPart | FilePart)
 
 
 def _listed(part: Part) -> str:
@@ -114,8 +122,7 @@ def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
     raise BadRequest(f"nothing with the id {wanted!r} was logged in this session", "params.partId")
 
 
-def _matching_lines(text: str, pattern: str) -> str:
-    deadline = monotonic() + PATTERN_SECONDS
+def _matching_lines(text: str, pattern: str, deadline: float) -> str:
     try:
         compiled = regex.compile(pattern)
         found = [

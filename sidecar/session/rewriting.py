@@ -1,6 +1,7 @@
 """What a session offers on its context: look, plan, rewrite, undo, pin."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from sidecar.core.meter import Meter
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, Usage
 from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
+from sidecar.core.warm import Prediction
 from sidecar.session.blocks import parts_of
 from sidecar.session.compaction import Tell, carry_out, told_plan, undo
 from sidecar.session.deciding import Decision, decide, decide_by_hand
@@ -20,7 +22,7 @@ from sidecar.session.planner import Planner, Scene, scene_now
 from sidecar.session.recall import find_part
 from sidecar.session.rewrites import PINNED
 from sidecar.session.state import State
-from sidecar.session.view import PREVIEW
+from sidecar.session.view import PREVIEW, View
 
 ATTEMPTS = 2
 """Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
@@ -139,9 +141,8 @@ class Rewriting:
         """Take the context apart; the segments' tokens add up to the meter's `used`."""
         state = self._state
         meter = read_meter(state)
-        cached = state.view.last
-        known = cached.usage.prompt - cached.usage.input if cached and meter.cache.warm else 0
-        found = segments(state, meter.used, known)
+        cached = self._foresee(state.view, self._request(state.view, state.log.messages)).read
+        found = segments(state, meter.regions, cached)
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
@@ -158,11 +159,9 @@ class Rewriting:
         await view.refresh(scene.messages)
         if blocks:
             scene = self._foreseen(scene)
-        view, static = scene.view, scene.view.static
-        prompt = view.prompt(scene.messages)
-        request = ModelRequest(static.model, prompt, state.max_tokens(), state.setting("effort"))
-        factor = view.calibration.factor
-        seen = state.cached.foresee(request, state.clock.now(), state.info().min_cacheable, factor)
+        view = scene.view
+        request = self._request(view, scene.messages)
+        seen = self._foresee(view, request)
         price = state.price(Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h))
         return Preview(
             state.model().body(request),
@@ -172,9 +171,19 @@ class Rewriting:
             None if price is None else money(price),
             tuple(
                 {"message": mark.message, "block": mark.block, "ttl": mark.ttl}
-                for mark in prompt.breakpoints
+                for mark in request.prompt.breakpoints
             ),
         )
+
+    def _request(self, view: View, messages: Sequence[Message]) -> ModelRequest:
+        state = self._state
+        prompt = view.prompt(messages)
+        return ModelRequest(view.static.model, prompt, state.max_tokens(), state.setting("effort"))
+
+    def _foresee(self, view: View, request: ModelRequest) -> Prediction:
+        state, factor = self._state, view.calibration.factor
+        minimum = state.info().min_cacheable
+        return state.cached.foresee(request, state.clock.now(), minimum, factor)
 
     async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
         """Give the message that a prompt with these blocks would begin its turn with."""
