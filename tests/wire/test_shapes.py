@@ -17,6 +17,8 @@ METER = measure(
     revision=3,
     window=200_000,
     max_tokens=32_000,
+    compact_at=160_000,
+    burn_rate="1.25",
     size=Size(100, {"system": 1}, "exact", "as reported"),
     turn_sizes=[100],
     cache=CacheState(warm=True, expires_at=1_700_000_000_000, hit_rate=0.5),
