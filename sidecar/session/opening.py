@@ -3,9 +3,12 @@
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
+from sidecar.core.lint import volatile
 from sidecar.core.parts import JsonObject, Part
 from sidecar.core.policies import policies
 from sidecar.core.prompt import ToolSpec
+from sidecar.core.render import TextBlock
+from sidecar.session.events import Notice
 from sidecar.session.gauge import user_message_limit
 from sidecar.session.state import State
 from sidecar.session.values import NewSession
@@ -74,3 +77,25 @@ async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
             "shorten it, or name the files instead of pasting them",
             "params.prompt",
         )
+
+
+def warn_of_volatile_text(state: State) -> None:
+    """Tell watchers of dates, times, ids and the like in the static prompt.
+
+    They are kept as they are; but a caller that puts today's into each session's prompt shares
+    no cached prefix between sessions.
+    """
+    for block in state.view.static.system:
+        if not isinstance(block.content, TextBlock):
+            continue
+        found = volatile(block.content.text)
+        if found:
+            first = found[0]
+            more = f" and {len(found) - 1} more like it" if len(found) > 1 else ""
+            text = (
+                f"The {block.region} text holds a {first.kind} ({first.text}){more}. What changes "
+                "there costs the whole prompt's cache: give it with a message instead."
+            )
+            state.channel.publish(
+                Notice(state.log.row.id, state.channel.next_seq(), "warning", text)
+            )

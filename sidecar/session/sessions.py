@@ -15,7 +15,13 @@ from sidecar.session.compaction import restore
 from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import check_numbers, checked_folder, checked_policy, offered_tools
+from sidecar.session.opening import (
+    check_numbers,
+    checked_folder,
+    checked_policy,
+    offered_tools,
+    warn_of_volatile_text,
+)
 from sidecar.session.permissions import Permissions
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
@@ -174,6 +180,7 @@ class Sessions:
         await environment.store.acquire(session_id, self._owner)
         session = self._start(self._state(environment, log, read_only=False, owner=None))
         session.attach(watcher, client)
+        warn_of_volatile_text(session.state)
         return session.opened()
 
     async def list(
