@@ -61,7 +61,7 @@ def choose(
             again = (
                 _entire(item, worth, known, whole, prose)
                 if option.lifted is None
-                else _lines(item, worth, known, least)
+                else _lines(item, worth, known, least, option.lifted.numbers)
             )
             if again is not None and again.density >= density:
                 heappush(heap, (-again.density, rank, again))
@@ -94,15 +94,19 @@ def _entire(
         return None
     gained = (item.unit.names & worth.keys()) - covered
     weight = prose if item.unit.kind == "prose" else 1.0
-    value = weight * fsum([worth[name] for name in gained])
+    value = weight * fsum(map(worth.__getitem__, gained))
     tokens = max(1, item.tokens_whole)
     return _Option(item, tokens, value / tokens, frozenset(gained)) if value > 0 else None
 
 
 def _lines(
-    item: Item, worth: Mapping[str, float], covered: set[str], least: float
+    item: Item,
+    worth: Mapping[str, float],
+    covered: set[str],
+    least: float,
+    among: Sequence[int] | None = None,
 ) -> _Option | None:
-    lifted = lift(item.unit.text, worth, covered, least)
+    lifted = lift(item.unit.text, worth, covered, least, among)
     if lifted is None:
         return None
     tokens = _size(item, lifted)

@@ -4,9 +4,10 @@ Fitted on recorded sessions; ARCHITECTURE.md says how.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from math import fsum
 
 from sidecar.core.names import Name, NameIndex, Source, names_in
@@ -64,10 +65,14 @@ def chances(index: NameIndex, names: Iterable[str], step: int) -> dict[str, floa
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a text that hold identifiers, trimmed; `names` go with `texts`."""
+    """The lines of a text that hold identifiers, trimmed; names and sizes go with them.
+
+    A size is characters, with what a kept line costs beside its text.
+    """
 
     texts: tuple[str, ...]
     names: tuple[frozenset[str], ...]
+    sizes: tuple[int, ...]
 
 
 @lru_cache(maxsize=8192)
@@ -80,7 +85,8 @@ def lines_of(text: str) -> Lines:
         if held:
             texts.append(line)
             names.append(held)
-    return Lines(tuple(texts), tuple(names))
+    sizes = tuple(len(line) + LINE_END for line in texts)
+    return Lines(tuple(texts), tuple(names), sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,37 +103,46 @@ class Lifted:
     gained: frozenset[str]
 
 
-def lift(text: str, worth: Mapping[str, float], covered: Set[str], least: float) -> Lifted | None:
-    """Choose the lines whose uncovered names are worth at least `least` a character."""
+def lift(
+    text: str,
+    worth: Mapping[str, float],
+    covered: Set[str],
+    least: float,
+    among: Sequence[int] | None = None,
+) -> Lifted | None:
+    """Choose the lines whose uncovered names are worth at least `least` a character.
+
+    `among` are lines that were chosen when less was covered: no other can have become worth it.
+    """
     lines = lines_of(text)
-    scored = []
-    for number, held in enumerate(lines.names):
-        new = held - covered
-        if not new:
-            continue
-        value = fsum([worth.get(name, 0.0) for name in new])
-        size = len(lines.texts[number]) + LINE_END
-        if value >= least * size:
-            scored.append((-value / size, number, new))
+    sizes, get = lines.sizes, worth.get
+    scored: list[tuple[float, int, float, frozenset[str]]] = []
+    for number in range(len(sizes)) if among is None else among:
+        new = lines.names[number] - covered
+        if new:
+            value = fsum(map(get, new, _NOTHING))
+            if value >= least * sizes[number]:
+                scored.append((-value / sizes[number], number, value, new))
     if not scored:
         return None
-    scored.sort(key=_rank)
+    # Line numbers are all different, so that sorting never compares further.
+    scored.sort()
     chosen: list[int] = []
-    names: set[str] = set()
     gained: set[str] = set()
     total, size = 0.0, 0
-    for _, number, new in scored:
-        fresh = new - gained
-        value = fsum([worth.get(name, 0.0) for name in fresh])
-        length = len(lines.texts[number]) + LINE_END
-        if value >= least * length:
+    for _, number, whole, new in scored:
+        value, fresh = whole, new
+        if not gained.isdisjoint(new):
+            fresh = new - gained
+            value = fsum(map(get, fresh, _NOTHING))
+        if value >= least * sizes[number]:
             chosen.append(number)
-            names |= lines.names[number]
             gained |= fresh
             total += value
-            size += length
-    return Lifted(tuple(sorted(chosen)), frozenset(names), size, total, frozenset(gained))
+            size += sizes[number]
+    names = frozenset[str]().union(*[lines.names[number] for number in chosen])
+    return Lifted(tuple(sorted(chosen)), names, size, total, frozenset(gained))
 
 
-def _rank(line: tuple[float, int, frozenset[str]]) -> tuple[float, int]:
-    return line[0], line[1]
+_NOTHING = repeat(0.0)
+"""What a name is worth that nobody has weighed: for `map`, which ends with its other argument."""
