@@ -80,13 +80,14 @@ async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
 
 
 def warn_of_volatile_text(state: State) -> None:
-    """Tell watchers of dates, times, ids and the like in the static prompt.
+    """Tell watchers of dates, times, ids and the like in the system prompt.
 
-    They are kept as they are; but a caller that puts today's into each session's prompt shares
-    no cached prefix between sessions.
+    People may well mean a date in their instructions, so those are left alone. What is found is
+    kept as it is; but a caller that puts today's date into each session's prompt shares no cached
+    prefix between sessions.
     """
     for block in state.view.static.system:
-        if not isinstance(block.content, TextBlock):
+        if block.region != "system" or not isinstance(block.content, TextBlock):
             continue
         found = volatile(block.content.text)
         if found:

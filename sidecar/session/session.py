@@ -195,7 +195,7 @@ class Session:
 
     def meter(self) -> Meter:
         """Measure the context as it would be sent now."""
-        if not self.busy:
+        if self._turn_task is None:
             self.rewriting.price()
         return read_meter(self._state)
 
