@@ -10,7 +10,7 @@ remaining identifiers, and names the id that recalls all of it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sidecar.core.guard import NEWEST_STEPS, untouchable
+from sidecar.core.guard import untouchable
 from sidecar.core.knapsack import Choice, choose
 from sidecar.core.ledger import Room, ledger
 from sidecar.core.parts import PartId
@@ -218,7 +218,7 @@ def _typed(sorting: _Sorting, item: Item, most: int) -> None:
 
 
 def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[int]:
-    """Give the newest steps that stay whole: at least the last two, more within `tail`."""
+    """Give the newest steps that stay whole, the untouchable ones aside: what `tail` can hold."""
     sizes: dict[int, int] = {}
     for item in zone:
         step = item.unit.step
@@ -227,7 +227,7 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
     steps: set[int] = set()
     for step in sorted(sizes, reverse=True):
         room -= sizes[step]
-        if step < situation.step - NEWEST_STEPS and room < 0:
+        if room < 0:
             break
         steps.add(step)
     return steps

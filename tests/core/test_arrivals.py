@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.rebuild import LEAST_RESULT, shorten_arrivals
 from sidecar.core.view import Truncated
-from tests.core.policies.situations import CALL, situation
+from tests.core.policies.situations import CALL, history, saying, situation
 
 CUT_NOTE = 20
 """Tokens for the line that stands where a result was cut."""
@@ -55,12 +55,20 @@ def test_a_result_that_is_little_longer_is_not_worth_a_cut(
     assert cut(f"U10 C{tokens}", 1_000) == left
 
 
+def test_half_of_a_pair_of_surrogates_can_be_cut_too() -> None:
+    item = saying(history("C9010")[0], "\ud800" * 9_000)
+    plan = shorten_arrivals(situation([item]), 1_000, "test")
+    assert plan is not None
+    assert plan.changes[0].shown == Truncated("both", 3 * 1_000)
+
+
 def test_several_results_are_levelled_to_fit_together() -> None:
     notation = "U10 C1010 C9010 C5010 C20010"
     assert cut(notation, 30_000, 40_000) == {}
     assert cut(notation, 30_000, 10_000) == {"p2": 3_000, "p3": 3_000, "p4": 3_000}
     assert cut(notation, 30_000, 26_000) == {"p4": 11_000}
     assert cut(notation, 2_500, 10_000) == {"p2": 2_500, "p3": 2_500, "p4": 2_500}
+    assert LEAST_RESULT == 800
     assert cut(notation, 30_000, 100) == dict.fromkeys(["p1", "p2", "p3", "p4"], LEAST_RESULT)
 
 

@@ -56,7 +56,7 @@ def test_what_ends_a_sentence_is_not_part_of_a_name() -> None:
     ],
 )
 def test_names_have_6_to_160_letters(name: str, found: bool) -> None:
-    assert LEAST == 6
+    assert (LEAST, LONGEST) == (6, 160)
     assert (names_in(name) == {name}) is found
 
 

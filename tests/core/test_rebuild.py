@@ -97,7 +97,9 @@ def test_a_rewrite_must_free_2000_tokens_with_its_note(freed: int, planned: bool
     assert (plan is not None) is planned
 
 
-@pytest.mark.parametrize("notation", ["", "U10", "U10 C90k; C90k", "U5k C90k*; C90k"])
+@pytest.mark.parametrize(
+    "notation", ["", "U10", "U10 C90k; C90k", "U5k C90k*; C90k", "U10 L9k C9k-; C10; C10"]
+)
 def test_where_nothing_may_go_there_is_no_plan(notation: str) -> None:
     assert plan_of(notation) is None
     assert plan_of(notation, start=len(history(notation))) is None
@@ -140,6 +142,13 @@ def test_more_of_the_newest_steps_stay_while_they_fit_into_the_tail(
     keeping = replace(KEEPING, tail=0.01)
     notation = "U10 C5k; C200 C20; C200 C50; C100; C150"
     assert gone(plan_of(notation, keeping=keeping, window=window)) == numbers
+
+
+def test_of_a_text_that_is_cut_no_name_counts_as_kept() -> None:
+    for shown, numbers in ((None, [1, 2]), (Truncated("head", 20), [2])):
+        items = scene("U10 A9; C9k; C900; C900", {1: "some_name", 3: "some_name"})
+        items[3].shown = shown
+        assert gone(plan_of(items)) == numbers
 
 
 def test_a_dropped_step_does_not_come_back_with_the_tail() -> None:
@@ -186,6 +195,12 @@ def typed(notation: str, **given: int) -> dict[str, int]:
 def test_typed_messages_stay_and_long_ones_are_cut_in_the_middle() -> None:
     assert typed("U4000 A1 U2500 A1") == {}
     assert typed("U4001 A1 U2501 A1") == {"p0": 4_000, "p2": 2_500}
+
+
+def test_half_of_a_pair_of_surrogates_can_be_cut_too() -> None:
+    items = history("U9k C9k A10 U10 C10; C10")
+    items[0] = saying(items[0], "\ud800" * 9_000)
+    assert changed(plan_of(items))["p0"] == Truncated("both", 3 * 4_000)
 
 
 def test_typed_messages_share_a_room_from_the_newest_on() -> None:
@@ -269,12 +284,13 @@ def test_lines_that_are_worth_it_go_into_an_excerpt_with_their_origin() -> None:
         2: "plain\nthird_name = 2\nfourth_name = 3",
         3: "other_name\nplain",
     }
-    notation = "U10 C5k:read(src/a.py); A3k; C9k; C10; C10"
+    path = "src/" + "deep/" * 30
+    notation = f"U10 C5k:read({path}); A3k; C9k; C10; C10"
     plan = plan_of(notation, texts, keeping=WHOLE)
     assert gone(plan) == [1, 2, 3]
     assert plan is not None
     assert plan.excerpt.splitlines() == [
-        "read src/a.py (recall p1):", "some_name(1)",
+        f"read {path[:60]} (recall p1):", "some_name(1)",
         "prose  (recall p2):", "third_name = 2", "fourth_name = 3",
         "tool argument 3 (recall p3):", "other_name",
     ]  # fmt: skip
@@ -331,3 +347,11 @@ def test_names_of_an_earlier_note_are_not_listed_again() -> None:
     for start, names in ((2, "other_name"), (1, "some_name · other_name")):
         plan = plan_of("U10 L50 C5k; C5k; C10; C10", texts, keeping=keeping, start=start)
         assert noted(plan, "Seen: ") == names
+
+
+def test_names_that_only_an_earlier_note_tells_are_worth_keeping() -> None:
+    texts = {1: "Seen: some_name", 2: "some_name", 3: "other_name"}
+    assert gone(plan_of("U10 L50 A9; A9; C9k; C900; C900", texts, start=2)) == [4]
+    items = scene("U10 L50 A9; A9; C9k; C900; C900", texts)
+    items[1].unit = replace(items[1].unit, kind="excerpt")
+    assert gone(plan_of(items, start=2)) == [2, 4]

@@ -176,6 +176,12 @@ def test_where_nothing_new_can_be_cut_it_is_rebuilt_only_if_that_is_due_too() ->
     assert planned(told, "budget").cause == "cold"
 
 
+@pytest.mark.parametrize("cause", ["budget", "cold", "pays", "user", "overflow"])
+def test_where_nothing_may_go_there_is_no_plan(cause: Cause) -> None:
+    assert ECONOMIC.plan(situation("U9 C90k*; C90k; C9"), cause) is None
+    assert ECONOMIC.plan(situation("L9 U9 C90k*; C90k; C9", anchored=2), cause) is None
+
+
 ANCHORED = "L300 U10 A59690; C20k; C20k; C10; C10"
 """60,000 tokens, 30 per cent of the window, are what an earlier rewrite left."""
 
