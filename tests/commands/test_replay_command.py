@@ -20,13 +20,15 @@ from tests.replay.neutral_files import line, long_recording, recording, text, wr
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT.parent / "shared/sessions/normalised"
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+
 
 def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run it to its end; it must never show a traceback."""
     done = subprocess.run(
         [sys.executable, "-m", "sidecar", "replay", *map(str, arguments)],
         cwd=ROOT,
-        env={**os.environ, "PYTHONUTF8": "1", **environment},
+        env={**ENVIRONMENT, **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -213,6 +215,19 @@ def test_tables_fit_the_terminal_and_nothing_in_them_is_cut(tmp_path: Path, widt
     for name in policies():
         assert f"\n {name} " in all_of_them
     assert ("cache breaks" in one, "reach" in all_of_them) == (width > 118, width > 118)
+
+
+def test_where_there_is_no_terminal_lines_are_long_enough_for_every_column(tmp_path: Path) -> None:
+    done = run(recording(tmp_path / "one.jsonl"))
+    assert "cache breaks" in done.stdout
+    assert "reach" in done.stdout
+
+
+def test_an_error_steers_no_terminal(tmp_path: Path) -> None:
+    (tmp_path / "\x1b[31mred\n.jsonl").write_text("{")
+    done = run(tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 2)
+    assert "\x1b" not in done.stderr
 
 
 def test_names_that_are_markup_escapes_or_no_text_are_shown_as_they_are(tmp_path: Path) -> None:

@@ -1,0 +1,239 @@
+"""Charts as SVG text, drawn here so that a page needs nothing from elsewhere."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import ceil, floor, log10
+
+from sidecar.replay.compare import Session
+
+WIDTH, HEIGHT, LEFT, BOTTOM = 720, 220, 64, 26
+SCATTER = 400
+MOST_POINTS = 720
+LETTER = 6.7
+"""Units that a letter takes at most on average; a label must not be wider than is thought."""
+ABOVE, BELOW = 10.0, 3.0
+"""What a line of text takes above and below the line it stands on."""
+ROW = 14
+TOGETHER = 5.0
+"""Dots closer than this are one to the eye, and share a label."""
+OURS = "economic"
+ZONES = ((0, 0.5, "green"), (0.5, 0.75, "yellow"), (0.75, 0.9, "orange"), (0.9, 1, "red"))
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One policy in a plane of cost, in USD, and recall, a share."""
+
+    name: str
+    cost: float
+    recall: float
+
+
+def bars(costs: Sequence[tuple[str, float]]) -> str:
+    """Draw costs in USD as bars, the cheapest first."""
+    ordered = sorted(costs, key=lambda item: item[1])
+    most = max(cost for _, cost in ordered) or 1.0
+    start = max(90.0, 16 + LETTER * max(len(name) for name, _ in ordered))
+    drawn = []
+    for row, (name, cost) in enumerate(ordered):
+        y, width = 22 * row + 4, (WIDTH - start - 80) * cost / most
+        drawn.append(
+            f'<text class="name" x="4" y="{y + 13}">{escape(name)}</text>'
+            f'<rect x="{start:.1f}" y="{y}" width="{width:.1f}" height="16" rx="3" '
+            f'fill="var(--{_colour(name)})"/>'
+            f'<text x="{start + width + 6:.1f}" y="{y + 13}">{cost:,.2f}</text>'
+        )
+    return _svg(22 * len(ordered) + 8, "".join(drawn), "Cost by policy in USD")
+
+
+def scatter(dots: Sequence[Dot]) -> str:
+    """Draw cost against recall. No label covers another or a dot; dots in one place share one."""
+    most = max(dot.cost for dot in dots) * 1.08 or 1.0
+    low = max(0.0, min(dot.recall for dot in dots) - 0.03)
+    low = min(low, 0.95)
+    base = SCATTER - BOTTOM - 8
+
+    def x(cost: float) -> float:
+        return LEFT + (WIDTH - LEFT - 12) * cost / most
+
+    def y(recall: float) -> float:
+        return 22 + (base - 22) * (1 - (recall - low) / (1 - low))
+
+    drawn = [
+        f'<line class="axis" x1="{LEFT}" x2="{WIDTH}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
+        f'<text x="{LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:.2f}</text>'
+        for value in _ticks(low, 1.0)
+    ]
+    drawn += (
+        f'<line class="axis" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{base}" y2="{base + 5}"/>'
+        f'<text x="{x(value):.1f}" y="{base + 18}" text-anchor="middle">{value:,g}</text>'
+        for value in _ticks(0.0, most)
+    )
+    drawn.append(f'<text x="{WIDTH - 4}" y="{base + 30}" text-anchor="end">USD</text>')
+    drawn.append('<text x="4" y="12">recall</text>')
+    groups = _together([(dot, x(dot.cost), y(dot.recall)) for dot in dots])
+    drawn += _labels(groups)
+    drawn += (_circle(dot, at_x, at_y) for group in groups for dot, at_x, at_y in group)
+    return _svg(SCATTER, "".join(drawn), "Cost against recall")
+
+
+Placed = tuple[Dot, float, float]
+
+
+def _circle(dot: Dot, x: float, y: float) -> str:
+    return (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{6 if dot.name.startswith(OURS) else 4}" '
+        f'fill="var(--{_colour(dot.name)})"><title>{escape(dot.name)}: {dot.cost:,.2f} USD, '
+        f"recall {dot.recall:.3f}</title></circle>"
+    )
+
+
+def _together(dots: Sequence[Placed]) -> list[list[Placed]]:
+    """Group dots that cannot be told apart, the policies of this project apart from others."""
+    groups: list[list[Placed]] = []
+    for placed in sorted(dots, key=lambda p: (not p[0].name.startswith(OURS), p[2], p[0].name)):
+        dot, x, y = placed
+        for group in groups:
+            first, first_x, first_y = group[0]
+            near = abs(first_x - x) <= TOGETHER and abs(first_y - y) <= TOGETHER
+            if near and not first.name.startswith(OURS) and not dot.name.startswith(OURS):
+                group.append(placed)
+                break
+        else:
+            groups.append([placed])
+    return groups
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle that is taken."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: "Box") -> bool:
+        """Whether two share a point."""
+        across = self.left <= other.right and other.left <= self.right
+        return across and self.top <= other.bottom and other.top <= self.bottom
+
+    def lies_in(self, other: "Box") -> bool:
+        """Whether none of it is outside the other."""
+        across = self.left >= other.left and self.right <= other.right
+        return across and self.top >= other.top and self.bottom <= other.bottom
+
+
+def _labels(groups: Sequence[Sequence[Placed]]) -> Iterator[str]:
+    """Place each label beside its dot, or as near as there is room, with a line to it."""
+    taken = [Box(x - 6, y - 6, x + 6, y + 6) for group in groups for _, x, y in group]
+    for group in groups:
+        dot, x, y = group[0]
+        text = _name_of(group)
+        box = _room(text, x, y, taken)
+        taken.append(box)
+        names = ", ".join(one.name for one, _, _ in group)
+        base = box.bottom - BELOW
+        right = box.left > x
+        if abs(base - 4 - y) > 1:
+            end = box.left - 2 if right else box.right + 2
+            yield (
+                f'<line class="axis" x1="{x:.1f}" y1="{y:.1f}" x2="{end:.1f}" y2="{base - 4:.1f}"/>'
+            )
+        anchor = f'x="{box.left:.1f}"' if right else f'x="{box.right:.1f}" text-anchor="end"'
+        kind = "label name" if dot.name.startswith(OURS) else "label"
+        yield (
+            f'<text class="{kind}" {anchor} y="{base:.1f}">{escape(text)}'
+            f"<title>{escape(names)}</title></text>"
+        )
+
+
+def _name_of(group: Sequence[Placed]) -> str:
+    names = [dot.name for dot, _, _ in group]
+    return ", ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
+    """Find the nearest free place for a label; where there is none, the one beside its dot."""
+    width = LETTER * len(text)
+    boxes = []
+    for row in sorted(range(-12, 13), key=abs):
+        base = y + 4 + ROW * row
+        aside = 14 if row else 9
+        sides = (x + aside, x - aside - width)
+        boxes += [Box(left, base - ABOVE, left + width, base + BELOW) for left in sides]
+    field = Box(LEFT - 4, 0, WIDTH, SCATTER - BOTTOM - 8)
+    free = (b for b in boxes if b.lies_in(field) and not any(b.meets(o) for o in taken))
+    return next(free, boxes[0])
+
+
+def timeline(session: Session, window: int) -> str:
+    """Draw what each request held and read, over the zones of the window, with its rewrites."""
+    sent = session.sent
+    every = max(1, len(sent) // MOST_POINTS)
+    points = sent[::every]
+    top = max(window, *(s.prompt for s in sent))
+    base = HEIGHT - BOTTOM
+
+    def x(index: int) -> float:
+        return LEFT + (WIDTH - LEFT - 8) * index / max(1, len(sent) - 1)
+
+    def y(tokens: float) -> float:
+        return base - (base - 8) * tokens / top
+
+    drawn = [
+        f'<rect x="{LEFT}" width="{WIDTH - LEFT - 8}" y="{y(high * window):.1f}" '
+        f'height="{y(low * window) - y(high * window):.1f}" fill="var(--{name})"/>'
+        for low, high, name in ZONES
+    ]
+    drawn += (
+        f'<text x="{LEFT - 8}" y="{y(tokens) + 4:.1f}" text-anchor="end">'
+        f"{round(tokens / 1000)}k</text>"
+        for tokens in _marked(window, top, (base - 8) / top)
+    )
+    area = " ".join(f"{x(i * every):.1f},{y(s.read):.1f}" for i, s in enumerate(points))
+    ends = f"{x((len(points) - 1) * every):.1f},{base} {x(0):.1f},{base}"
+    drawn.append(f'<polygon points="{area} {ends}" fill="var(--read)"/>')
+    line = " ".join(f"{x(i * every):.1f},{y(s.prompt):.1f}" for i, s in enumerate(points))
+    drawn.append(f'<polyline points="{line}" fill="none" stroke="var(--used)" stroke-width="1.6"/>')
+    for rewrite in session.rewrites:
+        at = x(rewrite.step)
+        drawn.append(
+            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{y(rewrite.before):.1f}" '
+            f'y2="{y(rewrite.after):.1f}" stroke="var(--mark)" stroke-width="3">'
+            f"<title>{escape(rewrite.cause)}: {escape(rewrite.reason)}</title></line>"
+        )
+    drawn.append(f'<text x="{LEFT}" y="{HEIGHT - 8}">request 0</text>')
+    drawn.append(
+        f'<text x="{WIDTH - 8}" y="{HEIGHT - 8}" text-anchor="end">request {len(sent) - 1}</text>'
+    )
+    return _svg(HEIGHT, "".join(drawn), f"Context over time: {session.name}")
+
+
+def _marked(window: int, top: int, scale: float) -> Iterator[float]:
+    """Give the token counts to write at the axis: those that have room, the highest first."""
+    last = None
+    for tokens in sorted({top, 0, *(high * window for _, high, _ in ZONES)}, reverse=True):
+        if last is None or (last - tokens) * scale >= ROW:
+            last = tokens
+            yield tokens
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Give round numbers from low to high, at most six."""
+    rough = (high - low) / 5
+    size = 10.0 ** floor(log10(rough))
+    step = next(size * n for n in (1, 2, 5, 10) if size * n >= rough * 0.999)
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [round(n * step, 9) for n in range(first, last + 1)]
+
+
+def _colour(name: str) -> str:
+    return "dot" if name.startswith(OURS) else "used"
+
+
+def _svg(height: int, body: str, label: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{body}</svg>'
+    )
