@@ -8,13 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from sidecar.core.errors import NothingToDo, RevisionConflict
-from sidecar.core.keepalive import hour_pays
-from sidecar.core.parts import Json, MessageId, StepFinishPart
+from sidecar.core.parts import Json, StepFinishPart
 from sidecar.core.plan import Plan
-from sidecar.core.prompt import ModelRequest, Ttl
-from sidecar.core.tokens import Calibration
 from sidecar.core.view import Dropped, Rewrite, fold_rewrites
-from sidecar.session.deciding import Decision, policy_of
+from sidecar.session.deciding import Decision
 from sidecar.session.epochs import EPOCH, body_of
 from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import read_size
@@ -96,7 +93,7 @@ async def _log(state: State, kind: str, recorded: Recorded, tell: Tell) -> None:
     records = state.log.records[-1 if opening is None else -2 :]
     since = records[-1].at if recorded.opens else None
     state.view.restate(static, records[-1].at)
-    state.view.reshape(state.views.view(), _anchor(state), since)
+    state.view.reshape(state.views.view(), state.views.anchor, since)
 
     finished: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
 
@@ -119,41 +116,6 @@ async def _log(state: State, kind: str, recorded: Recorded, tell: Tell) -> None:
         raise failed
 
 
-def restore(state: State) -> None:
-    """Show a loaded session as its log says, and count and predict as before the restart."""
-    view, views = state.view, state.views
-    view.static_ttl = _static_ttl(state)
-    opened = views.opened
-    since = None if opened is None else max(opened[0], view.since)
-    if opened is not None and opened[0] >= view.since:
-        was = opened[1]
-        view.trust(Calibration(was.factor, was.observations), was.bias)
-    view.reshape(views.view(), _anchor(state), since)
-    view.replay(state.log)
-    if view.anchor is not None:
-        anchor, prompt = view.anchor, view.prompt(state.log)
-        request = ModelRequest(view.static.model, prompt, 0, state.setting("effort"))
-        state.cached.resume(request, anchor.blocks, anchor.started, view.static_ttl, anchor.usage)
-    steps = (r.body for r in reversed(state.log.records) if r.kind == "step")
-    broke = next((body for body in steps if "segment" in body), None)
-    if broke is not None:
-        state.cached.last_break = (str(broke["segment"]), str(broke["reason"]))
-
-
-def _static_ttl(state: State) -> Ttl:
-    """Keep the static prefix for an hour where the policy wants it and the arithmetic agrees."""
-    card = state.info().price
-    if card is None or policy_of(state).static_ttl != "1h":
-        return "5m"
-    found = hour_pays(
-        state.view.static_tokens,
-        write_5m=float(card.write_5m) / 1e6,
-        write_1h=float(card.write_1h) / 1e6,
-        read=float(card.read) / 1e6,
-    )
-    return "1h" if found.pays else "5m"
-
-
 def told_plan(plan: Plan) -> list[Json]:
     """Give a plan's changes as `context/compact` answers them."""
     names: Mapping[str, str] = {
@@ -173,11 +135,6 @@ def told_plan(plan: Plan) -> list[Json]:
         }
         for change in plan.changes
     ]
-
-
-def _anchor(state: State) -> MessageId | None:
-    newest = state.views.newest_epoch()
-    return None if newest is None else newest.anchor
 
 
 def _event(state: State, recorded: Recorded, status: str) -> EpochChanged:

@@ -1,5 +1,6 @@
 """Takes the context apart, and shows exactly what the next request would be."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,6 @@ from sidecar.core.render import (
     TextBlock,
 )
 from sidecar.core.tokens import count_block, count_tool
-from sidecar.core.view import rendered_note
 from sidecar.session.state import State
 from sidecar.session.view import View
 
@@ -38,65 +38,63 @@ class Segment:
     part_id: str | None = None
 
 
-def segments(state: State, regions: Mapping[Region, int], cached: int) -> tuple[Segment, ...]:
-    """List what fills the context, in prompt order; what lies within `cached` tokens is cached.
+def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tuple[Segment, ...]:
+    """List what fills the context, in prompt order.
 
+    Cached is what stands no later than `hit` in the prompt's chain, where all tools are one link.
     Each region's segments add up to what the meter says of it. Parts that a rewrite dropped are
     listed with no tokens, so that they can be recalled.
     """
     pieces = list(_pieces(state))
     totals: dict[Region, int] = {}
-    for segment, raw in pieces:
+    for segment, raw, _ in pieces:
         totals[segment.region] = totals.get(segment.region, 0) + raw
     given: list[Segment] = []
     running = dict.fromkeys(totals, 0)
     reached = dict.fromkeys(totals, 0)
-    until = 0
-    for segment, raw in pieces:
+    for segment, raw, link in pieces:
         region, total = segment.region, totals[segment.region]
         running[region] += raw
         # Rounding the running sum keeps the parts from drifting away from the whole.
         upto = round(running[region] * regions[region] / total) if total else 0
         tokens, reached[region] = upto - reached[region], upto
-        until += tokens
-        given.append(replace(segment, tokens=tokens, cached=0 < until <= cached))
+        cached = link is not None and hit is not None and link <= hit
+        given.append(replace(segment, tokens=tokens, cached=cached))
     return tuple(given)
 
 
-def _pieces(state: State) -> Iterator[tuple[Segment, int]]:
+def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
+    """Give (segment, raw tokens, its link in the prompt's chain); what is not sent has no link."""
     view = state.view
     count = state.environment.count
     for tool in view.static.tools:
-        yield (
-            Segment(f"tool:{tool.name}", "tools", tool.name, 0, "verbatim", False),
-            count_tool(tool, count),
-        )
+        piece = Segment(f"tool:{tool.name}", "tools", tool.name, 0, "verbatim", False)
+        yield piece, count_tool(tool, count), 0
+    links = itertools.count(1)
     for number, block in enumerate(view.static.system):
         label = "system prompt" if block.region == "system" else str(block.region)
-        segment = Segment(f"static:{number}", block.region, label, 0, "verbatim", False)
-        yield segment, count_block(block, count)
+        piece = Segment(f"static:{number}", block.region, label, 0, "verbatim", False)
+        yield piece, count_block(block, count), next(links)
     for seen in view.seen(state.log):
         for note in view.notes_before(seen.message.id):
-            [block] = rendered_note(note).blocks
             label = one_line(note.text, LABEL)
-            yield (
-                Segment(note.id, note.region, label, 0, "note", False, None, note.id),
-                view.note_tokens(note),
-            )
+            piece = Segment(note.id, note.region, label, 0, "note", False, None, note.id)
+            yield piece, view.note_tokens(note), next(links)
         blocks = [block for one in seen.rendered for block in one.blocks]
-        for number, (block, raw) in enumerate(zip(blocks, seen.raw, strict=True)):
-            yield _of_block(view, seen.message, block, number), raw
-        yield from ((gone, 0) for gone in _dropped(view, seen.message, seen.rendered))
+        for block, raw in zip(blocks, seen.raw, strict=True):
+            yield _of_block(view, block), raw, next(links)
+        yield from ((gone, 0, None) for gone in _dropped(view, seen.message, seen.rendered))
 
 
-def _of_block(view: View, message: Message, block: Block, number: int) -> Segment:
+def _of_block(view: View, block: Block) -> Segment:
     part_id = block.part_id
+    result = isinstance(block.content, ResultBlock)
     how = None if part_id is None else view.shown.shown.get(part_id)
     # A call keeps its input, whatever became of its result.
     whole = how is None or isinstance(block.content, CallBlock)
     kind = "verbatim" if whole else type(how).__name__.lower()
     return Segment(
-        f"{part_id or message.id}:{number}",
+        f"{part_id}:result" if result else str(part_id),
         block.region,
         _label(block),
         0,

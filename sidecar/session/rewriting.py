@@ -141,8 +141,8 @@ class Rewriting:
         """Take the context apart; the segments' tokens add up to the meter's `used`."""
         state = self._state
         meter = read_meter(state)
-        cached = self._foresee(state.view, self._request(state.view, state.log.messages)).read
-        found = segments(state, meter.regions, cached)
+        request = self._request(state.view, state.log.messages)
+        found = segments(state, meter.regions, self._foresee(state.view, request).hit)
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:

@@ -11,7 +11,6 @@ from sidecar.core.parts import Json, JsonObject, PartId, SessionId
 from sidecar.session import epochs, instructions
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
-from sidecar.session.compaction import restore
 from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
@@ -23,6 +22,7 @@ from sidecar.session.opening import (
     warn_of_volatile_text,
 )
 from sidecar.session.permissions import Permissions
+from sidecar.session.restoring import restore
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
 from sidecar.session.static import build_static

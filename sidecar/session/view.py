@@ -32,8 +32,6 @@ THREAD_CHARS = 200_000
 """Counting runs at some 10 MB/s; more than this is done off the event loop."""
 PREVIEW = TurnId("preview")
 """The turn of a message that is only looked at and never sent."""
-REPLAYED = 20
-"""Steps that calibration learns from after a restart; older ones weigh next to nothing."""
 LEFT = 8
 """Views whose sizes are remembered after a rewrite, in case it is taken back."""
 SURE = 3
@@ -314,19 +312,6 @@ class View:
     def _weight(self, one: Seen) -> int:
         notes = self._before.get(one.message.id, ())
         return sum(one.raw) + sum(self._notes[note.id] for note in notes)
-
-    def replay(self, messages: Iterable[Message]) -> None:
-        """Learn from a log's newest steps as if they had just happened, after a restart."""
-        everything = list(messages)
-        steps = [
-            index
-            for index, message in enumerate(everything)
-            if message.role == "assistant"
-            and message.model == self.static.model
-            and message.created >= self.since
-        ]
-        for index in steps[-REPLAYED:]:
-            self.observe(everything[index], everything[: index + 1])
 
     def _added(self, seen: list[Seen]) -> int:
         """Raw estimate of what was added after the anchor's own answer."""

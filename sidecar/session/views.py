@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sidecar.core.parts import Millis, PartId
+from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.view import View, fold_rewrites
 from sidecar.session.rewrites import PINNED, REWRITE, UNDONE, Recorded, from_json
 from sidecar.store.values import Record
@@ -12,10 +12,16 @@ from sidecar.store.values import Record
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """How parts were shown from a time on; what the model thought then is bound to that."""
+    """How parts were shown from a time on; what the model thought then is bound to that.
+
+    `newest` is the change, among those that stood then, that last began an epoch of the cache;
+    `opened` is when that was.
+    """
 
     since: Millis
     view: View
+    newest: Recorded | None = None
+    opened: Millis = 0
 
 
 class Views:
@@ -38,9 +44,7 @@ class Views:
     def standing(self) -> tuple[Recorded, ...]:
         """Give the rewrites that are not undone, and the undoings, in order."""
         self._follow()
-        return tuple(
-            r for r in self._order if r.rewrite.cause == "undo" or r.rewrite.id not in self._undone
-        )
+        return self._standing()
 
     def view(self) -> View:
         """Give how parts are shown now."""
@@ -52,9 +56,12 @@ class Views:
         self._follow()
         return tuple(self._epochs)
 
-    def newest_epoch(self) -> Recorded | None:
-        """Give the newest change that still stands and that began an epoch."""
-        return next((r for r in reversed(self.standing()) if r.opens), None)
+    @property
+    def anchor(self) -> MessageId | None:
+        """The first message after what the newest standing rewrite rebuilt."""
+        self._follow()
+        newest = self._epochs[-1].newest
+        return None if newest is None else newest.anchor
 
     @property
     def opened(self) -> tuple[Millis, Recorded] | None:
@@ -116,8 +123,13 @@ class Views:
         self._order.append(recorded)
         if recorded.opens:
             self._opened = (record.at, recorded)
-        stand = (
+        stand = self._standing()
+        newest = next((r for r in reversed(stand) if r.opens), None)
+        opened = record.at if recorded.opens else self._epochs[-1].opened
+        view = fold_rewrites(r.rewrite for r in stand)
+        self._epochs.append(Epoch(record.at, view, newest, opened))
+
+    def _standing(self) -> tuple[Recorded, ...]:
+        return tuple(
             r for r in self._order if r.rewrite.cause == "undo" or r.rewrite.id not in self._undone
         )
-        view = fold_rewrites(r.rewrite for r in stand)
-        self._epochs.append(Epoch(record.at, view))

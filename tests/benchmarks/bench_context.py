@@ -76,7 +76,7 @@ def main() -> None:
     static = Static("m", (), (Block(TextBlock("You are an agent. " * 200), "system"),), 1)
     messages = conversation(PARTS)
     view = View(static, count, 1.2, 0)
-    view.replay(messages)
+    view.observe(messages[-1], messages)
     watch, factor = CacheWatch(count), 1.2
     request = ModelRequest("m", view.prompt(messages), 4_000)
     watch.foresee(request, 0, 512, factor)

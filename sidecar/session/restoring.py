@@ -1,0 +1,97 @@
+"""A session after a restart: shown, counted and foreseen as it was before.
+
+Its newest requests are gone through again as if they had just been made, each in the view that
+it was made with, so that the calibration and what the provider has cached are known again.
+"""
+
+from sidecar.core.keepalive import hour_pays
+from sidecar.core.parts import Message, StepFinishPart
+from sidecar.core.prompt import ModelRequest, Ttl
+from sidecar.core.tokens import Calibration
+from sidecar.session.deciding import policy_of
+from sidecar.session.state import State
+from sidecar.session.views import Epoch
+
+REPLAYED = 20
+"""Steps that calibration learns from; older ones weigh next to nothing."""
+FORESEEN = 4
+"""Requests whose cache entries are followed: what older ones wrote, these have read since."""
+
+
+def restore(state: State) -> None:
+    """Show a loaded session as its log says, and count and foresee as before the restart."""
+    state.view.static_ttl = _static_ttl(state)
+    messages = state.log.messages
+    epochs = list(state.views.epochs())
+    window = _window(state, messages)
+    _show(state, epochs.pop(0))
+    for index in window:
+        while epochs and epochs[0].since <= messages[index].created:
+            _show(state, epochs.pop(0))
+        if index in window[-FORESEEN:]:
+            _foresee(state, messages, index)
+        state.view.observe(messages[index], messages[: index + 1])
+    for epoch in epochs:
+        _show(state, epoch)
+    # What was missed then was told then; the log has the newest.
+    steps = (r.body for r in reversed(state.log.records) if r.kind == "step")
+    broke = next((body for body in steps if "segment" in body), None)
+    state.cached.last_break = (
+        None if broke is None else (str(broke["segment"]), str(broke["reason"]))
+    )
+
+
+def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
+    """Choose the steps to go through: those since the view changed, or else the last few."""
+    view, opened = state.view, state.views.opened
+    steps = [
+        index
+        for index, message in enumerate(messages)
+        if message.role == "assistant"
+        and message.model == view.static.model
+        and message.created >= view.since
+        and _finish(message) is not None
+    ]
+    since = view.since if opened is None else max(view.since, opened[0])
+    newest = [index for index in steps if messages[index].created >= since]
+    return newest[-REPLAYED:] or steps[-FORESEEN:]
+
+
+def _show(state: State, epoch: Epoch) -> None:
+    """Go on to the next view, with what had been learned of the model when it began."""
+    view, newest = state.view, epoch.newest
+    opens = newest is not None and epoch.opened == epoch.since >= view.since
+    anchor = None if newest is None else newest.anchor
+    view.reshape(epoch.view, anchor, epoch.since if opens else None)
+    if newest is not None and opens:
+        view.trust(Calibration(newest.factor, newest.observations), newest.bias)
+
+
+def _foresee(state: State, messages: tuple[Message, ...], index: int) -> None:
+    view, finish = state.view, _finish(messages[index])
+    assert finish is not None
+    request = ModelRequest(
+        view.static.model, view.prompt(messages[:index]), 0, state.setting("effort")
+    )
+    minimum, factor = state.info().min_cacheable, view.calibration.factor
+    state.cached.sent(request, finish.started, minimum, factor, finish.usage)
+
+
+def _finish(message: Message) -> StepFinishPart | None:
+    return next(
+        (p for p in message.parts if isinstance(p, StepFinishPart) and p.usage.prompt), None
+    )
+
+
+def _static_ttl(state: State) -> Ttl:
+    """Keep the static prefix for an hour where the policy wants it and the arithmetic agrees."""
+    card = state.info().price
+    if card is None or policy_of(state).static_ttl != "1h":
+        return "5m"
+    found = hour_pays(
+        state.view.static_tokens,
+        write_5m=float(card.write_5m) / 1e6,
+        write_1h=float(card.write_1h) / 1e6,
+        read=float(card.read) / 1e6,
+    )
+    return "1h" if found.pays else "5m"
