@@ -9,10 +9,11 @@ from math import ceil
 
 from sidecar.core.errors import BadRequest, NothingToDo
 from sidecar.core.guard import NOTES, untouchable
-from sidecar.core.parts import JsonObject, MessageId, PartId, StepFinishPart
+from sidecar.core.parts import JsonObject, Message, MessageId, PartId, StepFinishPart
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Policy, Rates, Situation, Standing
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.pricing import money_of
+from sidecar.core.rebuild import HEAD
 from sidecar.core.render import Region
 from sidecar.core.units import Item
 from sidecar.core.view import Dropped, Note, Rewrite, Truncated, fold_rewrites
@@ -138,13 +139,17 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
     shown = fold_rewrites((*before, rewrite))
     changes = _with_thinking(changes, unbound(scene.messages, scene.epochs, shown), items)
     rewrite = replace(rewrite, shown={change.part_id: change.shown for change in changes})
-    opens = first < situation.sent or not situation.sent
+    carried = items[first].unit.message_id in _carried(scene.messages)
+    opens = carried or plan.cause == "user" or not situation.sent
     anchor = anchor_after(situation) if opens else scene.view.anchor_message
     view = scene.view.imagined()
     now = state.clock.now()
     if opens:
         view.restate(renewed(state, view.static), now)
     view.reshape(fold_rewrites((*before, rewrite)), anchor, now if opens else None)
+    if _begins_with_answer(view, scene.messages):
+        # No provider takes that; a note stands where the user's words stood.
+        return complete(state, scene, replace(plan, note=HEAD, first=0), situation)
     standing, after = situation.standing, view.size(scene.messages).total
     if after >= standing.used:
         return None
@@ -188,6 +193,17 @@ def rewrite_cost(
     if not extra:
         return 0.0, 0
     return extra, ceil(extra / saved) if saved > 0 else None
+
+
+def _carried(messages: Sequence[Message]) -> frozenset[MessageId]:
+    """Name the messages that a request has carried, one that failed or was cancelled included."""
+    asked = (i for i in reversed(range(len(messages))) if messages[i].role == "assistant")
+    return frozenset(message.id for message in messages[: next(asked, 0)])
+
+
+def _begins_with_answer(view: View, messages: Sequence[Message]) -> bool:
+    shown = view.prompt(messages).messages
+    return bool(shown) and shown[0].role == "assistant"
 
 
 def _allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ...]:

@@ -38,7 +38,9 @@ class Net:
         # Scripts call tools with any JSON, to see that it comes through.
         assert reason is None or reason.endswith("valid dictionary"), reason
         before = self.last.get(log.row.id)
-        epochs = sum(record.kind in EPOCHS for record in log.records)
+        # One that only cut what had not been sent says that it begins no epoch.
+        ended = (r for r in log.records if r.kind in EPOCHS and r.body.get("opens") is not False)
+        epochs = sum(1 for _ in ended)
         if before is not None:
             self._bind(before.prompt, log)
             if epochs == before.epochs and not moves_prefix:
