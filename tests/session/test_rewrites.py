@@ -29,7 +29,7 @@ from sidecar.store.values import Record
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 ids = st.sampled_from([PartId(f"part_{n}") for n in range(6)])
-counts = st.integers(0, 2**53)
+counts = st.integers(0, 2) | st.integers(0, 2**53)
 lines = st.tuples(st.integers(1, 99), st.integers(1, 99))
 shown = st.one_of(
     st.builds(Truncated, st.sampled_from(get_args(Keep)), counts),
@@ -143,7 +143,6 @@ def test_views_follow_any_log_step_by_step(data: st.DataObject) -> None:
         assert followed.epochs() == fresh.epochs()
         assert followed.standing() == fresh.standing()
         assert (followed.pinned, followed.made) == (fresh.pinned, fresh.made)
-        assert followed.newest_epoch() == fresh.newest_epoch()
     left = [r for r in followed.standing() if r.rewrite.cause != "undo"]
     assert [r.rewrite.id for r in left] == [f"cmp_{number}" for number in standing]
     assert followed.view() == fold_rewrites(r.rewrite for r in followed.standing())
@@ -164,7 +163,7 @@ def test_undoing_shows_what_an_earlier_rewrite_had_left() -> None:
     assert views.view() == fold_rewrites([second.rewrite])
     both = Views(log(first, second, taken_back(1), taken_back(2)))
     assert both.view() == View()
-    assert (both.newest_epoch(), both.is_undone("cmp_1")) == (both.standing()[-1], True)
+    assert both.is_undone("cmp_1")
 
 
 def test_thinking_dropped_by_an_undoing_stays_dropped() -> None:
