@@ -2,11 +2,13 @@
 
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prefix import Chain, Piece, link, marks_of
-from sidecar.core.prompt import ModelRequest
+from sidecar.core.prompt import ModelRequest, Ttl
 from sidecar.core.render import Block
 from sidecar.core.tokens import Count, count_block, count_tool
 from sidecar.core.warm import (
+    TTL_MS,
     Asked,
+    Entry,
     Miss,
     Prediction,
     Warm,
@@ -46,6 +48,25 @@ class CacheWatch:
         if miss is not None:
             self.last_break = (miss.segment, miss.reason)
         return prediction, miss
+
+    def resume(
+        self, request: ModelRequest, blocks: int, started: Millis, ttl: Ttl, usage: Usage
+    ) -> None:
+        """Begin again after a restart: the last request had this many message blocks.
+
+        `usage` is what it reported, so that how much its prefix holds is known exactly.
+        """
+        chain = self._link(request)
+        self._chain = chain
+        total = chain.sizes[-1] if chain.sizes else 0
+        end = len(request.prompt.system) + blocks
+        warm: dict[object, Entry] = {}
+        cached = usage.prompt - usage.input
+        for index, life in ((chain.static - 1, TTL_MS[ttl]), (end, TTL_MS["5m"])):
+            if 0 <= index < len(chain.hashes) and total:
+                size = cached if index == end else round(chain.sizes[index] * cached / total)
+                warm[chain.hashes[index]] = Entry(size, started + life, life)
+        self._warm = warm
 
     def _foresee(
         self, chain: Chain, request: ModelRequest, at: Millis, minimum: int, factor: float

@@ -28,8 +28,9 @@ def restore(state: State) -> None:
     for index in window:
         while epochs and epochs[0].since <= messages[index].created:
             _show(state, epochs.pop(0))
-        if index in window[-FORESEEN:]:
-            _foresee(state, messages, index)
+        foreseen = window[-FORESEEN:]
+        if index in foreseen:
+            _foresee(state, messages, index, begin=index == foreseen[0])
         state.view.observe(messages[index], messages[: index + 1])
     for epoch in epochs:
         _show(state, epoch)
@@ -67,14 +68,18 @@ def _show(state: State, epoch: Epoch) -> None:
         view.trust(Calibration(newest.factor, newest.observations), newest.bias)
 
 
-def _foresee(state: State, messages: tuple[Message, ...], index: int) -> None:
+def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: bool) -> None:
+    """Follow what a request left in the cache; with the first one, begin to."""
     view, finish = state.view, _finish(messages[index])
     assert finish is not None
-    request = ModelRequest(
-        view.static.model, view.prompt(messages[:index]), 0, state.setting("effort")
-    )
-    minimum, factor = state.info().min_cacheable, view.calibration.factor
-    state.cached.sent(request, finish.started, minimum, factor, finish.usage)
+    prompt, effort = view.prompt(messages[:index]), state.setting("effort")
+    request = ModelRequest(view.static.model, prompt, 0, effort)
+    if begin:
+        blocks = sum(len(message.blocks) for message in prompt.messages)
+        state.cached.resume(request, blocks, finish.started, view.static_ttl, finish.usage)
+    else:
+        minimum, factor = state.info().min_cacheable, view.calibration.factor
+        state.cached.sent(request, finish.started, minimum, factor, finish.usage)
 
 
 def _finish(message: Message) -> StepFinishPart | None:

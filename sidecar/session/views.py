@@ -56,11 +56,15 @@ class Views:
         self._follow()
         return tuple(self._epochs)
 
+    def newest_epoch(self) -> Recorded | None:
+        """Give the newest change that still stands and that began an epoch."""
+        self._follow()
+        return self._epochs[-1].newest
+
     @property
     def anchor(self) -> MessageId | None:
         """The first message after what the newest standing rewrite rebuilt."""
-        self._follow()
-        newest = self._epochs[-1].newest
+        newest = self.newest_epoch()
         return None if newest is None else newest.anchor
 
     @property
