@@ -74,26 +74,6 @@ def weigh(piece: Piece) -> int:
     return sum(count(plain(one)) for one in in_order(body(made)))
 
 
-class Keeping(CacheSimulator):
-    """Keeps alive what is marked on the way to what is read.
-
-    The provider does so in recorded sessions: some that wrote for five minutes only, and read
-    their newest prefix for twenty, found their static part again after a rewrite.
-    """
-
-    def request(self, body: Body) -> dict[str, Any]:
-        blocks = in_order(body)
-        hashes, _, places = self._prefixes(body, blocks)
-        marks = [i for i, b in enumerate(blocks) if "cache_control" in b]
-        hit = self._longest_hit(hashes, places, marks)
-        usage = super().request(body)
-        for mark in (mark for mark in marks if mark < hit):
-            until, life = self._entries.get(hashes[mark], (-1.0, 0.0))
-            if until >= self.now():
-                self._entries[hashes[mark]] = (self.now() + life, life)
-        return usage
-
-
 def told(usage: dict[str, Any]) -> Usage:
     made = usage["cache_creation"]
     return Usage(
@@ -107,7 +87,7 @@ def told(usage: dict[str, Any]) -> Usage:
 class Both:
     """One cache, once as the simulator has it and once as the model has it."""
 
-    def __init__(self, simulator: type[CacheSimulator] = Keeping) -> None:
+    def __init__(self, simulator: type[CacheSimulator] = CacheSimulator) -> None:
         self.at = 0
         self.simulated = simulator(lambda: self.at / 1000, MINIMUM, count)
         self.warm: Warm = {}

@@ -147,7 +147,7 @@ def test_every_prompt_extends_the_last_unless_a_rewrite_says_why(
     api = played.api
     assert api.refused == []
     reasons = {result["stopReason"] for result in played.results}
-    assert reasons <= {"end_turn", "blocked"}, reasons
+    assert reasons <= {"end_turn", "blocked", "max_turn_requests"}, reasons
     bodies = [request.body for request in api.requests]
     breaks = sum(first_difference(a, b) is not None for a, b in pairwise(bodies))
     automatic = [u for u in played.updates if u["cause"] not in ("user", "undo")]

@@ -45,6 +45,8 @@ class CacheSimulator:
         written = {"5m": 0, "1h": 0}
         reached = read
         for index, ttl in marks:
+            if index < hit:
+                self._keep(hashes[index])
             if sizes[index] < self.minimum or index <= hit:
                 continue
             self._entries[hashes[index]] = (self.now() + TTL[ttl], TTL[ttl])
@@ -59,6 +61,16 @@ class CacheSimulator:
                 "ephemeral_1h_input_tokens": written["1h"],
             },
         }
+
+    def _keep(self, key: str) -> None:
+        """Renew an entry that is marked on the way to what is read.
+
+        The provider does so in recorded sessions: some that wrote for five minutes only, and read
+        their newest prefix for twenty, found their static part again after a rewrite.
+        """
+        until, life = self._entries.get(key, (-1.0, 0.0))
+        if until >= self.now():
+            self._entries[key] = (self.now() + life, life)
 
     def _prefixes(self, body: Body, blocks: list[Body]) -> tuple[list[str], list[int], list[int]]:
         hashes, sizes, places = [], [], []
