@@ -13,6 +13,7 @@ from sidecar.core.parts import (
     MessageId,
     PartId,
     StepFinishPart,
+    StepStartPart,
 )
 from sidecar.core.plan import Situation, Standing
 from sidecar.core.preserve import for_agent, preserved
@@ -168,7 +169,9 @@ class Planner:
             self._units[message.id] = units
             for unit in units:
                 learn(self._names, unit)
-            self._step += message.role == "assistant"
+            # An answer without output may be withdrawn yet, and is no step then after a restart.
+            said = any(not isinstance(part, StepStartPart) for part in message.parts)
+            self._step += message.role == "assistant" and said
 
     def _split(self, message: Message) -> tuple[Unit, ...]:
         turn = self._turns.get(message.turn_id, len(self._turns))

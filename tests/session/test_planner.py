@@ -1,0 +1,52 @@
+"""What policies are told is the same in a new daemon, whatever happened in the old one."""
+
+from typing import Any
+
+import pytest
+
+from sidecar.core.errors import ModelFailed, NothingToDo
+from sidecar.core.policies import policies
+from tests.fakes.scripted_model import says, started, text
+from tests.session.conftest import Desk, World
+from tests.session.work import Worker
+
+AUTOMATIC = sorted(policies().keys() - {"manual"})
+TOO_LONG = ModelFailed("too long", kind="context_overflow", status=400)
+NETWORK = ModelFailed("gone", kind="network")
+
+
+async def plans(session: Any) -> dict[str, Any]:
+    """What every policy would do now."""
+    found = {}
+    for name in AUTOMATIC:
+        try:
+            found[name] = await session.rewriting.compact(name, None, dry_run=True)
+        except NothingToDo:
+            found[name] = None
+    return found
+
+
+async def eventful(desk: Desk) -> Worker:
+    """A session with a refused prompt, a failed request and one that broke off."""
+    worker = await desk.worker(policy="temporal")
+    await worker.turns(2, 7)
+    desk.script([TOO_LONG], says("fits"))
+    await desk.ask(worker.session, "more")
+    await worker.turns(1, 6)
+    desk.script(worker.step(), [NETWORK])
+    await desk.ask(worker.session, "fails")
+    desk.script([started(), *text("half an answer"), NETWORK])
+    await desk.ask(worker.session, "breaks off")
+    await worker.turns(1, 6)
+    return worker
+
+
+@pytest.mark.parametrize("kill", [True, False])
+async def test_plans_are_the_same_after_a_restart(world: World, kill: bool) -> None:
+    async with world.daemon(kill=kill) as desk:
+        worker = await eventful(desk)
+        before = await plans(worker.session)
+    async with world.daemon() as desk:
+        after = await plans(await desk.sessions.get(worker.session.id))
+    assert before == after
+    assert sum(plan is not None for plan in before.values()) > 10
