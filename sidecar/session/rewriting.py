@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sidecar.core.errors import NothingToDo
+from sidecar.core.errors import NothingToDo, RevisionConflict
 from sidecar.core.meter import Meter
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, Usage
 from sidecar.core.pricing import money
@@ -100,6 +100,12 @@ class Rewriting:
         state = self._state
         if dry_run:
             await look(state)
+            newest = state.log.row.revision
+            if expected_revision not in (None, newest):
+                raise RevisionConflict(
+                    f"the session is at revision {newest}, not {expected_revision}: plan for that",
+                    revision=newest,
+                )
             return self._answer(self._by_hand(strategy, instructions))
         await self._host.writable(expected_revision)
         async with self.gate:
