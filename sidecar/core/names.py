@@ -54,6 +54,11 @@ class NameIndex:
     def __getitem__(self, name: str) -> Name:
         return self._names[name]
 
+    @property
+    def known(self) -> Mapping[str, Name]:
+        """All names with what is known of them; for those who look up thousands."""
+        return self._names
+
     def __contains__(self, name: object) -> bool:
         return name in self._names
 

@@ -246,13 +246,9 @@ def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
 
 
 def _worth(situation: Situation, candidates: Sequence[Item], covered: set[str]) -> dict[str, float]:
-    worth: dict[str, float] = {}
-    names, step = situation.names, situation.step
-    for item in candidates:
-        for name in item.unit.names:
-            if name not in covered and name not in worth:
-                worth[name] = chance(names[name], step)
-    return worth
+    known, step = situation.names.known, situation.step
+    names = frozenset[str]().union(*[item.unit.names for item in candidates]) - covered
+    return {name: chance(known[name], step) for name in names}
 
 
 def _changes(candidates: Sequence[Item], choice: Choice) -> list[Change]:

@@ -38,7 +38,7 @@ class Economic:
     arrival: float = 0.10
     each: float = 0.06
     generations: float = 0.30
-    spacing: int = 20
+    spacing: int = 24
     static_ttl: Ttl = "1h"
 
     def due(self, standing: Standing) -> Cause | None:
