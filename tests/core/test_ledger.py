@@ -79,6 +79,12 @@ def test_the_thread_of_what_was_said_is_told_in_its_order() -> None:
     assert lines(gone) == ["Said:", f"- {LONG.strip()}", f"- {one[:99]}…"]
 
 
+def test_a_text_of_fewer_than_40_letters_says_too_little() -> None:
+    (unit,) = units("A9")
+    assert lines([replace(unit, text="x" * 39)]) == []
+    assert lines([replace(unit, text="x" * 40)]) == ["Said:", "- " + "x" * 40]
+
+
 def test_the_likeliest_names_come_first_and_as_many_as_there_is_room_for() -> None:
     names = [f"name_{number:03}" for number in range(100)]
     assert lines([], names[:3]) == ["Seen: name_000 · name_001 · name_002"]

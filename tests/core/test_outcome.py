@@ -99,6 +99,17 @@ def test_the_argument_that_tells_a_call_from_others(given: Json, expected: str) 
 
 
 @pytest.mark.parametrize(
+    "key",
+    [
+        "file_path", "path", "filePath", "notebook_path", "command", "cmd", "pattern", "query",
+        "url", "id", "description", "task", "prompt",
+    ],
+)  # fmt: skip
+def test_some_arguments_say_more_than_others(key: str) -> None:
+    assert argument({"old_string": "this", key: "that", "new_string": "other"}) == "that"
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Exit code 1\nmore", True),
@@ -131,11 +142,12 @@ def test_an_output_says_by_itself_that_its_command_failed(text: str, expected: b
 
 
 def test_only_the_ends_of_an_output_are_looked_at() -> None:
-    far = "x" * 400
-    assert not text_failed(f"{far} Exit code 1 {far}")
-    assert text_failed(f"{'x' * 280} Exit code 1{far}")
-    assert text_failed(f"{far}Exit code 1 {'x' * 280}")
-    assert not text_failed("x" * 5_000 + TRACEBACK + "x" * 5_000)
+    for said, depth in (("Exit code 1", 300), ("Traceback (most recent call last)", 4_000)):
+        far, near = "x" * 9_000, depth - len(said)
+        assert text_failed(far[:near] + said + far)
+        assert not text_failed(far[: near + 1] + said + far)
+        assert text_failed(far + said + far[:near])
+        assert not text_failed(far + said + far[: near + 1])
 
 
 @pytest.mark.parametrize(
@@ -208,6 +220,9 @@ def test_a_long_output_is_searched_at_both_ends() -> None:
     assert error_line(f"Error: first\n{middle}") == "Error: first"
     assert error_line(f"{middle}Error: last\n") == "Error: last"
     assert error_line(f"{middle}Error: hidden\n{middle}") == "fine"
+    for far, said in ((7_990, "Error: it"), (8_000, "fine")):
+        assert error_line("x\n" * (far // 2) + f"Error: it\n{middle}") == said
+        assert error_line(f"{middle}Error: it" + "\nfine\n" * (far // 6)) == said
 
 
 @pytest.mark.parametrize("text", ["\n" * 16_000, " " * 16_000, ("\n" * 7_990 + "x\n") * 2])
