@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sidecar.core.errors import NothingToDo, RevisionConflict
+from sidecar.core.errors import NothingToDo, RevisionConflict, StorageFailed
 from sidecar.core.meter import Meter
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, Usage
 from sidecar.core.pricing import money
@@ -127,14 +127,23 @@ class Rewriting:
 
         Raises:
             BadRequest: nothing with this id was logged.
+            StorageFailed: it is as it was.
         """
         await self._host.writable(None)
-        part = find_part(self._state.log.messages, part_id)
-        already = part.id in self._state.views.pinned
+        log, views = self._state.log, self._state.views
+        part = find_part(log.messages, part_id)
+        already = part.id in views.pinned
         if already != pinned:
-            await self._state.log.commit(PINNED, {"partId": part.id, "pinned": pinned})
+            written = log.commit(PINNED, {"partId": part.id, "pinned": pinned})
+            record = log.records[-1]
+            try:
+                await written
+            except StorageFailed:
+                log.records.remove(record)
+                views.forget()
+                raise
             self._host.rewritten(None, "pinned")
-        return self._state.log.row.revision
+        return log.row.revision
 
     def _by_hand(self, strategy: str | None, instructions: str = "") -> Decision:
         scene = scene_now(self._state, asked=True, instructions=instructions)
