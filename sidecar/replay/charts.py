@@ -12,6 +12,10 @@ SCATTER = 400
 MOST_POINTS = 720
 LETTER = 6.7
 """Units that a letter takes at most on average; a label must not be wider than is thought."""
+LEAST_COST = 1e-9
+"""USD below which everything is drawn as costing nothing."""
+MOST_LETTERS = 30
+"""Two names longer than this together are too wide for one label."""
 ABOVE, BELOW = 10.0, 3.0
 """What a line of text takes above and below the line it stands on."""
 ROW = 14
@@ -33,7 +37,7 @@ class Dot:
 def bars(costs: Sequence[tuple[str, float]]) -> str:
     """Draw costs in USD as bars, the cheapest first."""
     ordered = sorted(costs, key=lambda item: item[1])
-    most = max(cost for _, cost in ordered) or 1.0
+    most = max(LEAST_COST, *(cost for _, cost in ordered))
     start = max(90.0, 16 + LETTER * max(len(name) for name, _ in ordered))
     drawn = []
     for row, (name, cost) in enumerate(ordered):
@@ -49,7 +53,8 @@ def bars(costs: Sequence[tuple[str, float]]) -> str:
 
 def scatter(dots: Sequence[Dot]) -> str:
     """Draw cost against recall. No label covers another or a dot; dots in one place share one."""
-    most = max(dot.cost for dot in dots) * 1.08 or 1.0
+    most = max(dot.cost for dot in dots) * 1.08
+    most = 1.0 if most < LEAST_COST else most
     low = max(0.0, min(dot.recall for dot in dots) - 0.03)
     low = min(low, 0.95)
     base = SCATTER - BOTTOM - 8
@@ -151,7 +156,9 @@ def _labels(groups: Sequence[Sequence[Placed]]) -> Iterator[str]:
 
 def _name_of(group: Sequence[Placed]) -> str:
     names = [dot.name for dot, _, _ in group]
-    return ", ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+    both = ", ".join(names)
+    short = len(names) < 3 and len(both) <= MOST_LETTERS
+    return both if short or len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:

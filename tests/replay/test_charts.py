@@ -5,7 +5,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sidecar.replay.charts import (
@@ -56,7 +56,12 @@ dots = st.builds(
 )
 
 
+LONG = "claude-code-microcompact"
+
+
 @settings(max_examples=150, deadline=None)
+@example([Dot("a", 0.0, 0.0), Dot("b", 900.0, 0.0), Dot(LONG, 512.0, 1.0), Dot(LONG, 507.0, 1.0)])
+@example([Dot("a", 5e-324, 1.0)])
 @given(st.lists(dots, min_size=1, max_size=9))
 def test_no_label_of_the_scatter_covers_another_or_leaves_the_picture(dots: list[Dot]) -> None:
     root = drawn(scatter(dots))
@@ -83,6 +88,8 @@ def test_dots_in_one_place_share_a_label_that_names_them_all() -> None:
     assert title.text == "evict-49, evict-97, evict-98, evict-99"
     both = texts(drawn(scatter([Dot("dyad", 5, 1.0), Dot("manual", 5, 1.0)])), "label")
     assert list(both) == ["dyad, manual"]
+    long = texts(drawn(scatter([Dot("a" * 20, 5, 1.0), Dot("b" * 20, 5, 1.0)])), "label")
+    assert list(long) == ["a" * 20 + " and 1 more"]
 
 
 def test_a_label_that_has_to_move_has_a_line_to_its_dot() -> None:
