@@ -88,6 +88,8 @@ class Config:
     """Whether the policy may rewrite the context by itself."""
     auto_continue: bool = True
     """Whether a turn goes on by itself after a compaction in its middle."""
+    keep_alive: bool = False
+    """Whether the cached prefix is kept alive through pauses, where that pays."""
     instructions: bool = True
     """Whether AGENTS.md and CLAUDE.md are read."""
     provider: Provider = field(default_factory=Provider)

@@ -129,6 +129,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "auto_compact": _flag,
         "auto_continue": _flag,
         "instructions": _flag,
+        "keep_alive": _flag,
         "provider.name": _name,
         "provider.base_url": _url,
         "provider.api_key": _secret,

@@ -12,10 +12,10 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from sidecar.core.errors import ModelFailed
-from sidecar.core.parts import JsonObject, Millis
+from sidecar.core.parts import JsonObject, Millis, Usage
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.stream import StreamEvent
-from sidecar.model.decode import Decoder
+from sidecar.model.decode import Decoder, usage_of
 from sidecar.model.encode import encode
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.failures import EndedEarly, classify
@@ -76,6 +76,25 @@ class AnthropicModel:
         async with aclosing(tries) as events:  # type: ignore[type-var] # a generator
             async for event in events:
                 yield event
+
+    async def ping(self, request: ModelRequest) -> Usage | None:
+        """Ask for no output, which reads the prefix and so renews it; see the contract."""
+        if self._endpoint.name == "anthropic" and self._endpoint.hosted:
+            self._require_key()
+        await self.warm_up()
+        client = self._client
+        assert client is not None
+        try:
+            answer = await client.post(
+                "/v1/messages",
+                body={**encode(request), "max_tokens": 0},
+                cast_to=object,
+                options={"headers": {"x-sidecar-purpose": request.purpose}},
+            )
+        except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
+            raise classify(error, self._now()) from None
+        told = answer.get("usage") if isinstance(answer, dict) else None
+        return usage_of(told, Usage()) if isinstance(told, dict) else None
 
     async def warm_up(self) -> None:
         """Import the SDK and make the client, once; the first request waits for it."""

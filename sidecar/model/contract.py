@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.stream import StreamEvent
 
@@ -20,5 +20,13 @@ class Model(Protocol):
 
         Raises:
             ModelFailed: when it cannot succeed, or no attempt is left.
+        """
+        ...
+
+    async def ping(self, request: ModelRequest) -> Usage | None:
+        """Read the request's prefix from the cache for no output; `None` where nothing is cached.
+
+        Raises:
+            ModelFailed: it could not be sent; there is no retry.
         """
         ...

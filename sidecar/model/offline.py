@@ -115,6 +115,11 @@ class OfflineModel:
             await asyncio.sleep(self._pace)
             yield BlockDelta(index, text[start : start + PIECE])
 
+    async def ping(self, request: ModelRequest) -> Usage | None:
+        """Nothing is cached anywhere."""
+        del request
+        return None
+
     def _usage(self, prompt: Prompt) -> Usage:
         """Count as a provider would that caches what the request before had as well."""
         static = sum(count_tool(tool, self._count) for tool in prompt.tools)

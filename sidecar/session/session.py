@@ -45,6 +45,7 @@ from sidecar.session.history import user_event
 from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
+from sidecar.session.pings import next_prompt
 from sidecar.session.recall import find_part, recall, recall_left_out
 from sidecar.session.rewriting import Rewriting
 from sidecar.session.state import State
@@ -234,7 +235,7 @@ class Session:
 
     async def _run(self) -> None:
         """Take prompts from the inbox, one turn at a time, until `end`."""
-        while (waiting := await self._inbox.get()) is not None:
+        while (waiting := await next_prompt(self._state, self._inbox)) is not None:
             if waiting not in self._line:
                 continue
             self._line.remove(waiting)

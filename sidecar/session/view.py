@@ -202,6 +202,11 @@ class View:
             return 0
         return round(self._added(self._current(messages)) * self.calibration.factor)
 
+    def kept_alive(self, started: Millis) -> None:
+        """A request that read the whole prefix has renewed it."""
+        if self.last is not None:
+            self.last = replace(self.last, started=started)
+
     def _weigh_note(self, note: core_view.Note) -> int:
         return sum(
             count_block(block, self._count) for block in core_view.rendered_note(note).blocks

@@ -92,6 +92,13 @@ class ScriptedModel:
     responses: list[Script] = field(default_factory=list)
     requests: list[ModelRequest] = field(default_factory=list)
     observe: Callable[[ModelRequest], None] = lambda _: None
+    pings: list[ModelRequest] = field(default_factory=list)
+    ping_usage: Usage | None = None
+
+    async def ping(self, request: ModelRequest) -> Usage | None:
+        """Keep the request, and answer with the usage that the test has set."""
+        self.pings.append(request)
+        return self.ping_usage
 
     def body(self, request: ModelRequest) -> JsonObject:
         """Give something that stands for a body."""
