@@ -221,7 +221,10 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
             reply = api.take({k.lower(): v for k, v in self.headers.items()}, body)
             self.close_connection = True
             try:
-                self._answer(reply, body["model"])
+                if body["max_tokens"] == 0 and reply.failure == "none":
+                    self._whole(reply, body["model"])
+                else:
+                    self._answer(reply, body["model"])
             except (BrokenPipeError, ConnectionResetError):
                 api.closed_early.set()
 
@@ -242,6 +245,18 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
                     return
                 self._send(kind, data)
                 time.sleep(reply.pace)
+
+        def _whole(self, reply: Reply, model: str) -> None:
+            """Answer a request for no output: not streamed, and empty."""
+            usage = {**reply.usage, "output_tokens": 0}
+            message = {"id": "msg_ping", "type": "message", "role": "assistant", "model": model}
+            told = {**message, "content": [], "stop_reason": "max_tokens", "usage": usage}
+            payload = json.dumps(told).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(payload)))
+            self.end_headers()
+            self.wfile.write(payload)
 
         def _send(self, kind: str, data: Body) -> None:
             payload = json.dumps({"type": kind, **data})

@@ -19,8 +19,10 @@ def refusal(body: Body) -> str | None:
 
 def _parameters(body: Body) -> str | None:
     tokens = body.get("max_tokens")
-    if not isinstance(tokens, int) or tokens < 1:
+    if not isinstance(tokens, int) or tokens < 0:
         return "max_tokens: a positive integer is required"
+    if tokens == 0 and body.get("stream"):
+        return "max_tokens: 0 cannot be streamed"
     if not isinstance(body.get("model"), str) or not body["model"]:
         return "model: required"
     for name in ("temperature", "top_p", "top_k"):
