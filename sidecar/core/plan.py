@@ -10,8 +10,11 @@ from sidecar.core.prompt import Ttl
 from sidecar.core.units import Item
 from sidecar.core.view import Cause, Shown
 
-REWRITE_ID = "REWRITE"
-"""Stands in a plan's note for the id that the rewrite gets when it is carried out."""
+REWRITE_ID = "<<REWRITE>>"
+"""Stands in a plan's note for the id that the rewrite gets when it is carried out.
+
+Nothing that a note quotes from the log may look like it.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,8 @@ def shorten_arrivals(
 ) -> Plan | None:
     """Cut results that no request has carried yet: that breaks no prefix.
 
-    Each is left at most `each` tokens, and all of them at most about `together`.
+    Each is left at most `each` tokens, and all of them at most about `together`. An image or a
+    document, which costs tokens that its text does not have, is never cut.
     """
     fresh = [
         (index, item)
@@ -126,6 +127,7 @@ def shorten_arrivals(
         and item.shown is None
         and not item.pinned
         and item.unit.part_id not in situation.preserved
+        and _size(item.unit.text) >= item.result
     ]
     most = each
     if together is not None:
@@ -136,8 +138,7 @@ def shorten_arrivals(
         unit = item.unit
         if item.result <= most * 1.2:
             continue
-        size = len(unit.text.encode("utf-8", "surrogatepass")) * most // item.result
-        cut = Truncated("both", size)
+        cut = Truncated("both", _size(unit.text) * most // item.result)
         reason = f"a result of {item.result} tokens, {most} at most in this window"
         changes.append(Change(unit.part_id, cut, reason, item.tokens, item.call + most + 20))
         first = min(first, index)
@@ -147,6 +148,11 @@ def shorten_arrivals(
     after = used - sum(change.tokens_before - change.tokens_after for change in changes)
     reason = f"{len(changes)} long results cut before they are sent for the first time"
     return Plan(policy, "budget", reason, situation.revision, tuple(changes), first, used, after)
+
+
+def _size(text: str) -> int:
+    """Count the bytes that a text is cut by; a tool's JSON may hold lone surrogates."""
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def _level(sizes: Sequence[int], together: int) -> int:
@@ -213,8 +219,8 @@ def _typed(sorting: _Sorting, item: Item, most: int) -> None:
         sorting.change(item, None, item.tokens_whole, "typed by the user")
         return
     most = max(most, 200)
-    size = len(item.unit.text.encode("utf-8", "surrogatepass")) * most // item.tokens_whole
-    sorting.change(item, Truncated("both", size), most, "a long message, both ends kept")
+    cut = Truncated("both", _size(item.unit.text) * most // item.tokens_whole)
+    sorting.change(item, cut, most, "a long message, both ends kept")
 
 
 def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[int]:

@@ -55,6 +55,15 @@ def test_a_result_that_is_little_longer_is_not_worth_a_cut(
     assert cut(f"U10 C{tokens}", 1_000) == left
 
 
+def test_images_are_neither_cut_nor_counted() -> None:
+    image, text = (item for item in history("C1610 C9010"))
+    image, text = saying(image, "[image]"), saying(text, "word " * 9_000)
+    plan = shorten_arrivals(situation([image] * 9 + [text]), 1_000, "test", together=8_000)
+    assert plan is not None
+    assert [change.part_id for change in plan.changes] == ["p1"]
+    assert shorten_arrivals(situation([image] * 9), 1_000, "test", together=8_000) is None
+
+
 def test_half_of_a_pair_of_surrogates_can_be_cut_too() -> None:
     item = saying(history("C9010")[0], "\ud800" * 9_000)
     plan = shorten_arrivals(situation([item]), 1_000, "test")

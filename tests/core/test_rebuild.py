@@ -322,6 +322,16 @@ def test_every_failed_call_that_goes_is_in_the_note() -> None:
     ]
 
 
+def test_what_a_note_quotes_is_not_taken_for_the_id() -> None:
+    texts = {1: "Error: no REWRITE here", 2: "REWRITE_RULES and REWRITE", 3: "plain"}
+    plan = plan_of("U10 C5k!:bash(make-REWRITE); C5k; C10; C10", texts)
+    assert plan is not None
+    told = plan.note.replace(REWRITE_ID, "cmp_1")
+    assert told.count("cmp_1") == 1
+    assert "- bash make-REWRITE → Error: no REWRITE here" in told
+    assert "REWRITE_RULES" in told + plan.excerpt
+
+
 def test_the_likeliest_names_that_are_nowhere_else_are_listed() -> None:
     said = "aaa_name bbb_name a_longer_name ccc_name"
     texts = {0: "ccc_name", 1: said + " word" * 400}
