@@ -240,5 +240,6 @@ def test_notes_stand_before_their_messages_in_the_order_they_were_made() -> None
 
 
 def test_a_note_is_a_users_text_that_counts_for_its_region() -> None:
+    assert note("n1").region == "ledger"
     made = Note(PartId("n1"), "said", MessageId("m1"), "summary")
     assert rendered_note(made) == Rendered("user", (Block(TextBlock("said"), "summary", made.id),))
