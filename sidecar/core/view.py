@@ -132,8 +132,8 @@ def show_part(part: Part, how: Shown | None) -> Part | None:
             return replace(part, text=shorten(part.text, how, part.id))
         case FilePart(text=str() as text):
             return replace(part, text=shorten(text, how, part.id))
-        case FilePart(media=Media()):
-            return replace(part, media=None)
+        case FilePart(media=Media(media_type=kind)):
+            return replace(part, media=None, name=part.name or f"{kind}, left out")
         case ToolPart(state=ToolCompleted() as done):
             return replace(part, state=replace(done, output=Output(_left(part, how))))
         case ToolPart(state=ToolError() as failed):

@@ -2,7 +2,8 @@
 
 from sidecar.core.guard import untouchable
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, tokens_of
-from sidecar.core.view import Dropped
+from sidecar.core.units import Item
+from sidecar.core.view import Dropped, Placeholder
 
 NOTE = (
     "[The oldest half of this conversation was left out because the provider refused its length. "
@@ -13,7 +14,7 @@ NOTE = (
 def drop_oldest(situation: Situation) -> Plan | None:
     """Drop the oldest half of the turns, or of the steps where there is only one turn.
 
-    The first typed message, attached media and what must not be touched stay.
+    The first typed message and what must not be touched stay; images and documents stay named.
     """
     kept = untouchable(situation)
     items = [i for i in situation.items if not isinstance(i.shown, Dropped)]
@@ -40,12 +41,10 @@ def drop_oldest(situation: Situation) -> Plan | None:
         and item.unit.part_id not in kept | going
         and item.shown is None
     ]
-    changes = tuple(
-        Change(item.unit.part_id, Dropped(), "the oldest half goes", item.tokens, 0)
-        for item in (*gone, *thinking)
-    )
+    changes = tuple(map(_left_out, (*gone, *thinking)))
     used, note_tokens = situation.standing.used, tokens_of(NOTE)
-    after = used - sum(change.tokens_before for change in changes) + note_tokens
+    freed = sum(change.tokens_before - change.tokens_after for change in changes)
+    after = used - freed + note_tokens
     return Plan(
         "emergency",
         "overflow",
@@ -58,3 +57,11 @@ def drop_oldest(situation: Situation) -> Plan | None:
         NOTE,
         note_tokens,
     )
+
+
+def _left_out(item: Item) -> Change:
+    unit, why = item.unit, "the oldest half goes"
+    # An image or a document costs tokens that its text does not have.
+    if unit.kind == "typed" and len(unit.text) < item.tokens:
+        return Change(unit.part_id, Placeholder(), why, item.tokens, tokens_of(unit.text))
+    return Change(unit.part_id, Dropped(), why, item.tokens, 0)
