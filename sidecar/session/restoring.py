@@ -20,7 +20,7 @@ FORESEEN = 4
 
 def restore(state: State) -> None:
     """Show a loaded session as its log says, and count and foresee as before the restart."""
-    state.view.static_ttl = _static_ttl(state)
+    state.view.static_ttl = static_ttl(state)
     messages = state.log.messages
     epochs = list(state.views.epochs())
     window = _window(state, messages)
@@ -88,7 +88,7 @@ def _finish(message: Message) -> StepFinishPart | None:
     )
 
 
-def _static_ttl(state: State) -> Ttl:
+def static_ttl(state: State) -> Ttl:
     """Keep the static prefix for an hour where the policy wants it and the arithmetic agrees."""
     card = state.info().price
     if card is None or policy_of(state).static_ttl != "1h":

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Protocol
 
 from sidecar.core.errors import NothingToDo, RevisionConflict, StorageFailed
@@ -203,7 +204,8 @@ class Rewriting:
     async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
         """Give the message that a prompt with these blocks would begin its turn with."""
         clock = self._state.clock
-        parts = parts_of(blocks, lambda: PartId("preview"), "typed")
+        numbers = count()
+        parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
         await look(self._state)
         if context := with_changes(self._state, await self._state.facts({})):
             parts = (*parts, TextPart(PartId("preview"), context, "context"))

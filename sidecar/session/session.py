@@ -47,6 +47,7 @@ from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
 from sidecar.session.pings import next_prompt
 from sidecar.session.recall import find_part, recall, recall_left_out
+from sidecar.session.restoring import static_ttl
 from sidecar.session.rewriting import Rewriting
 from sidecar.session.state import State
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
@@ -190,6 +191,7 @@ class Session:
         await instructions.look(self._state)
         if self._running is None:
             await self._sync_epoch()
+            self._state.view.static_ttl = static_ttl(self._state)
         self._changed("option")
         self._show_meter(urgent=True)
         return described
@@ -268,6 +270,7 @@ class Session:
         state = self._state
         await instructions.look(state)
         await self._sync_epoch()
+        state.view.static_ttl = static_ttl(state)
         self._turn_id = state.clock.turn_id()
         context = instructions.tell(state, await state.facts(waiting.request.context))
         parts = waiting.parts

@@ -80,14 +80,15 @@ class Worker:
     def __post_init__(self) -> None:
         self.desk.editor.tools.setdefault("look", looked)
 
-    def step(self, *, hold: Hold | None = None) -> Script:
-        """Give one answer that calls the tool."""
+    def step(self, *, hold: Hold | None = None, first: bool = False) -> Script:
+        """Give one answer that calls the tool; it holds before that, or before anything."""
         self.done += 1
         path = f"src/file_{self.done}.py"
-        events: list[Any] = [started(), *thought(f"thought {self.done}", f"sig{self.done}")]
+        waits = [] if hold is None else [hold]
+        events: list[Any] = [started(), *(waits if first else ())]
+        events += thought(f"thought {self.done}", f"sig{self.done}")
         events += text(f"Now I look at {path}, because the last one used it.", 1)
-        if hold is not None:
-            events.append(hold)
+        events += () if first else waits
         return [*events, *call(f"call{self.done}", "look", {"path": path}, 2), stop("tool_use")]
 
     async def turn(self, steps: int, words: str = "Look at the next files.") -> Any:
