@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -166,11 +167,15 @@ def _outcomes(
         return
     # Fork would copy whatever threads the caller has; spawn costs a second and is safe.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, initializer=_prepare) as pool:
+    pool = ProcessPoolExecutor(workers, context, initializer=_prepare)
+    try:
         largest_first = sorted(range(len(files)), key=lambda number: -_size(files[number]))
         waiting = {pool.submit(_work, files[number], settings): number for number in largest_first}
         for done in as_completed(waiting):
             yield waiting[done], done.result()
+    finally:
+        # Whoever interrupts does not want what is still waiting.
+        pool.shutdown(cancel_futures=True)
 
 
 def _size(file: Path) -> int:
@@ -184,6 +189,8 @@ _counter: list[Count] = []
 
 
 def _prepare() -> None:
+    # An interrupt ends a worker at once and without a word; the parent says what there is to say.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     _counter.append(load_counter())
 
 

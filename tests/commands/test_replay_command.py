@@ -1,11 +1,14 @@
 """`sidecar replay` as people run it: what it prints, how it ends, and that it never lets go."""
 
+import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -191,6 +194,8 @@ def test_damaged_lines_are_told_and_what_is_left_is_played(tmp_path: Path) -> No
     assert (done.returncode, done.stderr) == (0, "")
     assert "Skipped 15 damaged lines:" in done.stdout
     assert "one, line 3: not JSON" in done.stdout
+    assert "one, line 21: not JSON" in done.stdout
+    assert "one, line 23: not JSON" not in done.stdout
     assert "and 5 more; --json lists them all" in done.stdout
     damaged = printed(path)["sessions"][0]["damaged"]
     assert [one["line"] for one in damaged] == list(range(3, 33, 2))
@@ -235,9 +240,12 @@ def test_names_that_are_markup_escapes_or_no_text_are_shown_as_they_are(tmp_path
         os.rename(
             recording(tmp_path / "new.jsonl"), os.fsencode(tmp_path) + b"/" + name + b".jsonl"
         )
+    with (tmp_path / "[red]x[red].jsonl").open("a") as file:
+        file.write("{")
     page = tmp_path / "page.html"
     done = run(tmp_path, "--html", page)
     assert (done.returncode, done.stderr) == (0, f"written: {page}\n")
+    assert "[red]x[red], line 8: not JSON" in done.stdout
     for shown in ("[bold", "[red]x[red]", "caf\ufffd", "\ufffd[31mred", "<script>"):
         assert f" {shown} " in done.stdout
     assert "\x1b" not in done.stdout
@@ -257,6 +265,46 @@ def test_whoever_reads_may_stop_reading(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no FIFOs and process groups")
+def test_an_interrupt_ends_it_with_all_its_processes(tmp_path: Path) -> None:
+    pipes = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for pipe in pipes:
+        os.mkfifo(pipe)
+    more = [recording(tmp_path / f"{n}.jsonl") for n in range(3)]
+    command = [sys.executable, "-m", "sidecar", "replay", "--jobs", "2", *map(str, pipes + more)]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            # Both processes are at work when each has opened one of the files, which never end.
+            held = [opened_by_a_reader(pipe) for pipe in pipes]
+            os.killpg(process.pid, signal.SIGINT)
+            out, errors = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    for one in held:
+        with pytest.raises(BrokenPipeError):
+            os.write(one, b"{")
+        os.close(one)
+    assert (process.returncode, out, errors) == (130, b"", b"")
+
+
+def opened_by_a_reader(pipe: Path) -> int:
+    until = monotonic() + 30
+    while monotonic() < until:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+        sleep(0.02)
+    pytest.fail(f"nobody opened {pipe}")
 
 
 async def test_sessions_of_our_own_store_are_replayed(tmp_path: Path) -> None:
