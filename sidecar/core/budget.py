@@ -104,11 +104,15 @@ def zone(used: int, limit: int) -> Zone:
 
 
 def velocity(sizes: Sequence[int]) -> int:
-    """Mean growth in tokens a turn, over the last five; `sizes` is the context after each turn."""
-    recent = sizes[-(RECENT_TURNS + 1) :]
-    if len(recent) < 2:
-        return recent[0] if recent else 0
-    return max(0, round((recent[-1] - recent[0]) / (len(recent) - 1)))
+    """Mean growth in tokens a turn, over the last five; `sizes` is the context after each turn.
+
+    A turn after which there was less, because something was left out, says nothing of growth.
+    """
+    if len(sizes) < 2:
+        return sizes[0] if sizes else 0
+    recent = pairwise(sizes[-(RECENT_TURNS + 1) :])
+    grown = [after - before for before, after in recent if after >= before]
+    return round(sum(grown) / len(grown)) if grown else 0
 
 
 def turns_until(used: int, threshold: int, growth: int) -> int | None:

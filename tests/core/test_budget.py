@@ -38,6 +38,7 @@ def test_velocity_looks_at_five_turns() -> None:
     assert velocity([40]) == 40
     assert velocity([]) == 0
     assert velocity([500, 100]) == 0
+    assert velocity([1000, 2000, 3000, 500, 1500]) == 1000
 
 
 def test_turns_until() -> None:
