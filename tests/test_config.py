@@ -60,9 +60,16 @@ def test_later_layers_go_before_earlier_ones(tmp_path: Path) -> None:
         user="model='user'\npolicy='user'\nagent='user'\nlog='error'\nworkspace_trusted=true",
         workspace="model = 'workspace'\npolicy = 'workspace'\nwindow = 5000",
         environment={"SIDECAR_LOG": "DEBUG", "SIDECAR_DATA_DIR": str(tmp_path / "data")},
-        options={"model": "client", "maxTokens": 7000, "config": {"maxSteps": 3, "model": "no"}},
+        options={
+            "model": "client",
+            "maxTokens": 7000,
+            "config": {"maxSteps": 3, "model": "no"},
+            "keepAlive": True,
+        },
     )
     assert problems == ()
+    assert config.keep_alive
+    assert not Config().keep_alive
     assert (config.model, config.policy, config.agent) == ("client", "workspace", "user")
     assert (config.log, config.data_dir) == ("debug", tmp_path / "data")
     assert (config.window, config.max_tokens, config.max_steps) == (5000, 7000, 3)
@@ -160,6 +167,7 @@ def test_permissions_as_verdicts() -> None:
             "here: provider.baseUrl: must begin with http:// or https://.",
         ),
         ({"instructions": "no"}, "here: instructions: must be true or false, not a string."),
+        ({"keepAlive": 1}, "here: keepAlive: must be true or false, not a number."),
     ],
 )
 def test_problems_say_where_and_what(values: dict[str, object], problem: str) -> None:

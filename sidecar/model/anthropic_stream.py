@@ -1,4 +1,4 @@
-"""The Anthropic SDK: one attempt at a streamed answer, with our retries around it.
+"""The Anthropic SDK: attempts at a streamed answer, with our retries around them, and pings.
 
 Importing the SDK takes a second or two and 70 MB, so it happens after `initialize` has been
 answered, in a thread, with the garbage collector off: the loop then stalls for milliseconds.
@@ -9,6 +9,7 @@ import gc
 import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sidecar.core.errors import ModelFailed
@@ -65,9 +66,7 @@ class AnthropicModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Send the request and yield events up to `ResponseFinished`; see the contract."""
-        if self._endpoint.name == "anthropic" and self._endpoint.hosted:
-            self._require_key()
-        await self.warm_up()
+        await self._get_ready()
         body = self.body(request)
         headers = {"x-sidecar-purpose": request.purpose}
         tries = with_retries(
@@ -77,24 +76,26 @@ class AnthropicModel:
             async for event in events:
                 yield event
 
-    async def ping(self, request: ModelRequest) -> Usage | None:
-        """Ask for no output, which reads the prefix and so renews it; see the contract."""
+    async def ping(self, request: ModelRequest) -> Usage:
+        """Have a prompt read without an answer; see the contract."""
+        await self._get_ready()
+        client = self._client
+        assert client is not None
+        # The API refuses to stream an answer of no tokens.
+        body = encode(replace(request, max_tokens=0))
+        options: Any = {"headers": {"x-sidecar-purpose": request.purpose}}
+        try:
+            told = await client.post("/v1/messages", body=body, cast_to=object, options=options)
+        except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
+            # Without the chain: the SDK's exceptions quote headers and bodies.
+            raise classify(error, self._now()) from None
+        usage = told.get("usage") if isinstance(told, dict) else None
+        return replace(usage_of(usage if isinstance(usage, dict) else {}, Usage()), requests=1)
+
+    async def _get_ready(self) -> None:
         if self._endpoint.name == "anthropic" and self._endpoint.hosted:
             self._require_key()
         await self.warm_up()
-        client = self._client
-        assert client is not None
-        try:
-            answer = await client.post(
-                "/v1/messages",
-                body={**encode(request), "max_tokens": 0},
-                cast_to=object,
-                options={"headers": {"x-sidecar-purpose": request.purpose}},
-            )
-        except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
-            raise classify(error, self._now()) from None
-        told = answer.get("usage") if isinstance(answer, dict) else None
-        return usage_of(told, Usage()) if isinstance(told, dict) else None
 
     async def warm_up(self) -> None:
         """Import the SDK and make the client, once; the first request waits for it."""

@@ -23,10 +23,12 @@ class Model(Protocol):
         """
         ...
 
-    async def ping(self, request: ModelRequest) -> Usage | None:
-        """Read the request's prefix from the cache for no output; `None` where nothing is cached.
+    async def ping(self, request: ModelRequest) -> Usage:
+        """Have the provider read a prompt without answering, and give what it reports.
+
+        What is cached of the prompt lives on from then. `max_tokens` is taken as 0. Tried once.
 
         Raises:
-            ModelFailed: it could not be sent; there is no retry.
+            ModelFailed: when it cannot be done, or not now.
         """
         ...

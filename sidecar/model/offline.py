@@ -82,6 +82,10 @@ class OfflineModel:
         )
         yield ResponseFinished("tool_use" if step else "end_turn", final)
 
+    async def ping(self, request: ModelRequest) -> Usage:  # noqa: ARG002 - the contract's
+        """Do nothing: no cache is kept here that could expire."""
+        return Usage()
+
     async def _acting(
         self, turn: _Turn, step: Step, steps: tuple[Step, ...]
     ) -> AsyncIterator[StreamEvent]:
@@ -114,11 +118,6 @@ class OfflineModel:
         for start in range(0, len(text), PIECE):
             await asyncio.sleep(self._pace)
             yield BlockDelta(index, text[start : start + PIECE])
-
-    async def ping(self, request: ModelRequest) -> Usage | None:
-        """Nothing is cached anywhere."""
-        del request
-        return None
 
     def _usage(self, prompt: Prompt) -> Usage:
         """Count as a provider would that caches what the request before had as well."""

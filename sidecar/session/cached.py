@@ -1,6 +1,6 @@
 """What the provider's cache holds of a session: foreseen before a request, checked after it."""
 
-from sidecar.core.parts import Millis, Usage
+from sidecar.core.parts import JsonObject, Millis, Usage
 from sidecar.core.prefix import Chain, Piece, link, marks_of
 from sidecar.core.prompt import ModelRequest, Ttl
 from sidecar.core.render import Block
@@ -16,6 +16,14 @@ from sidecar.core.warm import (
     follow,
     foresee,
 )
+
+
+def as_json(foreseen: Prediction, miss: Miss | None, usage: Usage) -> JsonObject:
+    """Give what a record of a request says of the cache; a miss is told with why."""
+    told: JsonObject = {"predictedRead": foreseen.read, "read": usage.cache_read}
+    if miss is not None:
+        told |= {"miss": miss.cause, "segment": miss.segment, "reason": miss.reason}
+    return told
 
 
 class CacheWatch:

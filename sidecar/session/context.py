@@ -23,10 +23,14 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """The time and new ids, as `daemon.py` gives them; `new_id` takes a prefix like `msg`."""
+    """The time and new ids, as `daemon.py` gives them; `new_id` takes a prefix like `msg`.
+
+    `sleep` waits for so many seconds, and by another clock than `now` tells.
+    """
 
     now: Callable[[], Millis]
     new_id: Callable[[str], str]
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def part_id(self) -> PartId:
         """Mint a part's id."""

@@ -6,11 +6,13 @@ that begin with the same tools and system text would otherwise each pay for writ
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from sidecar.core.parts import Millis
 from sidecar.core.prefix import Chain, link
-from sidecar.core.prompt import Prompt, Static
+from sidecar.core.prompt import ModelRequest, Prompt, Static
+from sidecar.core.warm import TTL_MS
+from sidecar.session.view import View
 
 LIMIT = 30.0
 """Seconds after which a request goes on although the first one's answer has not begun."""
@@ -77,3 +79,16 @@ class ColdGate:
 
     def _warm(self, key: str, at: Millis) -> bool:
         return at <= self._expires.get(key, -1)
+
+
+def wait_if_cold(
+    gate: ColdGate, view: View, request: ModelRequest, minimum: int
+) -> AbstractAsyncContextManager[Callable[[], None]]:
+    """Hold a request of a session at its daemon's gate; see `ColdGate.request`.
+
+    What is too short to be cached by itself, or is not marked to be, is not worth a wait.
+    """
+    mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
+    if mark is None or view.static_tokens * view.calibration.factor < minimum:
+        return nullcontext(lambda: None)
+    return gate.request(static_key(view.static), TTL_MS[mark.ttl])

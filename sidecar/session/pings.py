@@ -1,98 +1,202 @@
-"""Keeps the provider's cache alive through a pause, where that pays.
+"""Keep-alive: while the user pauses, pings keep what the provider has cached, where that pays.
 
-Shortly before the prefix dies, a request for no output reads it and so renews it: at most three
-in a pause, each only when the arithmetic says so, and a prompt that comes never waits for one.
+A ping is the last request once more, for no answer. It is sent shortly before the five minutes
+are over that the cache lives from the start of the request before.
 """
 
 import asyncio
-from dataclasses import replace
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import takewhile
+from typing import TypeVar
 
+from sidecar.config import OFFLINE_MODEL
 from sidecar.core.errors import ModelFailed
-from sidecar.core.keepalive import PINGS, chance_back, ping_pays
-from sidecar.core.parts import StepFinishPart
+from sidecar.core.keepalive import Pays, chance_back, ping_pays
+from sidecar.core.parts import JsonObject, Millis, StepFinishPart, Usage
 from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
-from sidecar.core.render import Block, Rendered, TextBlock
-from sidecar.session.events import SessionChanged
-from sidecar.session.gauge import is_warm, rates
-from sidecar.session.line import Waiting
+from sidecar.core.warm import TTL_MS
+from sidecar.session.cached import as_json
+from sidecar.session.gate import wait_if_cold
 from sidecar.session.state import State
+from sidecar.session.view import Anchor
 
-AFTER = 280_000
-"""Milliseconds from the start of the last request: 20 seconds before its prefix dies."""
-LONGEST = 20.0
-"""Seconds that a ping may take."""
-GLANCE = 0.02
-"""Seconds between looks at the inbox while a ping is under way."""
-PLACEHOLDER = Rendered("user", (Block(TextBlock("."), "context"),))
-"""A conversation must end with a user's message; it stands behind the last breakpoint."""
+logger = logging.getLogger("sidecar.session")
+
+PING = "ping"
+AHEAD: Millis = 20_000
+"""How long before the end a ping is sent: enough for it to arrive."""
+SLICE = 5.0
+"""Seconds slept at a time: the clock may be moved, and stands still for us in a suspended machine.
+The daemon wakes as often for its leases."""
+
+T = TypeVar("T")
 
 
-async def next_prompt(state: State, inbox: "asyncio.Queue[Waiting | None]") -> Waiting | None:
-    """Wait for what comes next, and meanwhile keep the cache alive where that pays."""
-    pings = 0
-    while True:
-        delay = _delay(state, pings)
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A ping that pays, and the request and its answer whose prompt it sends again."""
+
+    request: ModelRequest
+    anchor: Anchor
+    pays: Pays
+
+
+class Pings:
+    """The pings of one session. `gate` is held while one is sent; `told` shows what it changed."""
+
+    def __init__(self, state: State, gate: asyncio.Lock, told: Callable[[], None]) -> None:
+        self._state = state
+        self._gate = gate
+        self._told = told
+        self._refused_by = ""
+
+    async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
+        """Wait for what ends the pause, and keep the cache alive until then."""
+        keeping = group.create_task(self._keep()) if self._wanted() else None
         try:
-            async with asyncio.timeout(delay):
-                return await inbox.get()
-        except TimeoutError:
-            pings += 1
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(ping(state), name="ping")
-            while not task.done():
-                try:
-                    async with asyncio.timeout(GLANCE):
-                        found = await inbox.get()
-                except TimeoutError:
-                    continue
-                task.cancel()
-                return found
+            return await coming
+        finally:
+            if keeping is not None:
+                keeping.cancel()
+
+    def _wanted(self) -> bool:
+        state = self._state
+        return state.config.keep_alive and state.model_id() not in (OFFLINE_MODEL, self._refused_by)
+
+    async def _keep(self) -> None:
+        try:
+            while await self._sleep() and await self._ping():
+                pass
+        except Exception:  # a ping is never worth a session
+            logger.exception("keeping the cache alive failed")
+
+    async def _sleep(self) -> bool:
+        """Sleep until a ping is due; gives whether there is anything to keep alive."""
+        clock = self._state.clock
+        while (anchor := self._state.view.anchor) is not None:
+            left = anchor.started + TTL_MS["5m"] - AHEAD - clock.now()
+            if left <= 0:
+                return True
+            await clock.sleep(min(SLICE, left / 1000))
+        return False
+
+    async def _ping(self) -> bool:
+        """Send a ping if it pays, and log it; says whether the next one may be worth a look."""
+        state = self._state
+        async with self._gate:
+            due = ping_due(state)
+            if due is None:
+                return False
+            started = state.clock.now()
+            minimum = state.info().min_cacheable
+            try:
+                async with wait_if_cold(
+                    state.environment.cold, state.view, due.request, minimum
+                ) as begun:
+                    usage = await state.model().ping(due.request)
+                    begun()
+            except ModelFailed as error:
+                logger.warning("a ping was not answered: %s", error.message)
+                if not error.retryable:
+                    # Some servers know no request without an answer.
+                    self._refused_by = due.request.model
+                return False
+            await self._log(due, started, usage)
+        self._told()
+        return usage.prompt > 0
+
+    async def _log(self, due: Due, started: Millis, usage: Usage) -> None:
+        state = self._state
+        price = state.price(usage)
+        cost = None if price is None else money(price)
+        told = _follow(state, due.request, started, usage) if usage.prompt else {}
+        state.log.spend(cost)
+        body: JsonObject = {
+            "messageId": due.anchor.message_id,
+            "started": started,
+            "cost": cost,
+            "why": due.pays.reason,
+            "uncached": usage.input,
+            "read": usage.cache_read,
+            "write5m": usage.cache_write_5m,
+            "write1h": usage.cache_write_1h,
+        }
+        await state.log.commit(PING, {**body, **told})
 
 
-def _delay(state: State, pings: int) -> float | None:
-    """Give the seconds until a ping is due; `None` when none is worth sending."""
-    last, now = state.view.last, state.clock.now()
-    unknown = state.info().price is None or state.read_only
-    if not state.config.keep_alive or unknown or last is None or pings >= PINGS:
+def ping_due(state: State) -> Due | None:
+    """Give the ping that would be sent now, if it pays after those in this pause.
+
+    It must find all of its prompt in the cache: what would have to be written is not kept alive.
+    """
+    view, anchor, info = state.view, state.view.anchor, state.info()
+    if anchor is None or state.read_only:
         return None
-    tokens = last.usage.prompt - last.usage.input + last.usage.output
-    if not is_warm(state.view, now) or tokens < state.info().min_cacheable:
+    request = _again(state, anchor)
+    factor = view.calibration.factor
+    foreseen = state.cached.foresee(request, state.clock.now(), info.min_cacheable, factor)
+    tokens = foreseen.read
+    if tokens < max(1, info.min_cacheable) or foreseen.cached > tokens:
         return None
-    steps = [p for m in state.log for p in m.parts if isinstance(p, StepFinishPart)]
-    starts = [step.started for step in steps]
-    prices = rates(state)
-    found = ping_pays(
+    write = _per_token(state.price(Usage(cache_write_5m=tokens)), tokens)
+    read = _per_token(state.price(Usage(cache_read=tokens)), tokens)
+    if write is None or read is None:
+        return None
+    sent = len(_since(state, anchor))
+    hour = round(view.static_tokens * factor) if view.static_ttl == "1h" else 0
+    pays = ping_pays(
         tokens,
-        write=prices.write,
-        read=prices.read,
-        pings=pings,
-        chance=chance_back(starts, pings),
+        write=write,
+        read=read,
+        pings=sent,
+        chance=chance_back(_starts(state), sent),
+        surviving=min(hour, tokens),
     )
-    return max(0.0, (last.started + AFTER - now) / 1000) if found.pays else None
+    return Due(request, anchor, pays) if pays.pays else None
 
 
-async def ping(state: State) -> None:
-    """Read the prefix once; what it cost is logged. A failure only means that it may die."""
-    view, info = state.view, state.info()
-    prompt = view.prompt(state.log)
-    if prompt.messages and prompt.messages[-1].role == "assistant":
-        prompt = replace(prompt, messages=(*prompt.messages, PLACEHOLDER))
-    request = ModelRequest(view.static.model, prompt, 0, state.setting("effort"))
-    started = state.clock.now()
-    try:
-        async with asyncio.timeout(LONGEST):
-            usage = await state.model().ping(request)
-    except (ModelFailed, TimeoutError):
+def restore(state: State) -> None:
+    """Know after a restart what is cached, and since when, if pings were the last to read it."""
+    anchor = state.view.anchor
+    if anchor is None:
         return
-    if usage is None:
-        return
-    usage = replace(usage, requests=1)
-    cost = state.price(usage)
-    state.cached.sent(request, started, info.min_cacheable, view.calibration.factor, usage)
-    if usage.cache_read:
-        view.kept_alive(started)
-    told = None if cost is None else money(cost)
-    state.log.spend(told)
-    await state.log.commit("ping", {"read": usage.cache_read, "cost": told})
-    state.channel.publish(SessionChanged(state.log.row.id, state.log.row.revision, "ping"))
+    for body in _since(state, anchor):
+        names = ("started", "uncached", "read", "write5m", "write1h")
+        started, *counts = (int(str(body[name])) for name in names)
+        usage = Usage(*counts)
+        if usage.prompt:
+            _follow(state, _again(state, anchor), started, usage)
+
+
+def _again(state: State, anchor: Anchor) -> ModelRequest:
+    """Build the request once more that an answer came for."""
+    asked = takewhile(lambda message: message.id != anchor.message_id, state.log)
+    prompt = state.view.prompt(asked)
+    return ModelRequest(state.view.static.model, prompt, 0, state.setting("effort"))
+
+
+def _follow(state: State, request: ModelRequest, started: Millis, usage: Usage) -> JsonObject:
+    """Take in what a ping reported of the cache; gives it as the log has it."""
+    minimum, factor = state.info().min_cacheable, state.view.calibration.factor
+    foreseen, miss = state.cached.sent(request, started, minimum, factor, usage)
+    state.view.renew(started)
+    return as_json(foreseen, miss, usage)
+
+
+def _since(state: State, anchor: Anchor) -> list[JsonObject]:
+    """Give the records of the pings since an answer, those before a restart too."""
+    pings = (record.body for record in state.log.records if record.kind == PING)
+    return [body for body in pings if body["messageId"] == anchor.message_id]
+
+
+def _starts(state: State) -> tuple[Millis, ...]:
+    parts = (part for message in state.log for part in message.parts)
+    return tuple(part.started for part in parts if isinstance(part, StepFinishPart))
+
+
+def _per_token(price: Decimal | None, tokens: int) -> float | None:
+    return None if price is None else float(price) / tokens

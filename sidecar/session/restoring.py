@@ -8,6 +8,7 @@ from sidecar.core.keepalive import hour_pays
 from sidecar.core.parts import Message, StepFinishPart
 from sidecar.core.prompt import ModelRequest, Ttl
 from sidecar.core.tokens import Calibration
+from sidecar.session import pings
 from sidecar.session.deciding import policy_of
 from sidecar.session.state import State
 from sidecar.session.views import Epoch
@@ -32,6 +33,7 @@ def restore(state: State) -> None:
         if index in foreseen:
             _foresee(state, messages, index, begin=index == foreseen[0])
         state.view.observe(messages[index], messages[: index + 1])
+    pings.restore(state)
     for epoch in epochs:
         _show(state, epoch)
     # What was missed then was told then; the log has the newest.

@@ -45,7 +45,7 @@ from sidecar.session.history import user_event
 from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
-from sidecar.session.pings import next_prompt
+from sidecar.session.pings import Pings
 from sidecar.session.recall import find_part, recall, recall_left_out
 from sidecar.session.restoring import static_ttl
 from sidecar.session.rewriting import Rewriting
@@ -77,6 +77,7 @@ class Session:
         self._metered = 0.0
         self._task: asyncio.Task[None] | None = None
         self.rewriting = Rewriting(state, self)
+        self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
 
     @property
     def id(self) -> SessionId:
@@ -204,8 +205,17 @@ class Session:
 
     async def writable(self, expected_revision: int | None) -> None:
         """Raise unless this daemon may write the session, at this revision if one is given."""
-        await self._writable()
-        self._expect(expected_revision)
+        if self._state.read_only and not await self._state.take_over():
+            raise SessionOwned(
+                "another window writes this session: continue there, or close it there first",
+                owner=self._state.owner,
+            )
+        newest = self._state.log.row.revision
+        if expected_revision not in (None, newest):
+            raise RevisionConflict(
+                f"the session is at revision {newest}, not {expected_revision}: load it again",
+                revision=newest,
+            )
 
     def rewritten(self, event: EpochChanged | None, cause: str) -> None:
         """Tell clients that the context is another now, with its meter, at once."""
@@ -233,11 +243,11 @@ class Session:
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Begin the session's task, in the daemon's task group."""
-        self._task = group.create_task(self._run(), name=f"session {self.id}")
+        self._task = group.create_task(self._run(group), name=f"session {self.id}")
 
-    async def _run(self) -> None:
+    async def _run(self, group: asyncio.TaskGroup) -> None:
         """Take prompts from the inbox, one turn at a time, until `end`."""
-        while (waiting := await next_prompt(self._state, self._inbox)) is not None:
+        while (waiting := await self._pings.until(self._inbox.get(), group)) is not None:
             if waiting not in self._line:
                 continue
             self._line.remove(waiting)
@@ -335,21 +345,6 @@ class Session:
         )
 
     # --- pieces ------------------------------------------------------------------------------
-
-    async def _writable(self) -> None:
-        if self._state.read_only and not await self._state.take_over():
-            raise SessionOwned(
-                "another window writes this session: continue there, or close it there first",
-                owner=self._state.owner,
-            )
-
-    def _expect(self, revision: int | None) -> None:
-        newest = self._state.log.row.revision
-        if revision is not None and revision != newest:
-            raise RevisionConflict(
-                f"the session is at revision {newest}, not {revision}: load it again",
-                revision=newest,
-            )
 
     def _user_message(self, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
         clock = self._state.clock

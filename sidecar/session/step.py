@@ -5,8 +5,6 @@ discarded and never in a prompt; the retry begins a new one.
 """
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from sidecar.core.errors import ModelFailed
@@ -27,7 +25,7 @@ from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.stream import AttemptFailed, BlockDelta, BlockStarted, StreamEvent
 from sidecar.core.turns import settle
-from sidecar.core.warm import TTL_MS
+from sidecar.session.cached import as_json
 from sidecar.session.context import TurnContext
 from sidecar.session.events import (
     Retrying,
@@ -35,7 +33,7 @@ from sidecar.session.events import (
     ToolChanged,
     ToolInputChunk,
 )
-from sidecar.session.gate import static_key
+from sidecar.session.gate import wait_if_cold
 
 EVENTS_PER_BREATH = 64
 """A model that never waits (offline, or a fast local one) must not keep the loop to itself."""
@@ -80,7 +78,7 @@ async def _stream(turn: TurnContext) -> StepEnd:
     request = ModelRequest(
         turn.view.static.model, turn.view.prompt(turn.log), turn.max_tokens, turn.effort
     )
-    async with _cold_gate(turn, request) as begun:
+    async with wait_if_cold(turn.cold, turn.view, request, turn.min_cacheable) as begun:
         attempt = _Attempt(turn, request)
         try:
             seen = 0
@@ -98,20 +96,6 @@ async def _stream(turn: TurnContext) -> StepEnd:
             return await attempt.finish()
         except ModelFailed as error:
             return await attempt.fail(error)
-
-
-def _cold_gate(
-    turn: TurnContext, request: ModelRequest
-) -> AbstractAsyncContextManager[Callable[[], None]]:
-    """Let requests that begin alike pass one at a time while nothing of them is cached.
-
-    What is too short to be cached by itself, or is not marked to be, is not worth a wait.
-    """
-    view = turn.view
-    mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
-    if mark is None or view.static_tokens * view.calibration.factor < turn.min_cacheable:
-        return nullcontext(lambda: None)
-    return turn.cold.request(static_key(view.static), TTL_MS[mark.ttl])
 
 
 class _Attempt:
@@ -166,16 +150,13 @@ class _Attempt:
         return StepEnd(message, self._draft.stop, self._draft.problems)
 
     def _checked(self, usage: Usage) -> JsonObject:
-        """Compare what came from the cache with what was predicted; a miss is logged with why."""
+        """Compare what came from the cache with what was predicted."""
         turn = self._turn
         factor = turn.view.calibration.factor
         foreseen, miss = turn.cached.sent(
             self._request, self._started, turn.min_cacheable, factor, usage
         )
-        told: JsonObject = {"predictedRead": foreseen.read, "read": usage.cache_read}
-        if miss is not None:
-            told |= {"miss": miss.cause, "segment": miss.segment, "reason": miss.reason}
-        return told
+        return as_json(foreseen, miss, usage)
 
     async def discard(self, event: AttemptFailed) -> None:
         """Withdraw what this attempt streamed, and say that another follows."""

@@ -202,11 +202,6 @@ class View:
             return 0
         return round(self._added(self._current(messages)) * self.calibration.factor)
 
-    def kept_alive(self, started: Millis) -> None:
-        """A request that read the whole prefix has renewed it."""
-        if self.last is not None:
-            self.last = replace(self.last, started=started)
-
     def _weigh_note(self, note: core_view.Note) -> int:
         return sum(
             count_block(block, self._count) for block in core_view.rendered_note(note).blocks
@@ -301,6 +296,11 @@ class View:
         self._off = self._beside(finish.usage.prompt, before)
         self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
         self.last = self.anchor
+
+    def renew(self, started: Millis) -> None:
+        """A request that began at `started` has read again what the last one left in the cache."""
+        if self.anchor is not None:
+            self.anchor = self.last = replace(self.anchor, started=started)
 
     def _beside(self, reported: int, sent: list[Seen]) -> int:
         """Say how far the estimate of the static part is off, by what the history leaves over.

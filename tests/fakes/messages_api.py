@@ -221,16 +221,16 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
             reply = api.take({k.lower(): v for k, v in self.headers.items()}, body)
             self.close_connection = True
             try:
-                if body["max_tokens"] == 0 and reply.failure == "none":
-                    self._whole(reply, body["model"])
-                else:
-                    self._answer(reply, body["model"])
+                self._answer(reply, body["model"], streamed=body.get("stream") is True)
             except (BrokenPipeError, ConnectionResetError):
                 api.closed_early.set()
 
-        def _answer(self, reply: Reply, model: str) -> None:
+        def _answer(self, reply: Reply, model: str, *, streamed: bool) -> None:
             if reply.failure == "status":
                 self._refuse(reply)
+                return
+            if not streamed:
+                self._whole(reply, model)
                 return
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
@@ -245,18 +245,6 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
                     return
                 self._send(kind, data)
                 time.sleep(reply.pace)
-
-        def _whole(self, reply: Reply, model: str) -> None:
-            """Answer a request for no output: not streamed, and empty."""
-            usage = {**reply.usage, "output_tokens": 0}
-            message = {"id": "msg_ping", "type": "message", "role": "assistant", "model": model}
-            told = {**message, "content": [], "stop_reason": "max_tokens", "usage": usage}
-            payload = json.dumps(told).encode()
-            self.send_response(200)
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(payload)))
-            self.end_headers()
-            self.wfile.write(payload)
 
         def _send(self, kind: str, data: Body) -> None:
             payload = json.dumps({"type": kind, **data})
@@ -277,11 +265,21 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
 
         def _refuse(self, reply: Reply) -> None:
             error = {"type": "error", "error": {"type": reply.error, "message": reply.message}}
-            payload = json.dumps(error).encode()
-            self.send_response(reply.code)
+            self._json(reply.code, error, reply.headers)
+
+        def _whole(self, reply: Reply, model: str) -> None:
+            """Answer without a stream; only what asks for no tokens does that here."""
+            usage = {"input_tokens": 0, **reply.usage, "output_tokens": 0}
+            message = {"id": "msg_fake", "type": "message", "role": "assistant", "model": model}
+            end = {"content": [], "stop_reason": "max_tokens", "usage": usage}
+            self._json(200, {**message, **end}, reply.headers)
+
+        def _json(self, code: int, body: Body, headers: dict[str, str]) -> None:
+            payload = json.dumps(body).encode()
+            self.send_response(code)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(payload)))
-            for name, value in reply.headers.items():
+            for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(payload)

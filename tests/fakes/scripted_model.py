@@ -87,22 +87,29 @@ def calls(*tools: tuple[str, str, object], words: str = "", prompt: int = 100) -
 
 @dataclass
 class ScriptedModel:
-    """Gives its responses in order, and keeps every request."""
+    """Gives its responses in order, and keeps every request; pings have `answers` of their own."""
 
     responses: list[Script] = field(default_factory=list)
     requests: list[ModelRequest] = field(default_factory=list)
     observe: Callable[[ModelRequest], None] = lambda _: None
     pings: list[ModelRequest] = field(default_factory=list)
-    ping_usage: Usage | None = None
-
-    async def ping(self, request: ModelRequest) -> Usage | None:
-        """Keep the request, and answer with the usage that the test has set."""
-        self.pings.append(request)
-        return self.ping_usage
+    answers: list["Hold | Exception"] = field(default_factory=list)
 
     def body(self, request: ModelRequest) -> JsonObject:
         """Give something that stands for a body."""
         return {"model": request.model, "messages": len(request.prompt.messages)}
+
+    async def ping(self, request: ModelRequest) -> Usage:
+        """Keep a ping; `answers` make pings wait or fail."""
+        self.pings.append(request)
+        self.observe(request)
+        match self.answers.pop(0) if self.answers else None:
+            case Hold() as hold:
+                hold.reached.set()
+                await hold.released.wait()
+            case Exception() as error:
+                raise error
+        return Usage()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Play the next response."""

@@ -34,6 +34,7 @@ def good() -> dict[str, Any]:
 
 def test_a_good_request_is_taken() -> None:
     assert refusal(good()) is None
+    assert refusal({**good(), "max_tokens": 0}) is None
 
 
 def drop_result(body: Any) -> None:
@@ -83,7 +84,7 @@ def hot(body: Any) -> None:
 
 
 def no_limit(body: Any) -> None:
-    body["max_tokens"] = 0
+    body.update(max_tokens=0, stream=True)
 
 
 def bad_name(body: Any) -> None:

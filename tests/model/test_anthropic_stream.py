@@ -242,3 +242,41 @@ async def test_a_cloud_that_is_not_set_up_says_what_is_missing(
     unknown = AnthropicModel(Endpoint("elsewhere"), now=lambda: 0, random=lambda: 0.0)
     with pytest.raises(ModelFailed, match="there are anthropic, bedrock"):
         await gather(unknown)
+
+
+async def test_a_ping_reads_the_prompt_and_asks_for_no_answer() -> None:
+    with FakeMessagesApi() as api:
+        source, asked = model(api), request("hello " * 1000)
+        await gather(source, asked)
+        usage = await source.ping(asked)
+        sent, pinged = (recorded.body for recorded in api.requests)
+        assert api.refused == []
+        assert api.requests[1].headers["x-sidecar-purpose"] == "turn"
+    assert {**sent, "stream": True, "max_tokens": 0} == {**pinged, "stream": True}
+    assert "stream" not in pinged
+    assert usage.cache_read > 1000
+    assert (usage.cache_write_5m, usage.output, usage.requests) == (0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        (status(529, "overloaded_error"), "overloaded"),
+        (status(400, "invalid_request_error"), "bad_request"),
+    ],
+)
+async def test_a_ping_is_tried_once(failure: Reply, kind: str) -> None:
+    with FakeMessagesApi() as api:
+        api.script(failure)
+        with pytest.raises(ModelFailed) as failed:
+            await model(api).ping(request())
+        assert len(api.requests) == 1
+    assert failed.value.kind == kind
+    assert failed.value.__suppress_context__
+
+
+async def test_a_ping_without_a_key_says_so() -> None:
+    with pytest.raises(ModelFailed, match="ANTHROPIC_API_KEY"):
+        await AnthropicModel(Endpoint("anthropic"), now=lambda: 0, random=lambda: 0.0).ping(
+            request()
+        )

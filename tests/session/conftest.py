@@ -144,12 +144,37 @@ class World:
     config: Config = field(default_factory=Config)
     net: Net = field(default_factory=Net)
     open: list[Sessions] = field(default_factory=list)
+    sleepers: list[tuple[int, asyncio.Event]] = field(default_factory=list)
+    slept: asyncio.Event = field(default_factory=asyncio.Event)
     instructions: ReadInstructions = no_instructions
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
 
     def now(self) -> int:
         self.time += 1
         return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep until the test lets that much time pass."""
+        woken = asyncio.Event()
+        sleeper = (self.time + round(seconds * 1000), woken)
+        self.sleepers.append(sleeper)
+        self.slept.set()
+        try:
+            await woken.wait()
+        finally:
+            if sleeper in self.sleepers:
+                self.sleepers.remove(sleeper)
+
+    async def let_pass(self, milliseconds: int) -> None:
+        """Let time pass, for someone who sleeps."""
+        async with asyncio.timeout(LIMIT):
+            while not self.sleepers:
+                self.slept.clear()
+                await self.slept.wait()
+        self.time += milliseconds
+        for sleeper in [one for one in self.sleepers if one[0] <= self.time]:
+            self.sleepers.remove(sleeper)
+            sleeper[1].set()
 
     def new_id(self, prefix: str) -> str:
         self.minted += 1
@@ -164,7 +189,7 @@ class World:
         environment = Environment(
             store=store,
             config=self.config,
-            clock=Clock(self.now, self.new_id),
+            clock=Clock(self.now, self.new_id, self.sleep),
             buffers=buffers,
             count=lambda text: len(text) // 4,
             model_for=lambda _: model,

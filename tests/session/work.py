@@ -34,6 +34,12 @@ class BilledModel(ScriptedModel):
         """Give the real body."""
         return encode(request)
 
+    async def ping(self, request: ModelRequest) -> Usage:
+        """Have the prompt read, with a bill."""
+        await super().ping(request)
+        told = None if self.cache is None else self.cache.request(encode(request))
+        return Usage() if told is None else _usage(told, 0)
+
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Play the next response, with a bill."""
         told = None if self.cache is None else self.cache.request(encode(request))
