@@ -3,7 +3,7 @@
 Nothing here changes the session, so that a dry run and a preview say what would happen.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -17,7 +17,7 @@ from sidecar.core.rebuild import HEAD
 from sidecar.core.render import Region
 from sidecar.core.units import Item
 from sidecar.core.view import Dropped, Note, Rewrite, Truncated, fold_rewrites
-from sidecar.session.emergency import drop_oldest
+from sidecar.session.emergency import cut_newest, drop_oldest
 from sidecar.session.gauge import rates
 from sidecar.session.instructions import renewed
 from sidecar.session.planner import Planner, Scene, anchor_after
@@ -69,7 +69,7 @@ def is_automatic(state: State) -> bool:
 def decide(state: State, planner: Planner, scene: Scene) -> Decision | None:
     """Ask the session's policy whether the view should be rewritten before the next request.
 
-    When the provider has refused the prompt's length, there is a last rung below the policy.
+    When the provider has refused the prompt's length, there are last rungs below the policy.
     """
     if not is_automatic(state):
         return None
@@ -81,10 +81,9 @@ def decide(state: State, planner: Planner, scene: Scene) -> Decision | None:
     situation = planner.situation(state, scene, standing)
     plan = policy.plan(situation, cause)
     decision = None if plan is None else complete(state, scene, plan, situation)
-    if decision is None and scene.overflow:
-        plan = drop_oldest(situation)
-        decision = None if plan is None else complete(state, scene, plan, situation)
-    return decision
+    if not scene.overflow:
+        return decision
+    return _fitting(state, scene, situation, decision, (drop_oldest, cut_newest))
 
 
 def decide_by_hand(state: State, planner: Planner, scene: Scene, strategy: str | None) -> Decision:
@@ -106,12 +105,33 @@ def decide_by_hand(state: State, planner: Planner, scene: Scene, strategy: str |
     situation = planner.situation(state, scene, standing)
     plan = chosen.plan(situation, "user")
     decision = None if plan is None else complete(state, scene, plan, situation)
+    if standing.used > standing.limit:
+        decision = _fitting(state, scene, situation, decision, (cut_newest,))
     if decision is None:
         raise NothingToDo(
             "there is nothing worth leaving out yet: the context is small, or all of it is pinned, "
             "new, or was typed by you"
         )
     return decision
+
+
+def _fitting(
+    state: State,
+    scene: Scene,
+    situation: Situation,
+    found: Decision | None,
+    rungs: Sequence[Callable[[Situation], Plan | None]],
+) -> Decision | None:
+    """Go down the rungs until the prompt fits; where it never does, give what frees most."""
+    tried = [] if found is None else [found]
+    for rung in rungs:
+        if tried and tried[-1].recorded.tokens_after <= situation.standing.limit:
+            break
+        plan = rung(situation)
+        decision = None if plan is None else complete(state, scene, plan, situation)
+        if decision is not None:
+            tried.append(decision)
+    return min(tried, key=lambda one: one.recorded.tokens_after, default=None)
 
 
 def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:

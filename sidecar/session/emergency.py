@@ -1,14 +1,32 @@
-"""The last rung, when the provider says that the prompt is too long: no model, no policy."""
+"""The last rungs, when the provider says that the prompt is too long: no model, no policy."""
+
+from dataclasses import replace
 
 from sidecar.core.guard import untouchable
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, tokens_of
+from sidecar.core.rebuild import shorten_arrivals
 from sidecar.core.units import Item
-from sidecar.core.view import Dropped, Placeholder
+from sidecar.core.view import Cause, Dropped, Placeholder
 
 NOTE = (
     "[The oldest half of this conversation was left out because the provider refused its length. "
     f'recall {{"id": "{REWRITE_ID}"}} lists it; with "pattern" it searches it.]'
 )
+
+EACH = 0.06
+TOGETHER = 0.10
+"""Shares of the window that new results may take, each and all of them."""
+
+
+def cut_newest(situation: Situation) -> Plan | None:
+    """Cut results that no answered request has carried: they alone may be more than fits."""
+    window = situation.standing.window
+    each, together = round(EACH * window), round(TOGETHER * window)
+    plan = shorten_arrivals(situation, each, "emergency", together=together)
+    if plan is None:
+        return None
+    cause: Cause = "overflow" if situation.standing.overflow else "user"
+    return replace(plan, cause=cause, reason="what has just come is more than fits")
 
 
 def drop_oldest(situation: Situation) -> Plan | None:

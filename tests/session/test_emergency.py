@@ -111,3 +111,21 @@ async def test_it_does_not_go_on_for_ever(desk: Desk, refusals: int) -> None:
     assert len(desk.of(EpochChanged)) == 1
     desk.model.responses.clear()
     await worker.turns(1, 2)
+
+
+async def test_what_has_just_come_is_cut_where_nothing_older_can_go(desk: Desk) -> None:
+    worker = await desk.worker(policy="dyad", window=64_000)
+    desk.editor.tools["look"] = lambda given: "\n".join(
+        f"{given['path']} line {number}" for number in range(1900)
+    )
+    desk.script(worker.step(), [TOO_LONG], says("fits"))
+    result = await desk.ask(worker.session, "Look at the large one.")
+    assert result.stop_reason == "end_turn", result.error
+    refused, sent = (json.dumps(desk.model.body(r)) for r in desk.model.requests[-2:])
+    assert "Look at the large one." in sent
+    assert "src/file_1.py line 0" in sent
+    assert "src/file_1.py line 1899" in sent
+    assert len(sent) < len(refused)
+    [whole] = [p for m in desk.messages(worker.session) for p in m.parts if isinstance(p, ToolPart)]
+    recalled = await worker.session.recall(whole.id, 0, None, "line 1250")
+    assert "src/file_1.py line 1250" in recalled.content
