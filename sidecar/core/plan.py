@@ -1,6 +1,6 @@
 """What a policy is told and what it answers: the standing, the situation, the plan."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -97,13 +97,18 @@ Asking: TypeAlias = Literal["extension", "fresh"]
 class Summary:
     """A summary that the plan wants from a model: how it is asked for and how long it may be.
 
-    `input_tokens` is what a fresh request sends.
+    `input_tokens` is what a fresh request sends, `calls` how many the system makes that a preset
+    is named after: here it is one at most. `prompt` is what the model is told to write, or empty
+    for the usual sections. `finish` makes the final plan of what the model wrote; without one the
+    text stands before the plan's other notes. It raises `ValueError` for what cannot be used.
     """
 
     asking: Asking
     input_tokens: int
     output_tokens: int = 1_500
     calls: int = 1
+    prompt: str = ""
+    finish: "Callable[[Plan, Situation, str], Plan] | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,8 @@ class Plan:
 
     `first` is the index among the situation's items of the first that changes; `note` is the
     text that stands before it for what was left out, and `excerpt`, which comes first, holds
-    lines of it word for word; `retired` are earlier notes that go.
+    lines of it word for word; `retired` are earlier notes that go. `told` is the summary, once
+    there is one: it stands before both.
     `figures` are the numbers of the decision, for the log and for people.
     """
 
@@ -131,6 +137,7 @@ class Plan:
     figures: Mapping[str, float] = field(default_factory=dict)
     excerpt: str = ""
     excerpt_tokens: int = 0
+    told: str = ""
 
 
 class Policy(Protocol):
