@@ -88,6 +88,12 @@ class Config:
     """Whether the policy may rewrite the context by itself."""
     auto_continue: bool = True
     """Whether a turn goes on by itself after a compaction in its middle."""
+    summaries: bool = True
+    """Whether a model may be asked for summaries; else they are made of the log's own words."""
+    summary_model: str = ""
+    """A cheaper model for summaries, asked where that costs less than asking the session's own."""
+    idle_compaction: bool = True
+    """Whether a rewrite that is about to be needed may be made while the user is idle."""
     keep_alive: bool = False
     """Whether the cached prefix is kept alive through pauses, where that pays."""
     instructions: bool = True

@@ -95,23 +95,30 @@ def _list(value: object) -> tuple[str, ...]:
 
 
 def _preserve(value: object) -> Mapping[str, Preserve]:
-    """Read `{patterns, tools, texts}`, for all agents, or the same by an agent's name."""
+    """Read `{patterns, tools, texts, focus}`, for all agents, or the same by an agent's name."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {tools = ["skill"], patterns = ["^PLAN"]}.')  # noqa: TRY004 - same
-    parts = {"patterns", "tools", "texts"}
+    parts = {*LISTED, "focus"}
     tables = {ANY_AGENT: value} if parts & set(value) else value
     return {str(agent): _kept(table) for agent, table in tables.items()}
 
 
+LISTED = ("patterns", "tools", "texts")
+
+
 def _kept(table: object) -> Preserve:
     if not isinstance(table, Mapping):
-        raise ValueError("must hold patterns, tools or texts, each a list.")  # noqa: TRY004 - same
-    given = {key: _list(value) for key, value in table.items()}
-    unknown = set(given) - {"patterns", "tools", "texts"}
+        raise ValueError("must hold patterns, tools or texts, each a list, or focus.")  # noqa: TRY004 - same
+    given = {key: _list(value) for key, value in table.items() if key != "focus"}
+    unknown = set(given) - set(LISTED)
     if unknown:
-        raise ValueError(f"has patterns, tools and texts, not {', '.join(sorted(unknown))}.")
+        has = "patterns, tools, texts and focus"
+        raise ValueError(f"has {has}, not {', '.join(sorted(unknown))}.")
     return Preserve(
-        given.get("patterns", ()), frozenset(given.get("tools", ())), given.get("texts", ())
+        given.get("patterns", ()),
+        frozenset(given.get("tools", ())),
+        given.get("texts", ()),
+        _text(table.get("focus", "")),
     )
 
 
@@ -130,6 +137,9 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "auto_continue": _flag,
         "instructions": _flag,
         "keep_alive": _flag,
+        "summaries": _flag,
+        "summary_model": _text,
+        "idle_compaction": _flag,
         "provider.name": _name,
         "provider.base_url": _url,
         "provider.api_key": _secret,

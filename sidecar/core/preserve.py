@@ -28,16 +28,18 @@ _SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 
 @dataclass(frozen=True, slots=True)
 class Preserve:
-    """What must not be shortened or dropped.
+    """What must not be shortened or dropped, and what a summary of the rest should dwell on.
 
     `patterns` are regular expressions, searched in a part's text, its call and its argument;
-    `texts` are looked for there word for word; `tools` are names of tools, in any case.
+    `texts` are looked for there word for word; `tools` are names of tools, in any case. `focus`
+    is said to whoever writes a summary.
     Raises `ValueError` for a pattern that is none.
     """
 
     patterns: tuple[str, ...] = ()
     tools: frozenset[str] = frozenset()
     texts: tuple[str, ...] = ()
+    focus: str = ""
 
     def __post_init__(self) -> None:
         for pattern in self.patterns:
@@ -48,10 +50,11 @@ class Preserve:
             tuple(dict.fromkeys(self.patterns + other.patterns)),
             self.tools | other.tools,
             tuple(dict.fromkeys(self.texts + other.texts)),
+            " ".join(filter(None, (self.focus, other.focus))),
         )
 
     def __bool__(self) -> bool:
-        return bool(self.patterns or self.tools or self.texts)
+        return bool(self.patterns or self.tools or self.texts or self.focus)
 
 
 @lru_cache(maxsize=256)

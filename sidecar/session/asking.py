@@ -1,0 +1,69 @@
+"""Asks a model something beside the conversation: nothing of it becomes part of the history."""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from sidecar.core.errors import ModelFailed
+from sidecar.core.fold import Draft, fold
+from sidecar.core.parts import Millis, PartId, TextPart, Usage
+from sidecar.core.pricing import money, price
+from sidecar.core.prompt import ModelRequest
+from sidecar.core.stream import AttemptFailed
+from sidecar.session.gate import wait_if_cold
+from sidecar.session.state import State
+
+LIMIT = 180.0
+"""Seconds that an answer may take, all attempts together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote, and what that cost in USD (`None`: nobody knows)."""
+
+    text: str
+    usage: Usage
+    cost: str | None
+    started: Millis
+
+
+async def ask(state: State, request: ModelRequest) -> Reply:
+    """Send a request and gather the text of its answer; calls and thinking in it are left out.
+
+    What it cost is added to the session, and is durable with the next commit. The session's own
+    model is followed: what it read of the cache lives on.
+
+    Raises:
+        ModelFailed: no answer came, or none in time.
+    """
+    environment = state.environment
+    started, draft = state.clock.now(), Draft()
+    minimum = environment.info(request.model).min_cacheable
+    own = request.model == state.view.static.model
+    try:
+        async with (
+            asyncio.timeout(LIMIT),
+            wait_if_cold(environment.cold, state.view, request, minimum) as begun,
+        ):
+            number = 0
+            async for event in environment.model_for(request.model).stream(request):
+                if isinstance(event, AttemptFailed):
+                    draft, started = Draft(), state.clock.now()
+                    continue
+                begun()
+                number += 1
+                draft = fold(draft, event, PartId(f"beside {number}"))
+    except TimeoutError:
+        text = f"no answer within {LIMIT:.0f} seconds"
+        raise ModelFailed(text, kind="network", retryable=True) from None
+    usage = replace(draft.usage, requests=1)
+    spent = price(environment.info(request.model), usage)
+    cost = None if spent is None else money(spent)
+    if usage.prompt:
+        state.log.spend(cost)
+        if own:
+            factor = state.view.calibration.factor
+            state.cached.sent(request, started, minimum, factor, usage)
+            if usage.cache_read:
+                state.view.renew(started)
+    text = "\n\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
+    return Reply(text.strip(), usage, cost, started)
