@@ -12,3 +12,20 @@ def digest(data: bytes, previous: str = "") -> str:
         state.update(previous.encode("ascii"))
     state.update(data)
     return TAG + state.hexdigest()
+
+
+def content_hash(text: str) -> str:
+    """Hash a file's text as it stands on disk: `sha256:` and 64 hex digits.
+
+    What was no UTF-8 is a lone surrogate in it, and the byte that it was is hashed. Text with
+    other lone surrogates was never written; it gets a hash that no file has.
+    """
+    try:
+        return bytes_hash(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        return bytes_hash(text.encode("utf-8", "surrogatepass"))
+
+
+def bytes_hash(data: bytes) -> str:
+    """Hash a file's bytes, as `content_hash` does its text."""
+    return "sha256:" + hashlib.sha256(data).hexdigest()

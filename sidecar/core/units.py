@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sidecar.core.deeds import Deed, deeds_of
 from sidecar.core.names import NameIndex, names_in
 from sidecar.core.outcome import argument, failed, result_text, status
 from sidecar.core.parts import (
@@ -35,7 +36,7 @@ class Unit:
     `turn` and `step` count from 0; `step` is the request that wrote the part, or for what the
     user sent the first that carries it. `names` are the identifiers in `text` and in the call,
     `call_names` those of the call alone. `call` is the call's input as text. `at` is when the
-    message was made, 0 when that is not known.
+    message was made, 0 when that is not known. `deeds` are what a call did.
     """
 
     part_id: PartId
@@ -53,6 +54,7 @@ class Unit:
     failed: bool = False
     running: bool = False
     at: Millis = 0
+    deeds: tuple[Deed, ...] = ()
 
 
 @dataclass(slots=True)
@@ -136,6 +138,7 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
         failed(part),
         isinstance(part.state, ToolPending | ToolRunning),
         message.created,
+        deeds_of(part),
     )
 
 
