@@ -1,7 +1,9 @@
 """Blobs: bytes under their hash, compressed, once for all who refer to them."""
 
 import sqlite3
+import threading
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import zstandard
 
@@ -16,17 +18,50 @@ MIN_COMPRESS_BYTES = 128
 """Below this a zstd frame is seldom smaller than what it holds."""
 
 
+class _Press(threading.local):
+    """A compressor for each thread: making one takes longer than compressing a small file."""
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress
+
+
+_press = _Press()
+
+
+@dataclass(frozen=True, slots=True)
+class PressedBlob:
+    """A blob as it is stored: its hash, its size before compression, and the compressed bytes."""
+
+    hash: str
+    size: int
+    encoding: str
+    data: bytes
+
+
+def press(data: bytes) -> PressedBlob:
+    """Hash and compress; for threads that spare the writer this work."""
+    packed = _compressed(data)
+    encoding = "raw" if packed is None else "zstd"
+    return PressedBlob(digest(data), len(data), encoding, data if packed is None else packed)
+
+
+def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> int:
+    """Keep a blob unless it is there; gives the bytes that this took."""
+    done = con.execute(
+        "INSERT OR IGNORE INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)",
+        (blob.hash, blob.size, blob.encoding, blob.data),
+    )
+    return len(blob.data) if done.rowcount else 0
+
+
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
     """Keep bytes under their hash unless they are there; raises StorageFailed for a wrong hash."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
         return
-    if digest(data) != name:
+    blob = press(data)
+    if blob.hash != name:
         raise StorageFailed(f"Not stored: {name} is not the hash of its content.", kind="io")
-    packed = _compressed(data)
-    con.execute(
-        "INSERT INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)",
-        (name, len(data), "raw" if packed is None else "zstd", data if packed is None else packed),
-    )
+    put_pressed(con, blob)
 
 
 def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
@@ -37,7 +72,7 @@ def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
     size, encoding, stored = found
     if not isinstance(stored, bytes):
         raise BodyBroken(f"blob {name} is damaged: it holds no bytes")
-    data = _restored(name, size, encoding, stored)
+    data = expand(name, size, encoding, stored)
     if digest(data) != name:
         raise BodyBroken(f"blob {name} is damaged: its content has another hash")
     return data
@@ -64,7 +99,9 @@ def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[
 def drop_unreferenced(con: sqlite3.Connection, names: Iterable[str]) -> None:
     """Remove those of these blobs that nobody refers to any more."""
     con.executemany(
-        "DELETE FROM blob WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM reference WHERE hash = ?1)",
+        """DELETE FROM blob WHERE hash = ?1
+        AND NOT EXISTS (SELECT 1 FROM reference WHERE hash = ?1)
+        AND NOT EXISTS (SELECT 1 FROM holding WHERE hash = ?1)""",
         [(name,) for name in names],
     )
 
@@ -72,11 +109,12 @@ def drop_unreferenced(con: sqlite3.Connection, names: Iterable[str]) -> None:
 def _compressed(data: bytes) -> bytes | None:
     if len(data) < MIN_COMPRESS_BYTES:
         return None
-    packed = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress(data)
+    packed = _press.compress(data)
     return packed if len(packed) < len(data) else None
 
 
-def _restored(name: str, size: int, encoding: str, stored: bytes) -> bytes:
+def expand(name: str, size: int, encoding: str, stored: bytes) -> bytes:
+    """Give the bytes that were compressed; raises BodyBroken, which names the blob."""
     match encoding:
         case "raw":
             data = stored

@@ -14,6 +14,7 @@ from sidecar.store import files, lease, reading
 from sidecar.store.changes import apply_all, weight
 from sidecar.store.faults import FAULTS, READ_ONLY, storage_failed
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
+from sidecar.store.snapshots import SnapshotRows
 from sidecar.store.values import (
     Change,
     DeleteSession,
@@ -53,6 +54,7 @@ class Store:
         else:
             self._why = source
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
+        self.snapshots = SnapshotRows(self._submit, self._read)
         self._closed = False
 
     @classmethod

@@ -65,7 +65,40 @@ def _sessions_and_log(con: sqlite3.Connection) -> None:
         con.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (("sessions_and_log", _sessions_and_log),)
+def _snapshots(con: sqlite3.Connection) -> None:
+    for statement in (
+        """CREATE TABLE workspace (
+            id INTEGER PRIMARY KEY, root BLOB NOT NULL UNIQUE, base INTEGER NOT NULL,
+            head INTEGER NOT NULL, complete INTEGER NOT NULL, held INTEGER NOT NULL
+        )""",
+        # No number is used twice, so that an old one never means another snapshot.
+        """CREATE TABLE snapshot (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            workspace_id INTEGER NOT NULL REFERENCES workspace (id),
+            parent INTEGER, at INTEGER NOT NULL, body BLOB NOT NULL
+        )""",
+        "CREATE INDEX snapshot_by_workspace ON snapshot (workspace_id, id)",
+        # The state at the head of each workspace, with the stats that prove it unchanged.
+        """CREATE TABLE tree (
+            workspace_id INTEGER NOT NULL, path BLOB NOT NULL,
+            mode INTEGER NOT NULL, hash TEXT NOT NULL, size INTEGER NOT NULL, lost TEXT,
+            version INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
+            inode INTEGER NOT NULL, racy INTEGER NOT NULL, followed INTEGER NOT NULL,
+            PRIMARY KEY (workspace_id, path)
+        ) WITHOUT ROWID""",
+        """CREATE TABLE holding (
+            hash TEXT NOT NULL, snapshot_id INTEGER NOT NULL,
+            PRIMARY KEY (hash, snapshot_id)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX holding_by_snapshot ON holding (snapshot_id)",
+    ):
+        con.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    ("sessions_and_log", _sessions_and_log),
+    ("snapshots", _snapshots),
+)
 
 
 def version(con: sqlite3.Connection) -> int:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from sidecar.store import rows
 from sidecar.store.blobs import get_blob
+from sidecar.store.deltas import unpack_delta
 from sidecar.store.faults import FAULTS, storage_failed
 from sidecar.store.fields import BodyBroken
 from sidecar.store.migrations import MIGRATIONS, migrate, version
@@ -36,7 +37,17 @@ class Tally:
 def verify(con: sqlite3.Connection) -> VerifyReport:
     """Check everything that a connection sees."""
     tally = Tally()
-    for check in (_file, _schema, _blobs, _sessions, _messages, _parts, _records, _references):
+    for check in (
+        _file,
+        _schema,
+        _blobs,
+        _sessions,
+        _messages,
+        _parts,
+        _records,
+        _references,
+        _snapshots,
+    ):
         try:
             check(con, tally)
         except FAULTS as error:
@@ -127,6 +138,19 @@ def _references(con: sqlite3.Connection, tally: Tally) -> None:
             tally.problems.append(f"{_name(place)} uses blob {name} without a reference to it")
         elif (session_id, holder, name) not in tally.referred:
             tally.problems.append(f"{_name(place)} has a reference to blob {name} but no use of it")
+
+
+def _snapshots(con: sqlite3.Connection, tally: Tally) -> None:
+    for number, body in con.execute("SELECT id, body FROM snapshot ORDER BY id"):
+        try:
+            unpack_delta(body)
+        except BodyBroken as error:
+            tally.problems.append(f"snapshot {number} cannot be read: {error}")
+    missing = con.execute(
+        "SELECT snapshot_id, hash FROM holding WHERE hash NOT IN (SELECT hash FROM blob)"
+    )
+    for number, name in missing:
+        tally.problems.append(f"snapshot {number} holds blob {name}, which is missing")
 
 
 def _body(

@@ -1,0 +1,208 @@
+"""What a folder held at a moment, and what became of it: entries, changes, renames. Pure.
+
+Paths are bytes, relative, with `/` between names, as the file system has them; how they are shown
+is the caller's affair.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, NewType, TypeAlias
+
+SnapshotId = NewType("SnapshotId", int)
+"""Names a snapshot of one workspace; later ones are larger."""
+
+Kind: TypeAlias = Literal["file", "folder", "link"]
+ChangeKind: TypeAlias = Literal["created", "edited", "deleted", "mode", "replaced", "seen", "lost"]
+Loss: TypeAlias = Literal["large", "full", "unreadable", "unstable", "unread", "ignored"]
+"""Why the content of an entry is not stored, so that it cannot be restored.
+
+`large`: over the limit for one file. `full`: over the limit for a snapshot or a workspace.
+`unreadable`: there was no right to read it. `unstable`: it changed whenever it was read.
+`unread`: it changed before it was first read. `ignored`: the rules left it out then.
+"""
+
+_FORMAT = 0o170000
+_FOLDER = 0o040000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One path of a tree.
+
+    `mode` is the whole `st_mode`, `size` in bytes. `hash` is the `core.digest.digest` of the file's
+    bytes, or of the link's target; empty for folders and where `lost` says why there is none.
+    `version` tells two contents apart that have no hash (ns); 0 otherwise.
+    """
+
+    mode: int
+    hash: str = ""
+    size: int = 0
+    lost: Loss | None = None
+    version: int = 0
+
+    @property
+    def kind(self) -> Kind:
+        """Tell what it is."""
+        match self.mode & _FORMAT:
+            case 0o040000:
+                return "folder"
+            case 0o120000:
+                return "link"
+            case _:
+                return "file"
+
+    @property
+    def is_folder(self) -> bool:
+        """Tell whether it is a folder."""
+        return self.mode & _FORMAT == _FOLDER
+
+    @property
+    def restorable(self) -> bool:
+        """Tell whether it can be made again from what is stored."""
+        return self.lost is None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of a path; `None` is absence. The two are never equal."""
+
+    path: bytes
+    old: Entry | None
+    new: Entry | None
+
+    @property
+    def kind(self) -> ChangeKind:
+        """Name the change.
+
+        `replaced`: another kind of entry, say a link for a file. `seen` and `lost`: rules about
+        what is ignored changed, and with them only what is looked at; nothing says that the
+        file itself changed.
+        """
+        old, new = self.old, self.new
+        if old is None:
+            return "created"
+        if new is None:
+            return "deleted"
+        if old.lost == "ignored":
+            return "seen"
+        if new.lost == "ignored":
+            return "lost"
+        if old.kind != new.kind:
+            return "replaced"
+        return "edited" if content(old) != content(new) else "mode"
+
+
+Delta: TypeAlias = tuple[Change, ...]
+"""Changes between two states, sorted by path, each path once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """A file or link that left one path while the same content came to another."""
+
+    old: bytes
+    new: bytes
+
+
+class Seen(NamedTuple):
+    """An entry and the stat that it had (ns), by which it is known to be the same later.
+
+    A tuple, because there are as many as files and making frozen ones would take twice as long.
+    `racy`: it was read within the grain of its own time stamp, so the stat alone proves nothing.
+    `followed`: it is kept although the rules ignore it, because a tool of ours wrote it.
+    """
+
+    entry: Entry
+    mtime: int
+    ctime: int
+    inode: int
+    racy: bool = False
+    followed: bool = False
+
+
+def content(entry: Entry) -> tuple[str, int, int]:
+    """Give what tells two contents apart."""
+    return entry.hash, entry.size, entry.version
+
+
+def compare(before: Mapping[bytes, Entry], after: Mapping[bytes, Entry]) -> Delta:
+    """Give what leads from one state to another."""
+    found = [
+        Change(path, before.get(path), after.get(path))
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    ]
+    return tuple(sorted(found, key=_path))
+
+
+def net(deltas: Iterable[Delta]) -> Delta:
+    """Give what several deltas, each from where the one before it led, do together."""
+    together: dict[bytes, Change] = {}
+    for delta in deltas:
+        for change in delta:
+            before = together.get(change.path)
+            old = change.old if before is None else before.old
+            together[change.path] = Change(change.path, old, change.new)
+    return tuple(sorted((c for c in together.values() if c.old != c.new), key=_path))
+
+
+def inverse(delta: Delta) -> Delta:
+    """Give the way back."""
+    return tuple(Change(change.path, change.new, change.old) for change in delta)
+
+
+def apply(state: Mapping[bytes, Entry], delta: Delta) -> dict[bytes, Entry]:
+    """Give the state that a delta leads to; where it does not fit, the delta is believed."""
+    after = dict(state)
+    for change in delta:
+        if change.new is None or change.new.lost == "ignored":
+            after.pop(change.path, None)
+        else:
+            after[change.path] = change.new
+    return after
+
+
+def renames(delta: Delta) -> tuple[Rename, ...]:
+    """Pair what was deleted with what was created, where the content is the same.
+
+    Empty files have nothing to be known by, and pair only under the same name. Of several that
+    fit, the one with the same name is taken, then the one that comes first.
+    """
+    gone: dict[tuple[str, str], list[bytes]] = {}
+    for change in delta:
+        if change.new is None and change.old is not None and change.old.hash:
+            gone.setdefault((change.old.kind, change.old.hash), []).append(change.path)
+    found: list[Rename] = []
+    came = [c for c in delta if c.old is None and c.new is not None and c.new.hash]
+    for same_name in (True, False):
+        rest: list[Change] = []
+        for change in came:
+            assert change.new is not None
+            paths = gone.get((change.new.kind, change.new.hash), [])
+            old = _origin(change.path, paths, same_name=same_name or not change.new.size)
+            if old is None:
+                rest.append(change)
+                continue
+            paths.remove(old)
+            found.append(Rename(old, change.path))
+        came = rest
+    return tuple(sorted(found, key=lambda rename: rename.new))
+
+
+def parent(path: bytes) -> bytes:
+    """Give the folder that a path lies in; empty for the root."""
+    return path.rpartition(b"/")[0]
+
+
+def name(path: bytes) -> bytes:
+    """Give the last name of a path."""
+    return path.rpartition(b"/")[2]
+
+
+def _origin(path: bytes, candidates: list[bytes], *, same_name: bool) -> bytes | None:
+    fitting = (old for old in candidates if not same_name or name(old) == name(path))
+    return next(fitting, None)
+
+
+def _path(change: Change) -> bytes:
+    return change.path

@@ -1,0 +1,266 @@
+"""Chains of snapshots as SQL, on a connection whose transaction is somebody else's.
+
+Each workspace has one chain: a base and the deltas that follow it, up to a head. Blobs that a
+delta names are held by it until it is swept.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sidecar.core.tree import Delta, Entry, Seen, SnapshotId
+from sidecar.store.blobs import PressedBlob, drop_unreferenced, put_pressed
+from sidecar.store.deltas import pack_delta, unpack_delta
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A workspace as stored.
+
+    `complete`: the content of its first state has been stored as far as the limits allow.
+    `base`: the snapshot that its chain begins with. `held`: the bytes that its blobs take on the
+    disk. `tree`: the state at `head`, by path.
+    """
+
+    id: int
+    base: SnapshotId
+    head: SnapshotId
+    complete: bool
+    held: int
+    tree: dict[bytes, Seen]
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What leads from one snapshot to the next. `tree`: the paths whose stat is another now."""
+
+    delta: Delta
+    blobs: Sequence[PressedBlob]
+    tree: Sequence[tuple[bytes, Seen | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The head is now `id`, and the workspace's blobs take `held` bytes."""
+
+    id: SnapshotId
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Nothing was stored: others have appended meanwhile."""
+
+    head: SnapshotId
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a workspace takes: snapshots, bytes of blobs, and the time of the oldest (ms)."""
+
+    root: bytes
+    snapshots: int
+    held: int
+    oldest: int
+
+
+_COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed"
+
+
+def load(con: sqlite3.Connection, root: bytes) -> Workspace | None:
+    """See `SnapshotRows.load`."""
+    found = con.execute(
+        "SELECT id, base, head, complete, held FROM workspace WHERE root = ?", (root,)
+    ).fetchone()
+    if found is None:
+        return None
+    rows = con.execute(f"SELECT path, {_COLUMNS} FROM tree WHERE workspace_id = ?", (found[0],))
+    tree = {row[0]: _seen(row[1:]) for row in rows}
+    number, base, head, complete, held_bytes = found
+    return Workspace(number, SnapshotId(base), SnapshotId(head), bool(complete), held_bytes, tree)
+
+
+def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
+    """See `SnapshotRows.begin`."""
+    con.execute(
+        "INSERT OR IGNORE INTO workspace (root, base, head, complete, held) VALUES (?, 0, 0, 0, 0)",
+        (root,),
+    )
+    number, held_bytes = con.execute(
+        "SELECT id, held FROM workspace WHERE root = ?", (root,)
+    ).fetchone()
+    con.execute("DELETE FROM tree WHERE workspace_id = ?", (number,))
+    base = _insert(con, number, None, (), at)
+    con.execute(
+        "UPDATE workspace SET base = ?1, head = ?1, complete = 0 WHERE id = ?2", (base, number)
+    )
+    return Workspace(number, base, base, False, held_bytes, {})
+
+
+def fill(
+    con: sqlite3.Connection, workspace: int, base: SnapshotId, addition: Addition, complete: bool
+) -> int | None:
+    """See `SnapshotRows.fill`."""
+    current, head = con.execute(
+        "SELECT base, head FROM workspace WHERE id = ?", (workspace,)
+    ).fetchone()
+    if current != base:
+        return None
+    added = _put(con, workspace, SnapshotId(head), addition)
+    (held_bytes,) = con.execute(
+        "UPDATE workspace SET complete = complete OR ?, held = held + ? WHERE id = ? "
+        "RETURNING held",
+        (complete, added, workspace),
+    ).fetchone()
+    return int(held_bytes)
+
+
+def append(
+    con: sqlite3.Connection, workspace: int, parent: SnapshotId, addition: Addition, at: int
+) -> Appended | Moved:
+    """See `SnapshotRows.append`."""
+    head, held_bytes = con.execute(
+        "SELECT head, held FROM workspace WHERE id = ?", (workspace,)
+    ).fetchone()
+    if head != parent:
+        return Moved(SnapshotId(head))
+    number = _insert(con, workspace, parent, addition.delta, at)
+    held_bytes += _put(con, workspace, number, addition)
+    con.execute(
+        "UPDATE workspace SET head = ?, held = ? WHERE id = ?", (number, held_bytes, workspace)
+    )
+    return Appended(number, held_bytes)
+
+
+def _insert(
+    con: sqlite3.Connection, workspace: int, parent: SnapshotId | None, delta: Delta, at: int
+) -> SnapshotId:
+    done = con.execute(
+        "INSERT INTO snapshot (workspace_id, parent, at, body) VALUES (?, ?, ?, ?)",
+        (workspace, parent, at, pack_delta(delta)),
+    )
+    assert done.lastrowid is not None
+    return SnapshotId(done.lastrowid)
+
+
+def _put(con: sqlite3.Connection, workspace: int, head: SnapshotId, addition: Addition) -> int:
+    added = sum([put_pressed(con, blob) for blob in addition.blobs])
+    names = {blob.hash for blob in addition.blobs} | _named(addition.delta)
+    con.executemany(
+        "INSERT OR IGNORE INTO holding (hash, snapshot_id) VALUES (?, ?)",
+        [(name, head) for name in sorted(names)],
+    )
+    con.executemany(
+        f"INSERT OR REPLACE INTO tree (workspace_id, path, {_COLUMNS}) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(workspace, path, *_row(seen)) for path, seen in addition.tree if seen is not None],
+    )
+    con.executemany(
+        "DELETE FROM tree WHERE workspace_id = ? AND path = ?",
+        [(workspace, path) for path, seen in addition.tree if seen is None],
+    )
+    return added
+
+
+def deltas(
+    con: sqlite3.Connection, workspace: int, after: SnapshotId, until: SnapshotId
+) -> tuple[Delta, ...] | None:
+    """See `SnapshotRows.deltas`."""
+    found: list[Delta] = []
+    current: int | None = until
+    while current is not None and current != after:
+        row = con.execute(
+            "SELECT parent, body FROM snapshot WHERE id = ? AND workspace_id = ?",
+            (current, workspace),
+        ).fetchone()
+        if row is None:
+            return None
+        found.append(unpack_delta(row[1]))
+        current = row[0]
+    return None if current is None else tuple(reversed(found))
+
+
+def some(con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]) -> dict[bytes, Seen]:
+    """See `SnapshotRows.tree`."""
+    found: dict[bytes, Seen] = {}
+    for path in paths:
+        row = con.execute(
+            f"SELECT {_COLUMNS} FROM tree WHERE workspace_id = ? AND path = ?", (workspace, path)
+        ).fetchone()
+        if row is not None:
+            found[path] = _seen(row)
+    return found
+
+
+def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int) -> int:
+    """See `SnapshotRows.sweep`."""
+    ends = con.execute(
+        "SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id LIMIT 2", (workspace,)
+    ).fetchall()
+    # The head is the newest, so of two the first is not it.
+    if len(ends) < 2 or ends[0][0] >= before:
+        return 0
+    (oldest,), (following,) = ends
+    found = con.execute("SELECT hash FROM holding WHERE snapshot_id = ? LIMIT ?", (oldest, most))
+    names = [name for (name,) in found]
+    # What the newest state consists of is held on, by the oldest snapshot that stays.
+    query = "SELECT DISTINCT hash FROM tree WHERE workspace_id = ?"
+    current = {name for (name,) in con.execute(query, (workspace,))}
+    con.executemany(
+        "INSERT OR IGNORE INTO holding (hash, snapshot_id) VALUES (?, ?)",
+        [(name, following) for name in names if name in current],
+    )
+    con.executemany(
+        "DELETE FROM holding WHERE hash = ? AND snapshot_id = ?", [(name, oldest) for name in names]
+    )
+    freed = _sizes(con, names)
+    drop_unreferenced(con, names)
+    freed -= _sizes(con, names)
+    con.execute("UPDATE workspace SET held = max(0, held - ?) WHERE id = ?", (freed, workspace))
+    if len(names) < most:
+        con.execute("DELETE FROM snapshot WHERE id = ?", (oldest,))
+    return max(1, len(names))
+
+
+def _sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:
+    total = 0
+    for name in names:
+        row = con.execute("SELECT length(data) FROM blob WHERE hash = ?", (name,)).fetchone()
+        total += row[0] if row else 0
+    return total
+
+
+def ids(con: sqlite3.Connection, workspace: int) -> tuple[SnapshotId, ...]:
+    """See `SnapshotRows.ids`."""
+    found = con.execute("SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id", (workspace,))
+    return tuple(SnapshotId(number) for (number,) in found)
+
+
+def held(con: sqlite3.Connection) -> tuple[Held, ...]:
+    """See `SnapshotRows.held`."""
+    found = con.execute(
+        "SELECT w.root, count(*), w.held, min(s.at) FROM workspace w "
+        "JOIN snapshot s ON s.workspace_id = w.id GROUP BY w.id ORDER BY w.held DESC"
+    )
+    return tuple(Held(*row) for row in found)
+
+
+def _named(delta: Delta) -> set[str]:
+    entries = [entry for change in delta for entry in (change.old, change.new)]
+    return {entry.hash for entry in entries if entry is not None and entry.hash}
+
+
+def _row(seen: Seen) -> tuple[object, ...]:
+    entry = seen.entry
+    return (entry.mode, entry.hash, entry.size, entry.lost, entry.version, *seen[1:])
+
+
+def _seen(row: Sequence[object]) -> Seen:
+    entry = Entry(*row[:5])  # type: ignore[arg-type] # the columns are written by _row alone
+    mtime, ctime, inode, racy, followed = row[5:]
+    return Seen(entry, mtime, ctime, inode, bool(racy), bool(followed))  # type: ignore[arg-type] # same
+
+
+def weight(addition: Addition) -> int:
+    """Estimate the bytes of an addition."""
+    return sum(len(blob.data) + 100 for blob in addition.blobs) + 200 * len(addition.tree)

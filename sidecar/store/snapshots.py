@@ -1,0 +1,101 @@
+"""Snapshots on the disk: one chain of deltas for each workspace, and what its newest state is.
+
+A chain has one head. Whoever appends says which head he knows: where another process was faster
+he is told so, takes over what it added, and tries again.
+"""
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import Protocol, TypeVar
+
+from sidecar.core.tree import Delta, Seen, SnapshotId
+from sidecar.store import chains
+from sidecar.store.chains import Addition, Appended, Held, Moved, Workspace
+
+T = TypeVar("T")
+Run = Callable[[sqlite3.Connection], T]
+
+
+class Submit(Protocol):
+    """Run something in the thread that writes, as one unit of about so many bytes."""
+
+    def __call__(self, run: Run[T], size: int = 0, /) -> Awaitable[T]:
+        """Give what `run` gave, once it is durable; raises StorageFailed."""
+
+
+class Read(Protocol):
+    """Look at one consistent state of the store."""
+
+    def __call__(self, look: Run[T], /) -> Awaitable[T]:
+        """Give what `look` gave; raises StorageFailed."""
+
+
+class SnapshotRows:
+    """The snapshots of all workspaces. Everything may raise StorageFailed."""
+
+    def __init__(self, submit: Submit, read: Read) -> None:
+        self._submit = submit
+        self._read = read
+
+    async def load(self, root: bytes) -> Workspace | None:
+        """Read a workspace by the bytes of its path; `None` when it has no snapshots."""
+        return await self._read(partial(chains.load, root=root))
+
+    async def begin(self, root: bytes, at: int) -> Workspace:
+        """Start a chain with a snapshot of a state that is still to be told by `fill`.
+
+        Snapshots that are there stay, but nothing leads from them to this one.
+        """
+        return await self._submit(partial(chains.begin, root=root, at=at))
+
+    async def fill(
+        self, workspace: int, base: SnapshotId, addition: Addition, *, complete: bool = False
+    ) -> int | None:
+        """Store content that the chain's states had from the beginning; gives the bytes held.
+
+        `addition` has no delta. Gives `None`, and stores nothing, where another chain began.
+        """
+        run = partial(
+            chains.fill, workspace=workspace, base=base, addition=addition, complete=complete
+        )
+        return await self._submit(run, chains.weight(addition))
+
+    async def append(
+        self, workspace: int, parent: SnapshotId, addition: Addition, at: int
+    ) -> Appended | Moved:
+        """Store a snapshot that follows `parent`, with its blobs, in one transaction."""
+        run = partial(chains.append, workspace=workspace, parent=parent, addition=addition, at=at)
+        return await self._submit(run, chains.weight(addition))
+
+    async def deltas(
+        self, workspace: int, after: SnapshotId, until: SnapshotId
+    ) -> tuple[Delta, ...] | None:
+        """Read what led from one snapshot to a later one, in order.
+
+        `None` where nothing leads from the one to the other: one was swept, or a chain began
+        anew between them.
+        """
+        return await self._read(
+            partial(chains.deltas, workspace=workspace, after=after, until=until)
+        )
+
+    async def tree(self, workspace: int, paths: Iterable[bytes]) -> dict[bytes, Seen]:
+        """Read the state at the head, for some paths."""
+        return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
+
+    async def sweep(self, workspace: int, before: SnapshotId, most: int) -> int:
+        """Let go of `most` blobs of the oldest snapshot before one, and of it with the last.
+
+        Gives how many were looked at; 0 when nothing is left to do. The head always stays.
+        """
+        run = partial(chains.sweep, workspace=workspace, before=before, most=most)
+        return await self._submit(run)
+
+    async def ids(self, workspace: int) -> tuple[SnapshotId, ...]:
+        """List a workspace's snapshots, the oldest first."""
+        return await self._read(partial(chains.ids, workspace=workspace))
+
+    async def held(self) -> tuple[Held, ...]:
+        """Tell what each workspace takes, the largest first."""
+        return await self._read(chains.held)

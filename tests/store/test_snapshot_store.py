@@ -1,0 +1,229 @@
+"""Chains of snapshots in the store: appended whole, held, swept, and shared by processes."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.digest import digest
+from sidecar.core.errors import StorageFailed
+from sidecar.core.tree import Change, Entry, Seen, compare
+from sidecar.store import files
+from sidecar.store.blobs import PressedBlob, press
+from sidecar.store.chains import Addition, Appended, Moved, Workspace
+from sidecar.store.deltas import pack_delta, unpack_delta
+from sidecar.store.fields import BodyBroken
+from sidecar.store.journal import Store
+from tests.store.samples import base, open_store, put_text
+
+ROOT = b"/home/dev/caf\xe9"
+FILE = 0o100644
+
+
+def entry(data: bytes) -> Entry:
+    return Entry(FILE, digest(data), len(data))
+
+
+def seen(data: bytes) -> Seen:
+    return Seen(entry(data), 2**62, 2, 3, racy=True)
+
+
+def added(path: bytes, data: bytes, old: bytes | None = None) -> Addition:
+    change = Change(path, None if old is None else entry(old), entry(data))
+    return Addition((change,), [press(data)], [(path, seen(data))])
+
+
+def removed(path: bytes, data: bytes) -> Addition:
+    return Addition((Change(path, entry(data), None),), [], [(path, None)])
+
+
+async def begun(store: Store) -> Workspace:
+    return await store.snapshots.begin(ROOT, 5)
+
+
+async def appended(store: Store, space: Workspace, *additions: Addition) -> list[Appended]:
+    head, done = space.head, []
+    for addition in additions:
+        one = await store.snapshots.append(space.id, head, addition, 6)
+        assert isinstance(one, Appended)
+        done.append(one)
+        head = one.id
+    return done
+
+
+async def test_a_chain_is_read_as_it_was_written(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    assert await store.snapshots.load(ROOT) is None
+    space = await begun(store)
+    name = b"non-utf8 \xff\xfe"
+    one, two, three = await appended(
+        store, space, added(b"a", b"1" * 900), added(name, b""), removed(b"a", b"1" * 900)
+    )
+    await store.close()
+
+    again = open_store(tmp_path)
+    loaded = await again.snapshots.load(ROOT)
+    assert loaded is not None
+    assert (loaded.head, loaded.base, loaded.complete) == (three.id, space.head, False)
+    assert loaded.tree == {name: seen(b"")}
+    deltas = await again.snapshots.deltas(loaded.id, one.id, three.id)
+    assert deltas == (added(name, b"").delta, removed(b"a", b"1" * 900).delta)
+    assert await again.snapshots.deltas(loaded.id, two.id, two.id) == ()
+    assert await again.snapshots.deltas(loaded.id, three.id, one.id) is None
+    assert await again.blob(digest(b"1" * 900)) == b"1" * 900
+    assert await again.snapshots.ids(loaded.id) == (space.head, one.id, two.id, three.id)
+    assert (await again.verify()).problems == ()
+    await again.close()
+
+
+async def test_equal_content_is_stored_once(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    one, two = await appended(store, space, added(b"a", b"same" * 99), added(b"b", b"same" * 99))
+    assert one.held == two.held == len(press(b"same" * 99).data)
+    await store.close()
+
+
+async def test_who_does_not_know_the_head_is_told_and_nothing_is_stored(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    (one,) = await appended(store, space, added(b"a", b"1"))
+    late = await store.snapshots.append(space.id, space.head, added(b"b", b"2"), 7)
+    assert late == Moved(one.id)
+    assert await store.blob(digest(b"2")) is None
+    assert await store.snapshots.tree(space.id, [b"a", b"b"]) == {b"a": seen(b"1")}
+    await store.close()
+
+
+async def test_a_snapshot_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    good = added(b"a", b"1")
+    too_large = Seen(entry(b"1"), 2**70, 2, 3)
+    bad = Addition(good.delta, good.blobs, [(b"a", too_large)])
+    with pytest.raises(StorageFailed):
+        await store.snapshots.append(space.id, space.head, bad, 6)
+    assert await store.blob(digest(b"1")) is None
+    loaded = await store.snapshots.load(ROOT)
+    assert loaded is not None
+    assert (loaded.head, loaded.tree) == (space.head, {})
+    await store.close()
+
+
+async def test_content_of_a_beginning_is_told_later(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    first = Addition((), [press(b"1")], [(b"a", seen(b"1"))])
+    assert await store.snapshots.fill(space.id, space.base, first) == 1
+    done = await store.snapshots.fill(space.id, space.base, Addition((), [], []), complete=True)
+    assert done == 1
+    loaded = await store.snapshots.load(ROOT)
+    assert loaded is not None
+    assert loaded.complete
+    assert loaded.tree == {b"a": seen(b"1")}
+    anew = await begun(store)
+    assert await store.snapshots.fill(space.id, space.base, first) is None
+    assert anew.tree == {}
+    assert await store.snapshots.deltas(space.id, space.head, anew.head) is None
+    await store.close()
+
+
+async def test_a_sweep_lets_go_of_what_only_old_snapshots_held(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    fill = Addition((), [press(b"kept"), press(b"gone")], [(b"k", seen(b"kept"))])
+    await store.snapshots.fill(space.id, space.base, fill)
+    session = added(b"s", b"hello" * 300)
+    _, _, three, four = await appended(
+        store,
+        space,
+        session,
+        added(b"e", b"version 1"),
+        added(b"e", b"version 2", b"version 1"),
+        added(b"e", b"version 3", b"version 2"),
+    )
+    await store.write(*base(), put_text("part_1", "hello" * 300))
+    steps = 0
+    while await store.snapshots.sweep(space.id, four.id, 1):
+        steps += 1
+    assert steps > 3
+    assert await store.snapshots.ids(space.id) == (four.id,)
+    held = {b"kept": True, b"gone": False, b"version 1": False, b"version 2": True}
+    for data, expected in {**held, b"version 3": True, b"hello" * 300: True}.items():
+        assert (await store.blob(digest(data)) is not None) == expected, data
+    assert await store.snapshots.deltas(space.id, three.id, four.id) is not None
+    assert await store.snapshots.deltas(space.id, space.head, four.id) is None
+    (row,) = await store.snapshots.held()
+    assert (row.root, row.snapshots, row.oldest) == (ROOT, 1, 6)
+    assert row.held == sum(
+        len(press(data).data) for data in (b"kept", b"version 2", b"version 3", b"hello" * 300)
+    )
+    assert (await store.verify()).problems == ()
+    await store.close()
+
+
+async def test_a_deleted_session_leaves_what_a_snapshot_holds(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    await store.write(*base(), put_text("part_1", "hello" * 300))
+    await appended(store, space, added(b"s", b"hello" * 300))
+    await store.delete(base()[0].row.id)  # type: ignore[union-attr]
+    assert await store.blob(digest(b"hello" * 300)) == b"hello" * 300
+    await store.close()
+
+
+async def test_damaged_snapshots_are_told(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    one, _ = await appended(store, space, added(b"a", b"1"), added(b"b", b"2"))
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / files.NAME)) as con:
+        con.execute("UPDATE snapshot SET body = x'00' WHERE id = ?", (one.id,))
+        con.execute("DELETE FROM blob WHERE hash = ?", (digest(b"2"),))
+        con.commit()
+    again = open_store(tmp_path)
+    problems = (await again.verify()).problems
+    assert len(problems) == 2
+    assert f"snapshot {one.id}" in problems[0]
+    assert digest(b"2") in problems[1]
+    with pytest.raises(StorageFailed):
+        await again.snapshots.deltas(space.id, space.head, one.id)
+    await again.close()
+
+
+def test_a_damaged_delta_is_noticed() -> None:
+    delta = compare({}, {b"a%d" % n: entry(b"%d" % n) for n in range(50)})
+    body = pack_delta(delta)
+    assert unpack_delta(body) == delta
+    unnoticed = 0
+    for at in range(len(body)):
+        broken = body[:at] + bytes([body[at] ^ 0x40]) + body[at + 1 :]
+        try:
+            assert unpack_delta(broken) == delta
+            unnoticed += 1
+        except BodyBroken:
+            continue
+    assert unnoticed < 3, "a zstd frame has a few bits that mean nothing"
+    with pytest.raises(BodyBroken):
+        unpack_delta(body[:20])
+
+
+async def test_a_delta_is_small(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    await appended(
+        store, space, *(added(b"some/folder/file%d.py" % n, b"%d" % n) for n in range(300))
+    )
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / files.NAME)) as con:
+        (size,) = con.execute(
+            "SELECT sum(pgsize) FROM dbstat WHERE name LIKE '%hold%' OR name LIKE '%snap%' "
+            "OR name LIKE '%tree%' OR name LIKE '%blob%'"
+        ).fetchone()
+    assert size / 300 < 1024
+
+
+def test_a_pressed_blob_knows_its_content() -> None:
+    assert press(b"x" * 5000).encoding == "zstd"
+    assert press(b"x") == PressedBlob(digest(b"x"), 1, "raw", b"x")
