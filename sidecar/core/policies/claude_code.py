@@ -21,6 +21,22 @@ OUTPUT_RESERVE = 20_000
 BUFFER = 13_000
 RESERVE = OUTPUT_RESERVE + BUFFER
 SUMMARY_TOKENS = 1_500
+PROMPT = """\
+Summarise the conversation so far in such detail that the work can go on from the summary alone.
+Go through it in order first: what was asked, what you did about it, what was decided, what failed.
+Then write these nine sections, and "None" where there is nothing to say:
+1. Primary request and intent: all that the user asked for.
+2. Key technical concepts: technologies, patterns, frameworks.
+3. Files and code sections: files read, changed or created, why each matters, code word for word
+where it is needed.
+4. Errors and fixes: each error, how it was fixed, and what the user said about it.
+5. Problem solving: what is solved, and what is still being looked into.
+6. All user messages: every one that is not a tool's result; they tell what the user wants.
+7. Pending tasks: what was asked for and is not done.
+8. Current work: exactly what was being done just now, with files and code.
+9. Optional next step: what follows directly from the newest request, with the words that show it.
+Keep what the user ruled out or forbade word for word."""
+"""The nine sections of services/compact/prompt.ts, as third parties read them."""
 FILES = 5
 """POST_COMPACT_MAX_FILES_TO_RESTORE."""
 FILE_TOKENS = 5_000
@@ -60,7 +76,7 @@ class ClaudeCode:
         cut = tuple(change for change in restored.values() if change is not None)
         edits = Edits(gone.changes + cut, gone.retired)
         why = f"all summarised but the newest calls and {len(restored)} files, the trigger is {at}"
-        summary = Summary("extension", standing.used, SUMMARY_TOKENS)
+        summary = Summary("extension", standing.used, SUMMARY_TOKENS, prompt=PROMPT)
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
     def _cleared(self, situation: Situation, cause: Cause) -> Plan | None:

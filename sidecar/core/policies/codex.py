@@ -19,6 +19,15 @@ TRIGGER = 0.90
 TYPED_TOKENS = 20_000
 """COMPACT_USER_MESSAGE_MAX_TOKENS."""
 SUMMARY_TOKENS = 1_500
+PROMPT = """\
+Make a checkpoint of this work: a handoff summary for another language model that will resume it.
+It sees your summary and what the user typed, and nothing else. Say
+- how far the work is, and which decisions were made;
+- what constrains it, and what the user prefers;
+- what is left to do, as clear next steps;
+- which data, examples and references are needed to go on.
+Keep it short and ordered, so that the other model can go on without asking."""
+"""The four points of templates/compact/prompt.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,7 @@ class Codex:
         gone = leave_out(situation.items, spared | {change.part_id for change in cut}, "summarised")
         edits = Edits(gone.changes + cut, gone.retired)
         why = f"all summarised but {len(kept)} typed messages, at {TRIGGER:.0%} of the window"
-        summary = Summary("fresh", used, SUMMARY_TOKENS)
+        summary = Summary("fresh", used, SUMMARY_TOKENS, prompt=PROMPT)
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
 

@@ -29,6 +29,16 @@ SUMMARY_TOKENS = 1_500
 """What a summary came to in measured runs; it may take 4,096."""
 INSTRUCTION_TOKENS = 158
 """The summariser's own system prompt, as measured."""
+PROMPT = """\
+Write what another agent needs to carry this work on, under these headings and in this order:
+## Goal: what the user wants to reach.
+## Instructions: what the user asked for along the way that still holds; name a plan or a
+specification if there is one.
+## Discoveries: what was found out that the next agent would otherwise have to find out again.
+## Accomplished: what is done, what is being done now, and what is left.
+## Relevant files / directories: every path that was read, changed or created and matters for what
+is left; a folder where all that is in it matters."""
+"""The five headings of compaction.ts in 1.x; 2.0 has others of the same sense."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +65,7 @@ class Opencode:
         start = tail_start(items, room)
         head = items[:start]
         edits = leave_out(head, untouchable(situation), "summarised")
-        summary = Summary("fresh", transcript_tokens(head), SUMMARY_TOKENS)
+        summary = Summary("fresh", transcript_tokens(head), SUMMARY_TOKENS, prompt=PROMPT)
         why = f"all but a tail of {room} tokens summarised, the trigger is {at}"
         return draft(situation, self.name, cause, edits, why, summary=summary)
 

@@ -16,6 +16,10 @@ from sidecar.core.view import Cause
 MESSAGES = 250
 SUMMARY_TOKENS = 150
 """Two sentences."""
+PROMPT = """\
+Summarise this conversation in two sentences of plain text: what it is about and what was done, and
+what comes next. No headings, no list, no comment of your own."""
+"""What prompt_summary_with_history asks for; theirs is wrapped in JSON, which nobody here reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,9 @@ class Temporal:
         if cause == "budget" and count < MESSAGES:
             return None
         edits = leave_out(items, untouchable(situation), "continued as new")
-        summary = Summary("fresh", sum(item.tokens for item in items), SUMMARY_TOKENS)
+        summary = Summary(
+            "fresh", sum(item.tokens for item in items), SUMMARY_TOKENS, prompt=PROMPT
+        )
         why = f"{count} messages, continued as new with two sentences"
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
