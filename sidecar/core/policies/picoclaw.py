@@ -1,37 +1,89 @@
-"""`picoclaw`: near the limit the oldest half of the turns goes, whole turns and no summary.
+"""`picoclaw`: between turns a summary of all but the last messages; when full, half the turns go.
 
-A history of a single turn, which has no safe place to cut, loses all but its newest steps; so
-does one whose older turns are too small to matter.
+A summary is due as a turn opens, by messages or by tokens. Where a turn fills the window before
+that, the oldest half of the turns is dropped whole, without asking a model; a history of a single
+turn, which has no safe place to cut, loses all but its newest steps, and so does one whose older
+turns are too small to matter.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecar.core.draft import draft, full, leave_out, shown_items
+from sidecar.core.draft import draft, forced, leave_out, message_count, shown_items
 from sidecar.core.guard import NOTES, untouchable
-from sidecar.core.plan import Plan, Situation, Standing
+from sidecar.core.plan import Plan, Situation, Standing, Summary
 from sidecar.core.prompt import Ttl
 from sidecar.core.units import Item
-from sidecar.core.view import Cause
+from sidecar.core.view import Cause, Dropped
 
-# PicoClaw, pkg/agent, forceCompression: half of the turns; its budget check counts the answer's
-# reserve, which comes to about 90 per cent of the window.
+# PicoClaw, pkg/agent/context_legacy.go: maybeSummarize with the defaults of instance.go, and
+# forceCompression; its budget check counts the answer's reserve, which comes to about 90 per cent
+# of the window.
+MESSAGES = 20
+"""SummarizeMessageThreshold: with more of them the next turn begins with a summary."""
+SUMMARISED_AT = 0.75
+"""SummarizeTokenPercent."""
+KEPT_MESSAGES = 4
+KEPT_BY_HAND = 2
+"""The newest messages that stay, and those that stay when the user asks."""
+BATCH = 10
+"""With more messages than this two halves are summarised and a third call joins them."""
+CALLS = 3
+SUMMARY_TOKENS = 1_500
 TRIGGER = 0.90
 DROPPED = 0.5
+PROMPT = """\
+Summarise this stretch of the conversation briefly. Keep its core and its key points: what was
+wanted, what was done, what came of it, and what is still open. Where there is an earlier summary,
+make one of both."""
+"""What summarizeBatch asks for; theirs reads what was typed and answered, and no results."""
 
 
 @dataclass(frozen=True, slots=True)
 class PicoClaw:
-    """Due when 90 per cent of the window are full."""
+    """Due as a turn opens with more than 20 messages or 75 per cent, and at 90 per cent always."""
 
     name: str = "picoclaw"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the limit is near."""
-        return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
+        """Say when there is something to summarise, or when the limit is near."""
+        cause = forced(standing)
+        if cause is not None:
+            return cause
+        many = standing.messages > MESSAGES or standing.used > _much(standing)
+        if standing.used >= trigger(standing) or (standing.opens_turn and many):
+            return "budget"
+        return None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
+        """Summarise where there is time for it, else drop."""
+        standing = situation.standing
+        if cause == "user":
+            return self._summarised(situation, cause, KEPT_BY_HAND)
+        if cause == "budget" and standing.opens_turn:
+            count = message_count(situation.items)
+            if count > MESSAGES or standing.used > _much(standing):
+                plan = self._summarised(situation, cause, KEPT_MESSAGES)
+                if plan is not None and plan.tokens_after < trigger(standing):
+                    return plan
+        if cause == "budget" and standing.used < trigger(standing):
+            return None
+        return self._dropped(situation, cause)
+
+    def _summarised(self, situation: Situation, cause: Cause, kept: int) -> Plan | None:
+        items = situation.items
+        head = items[: boundary(items, kept)]
+        edits = leave_out(head, untouchable(situation), "summarised")
+        talk = [item for item in shown_items(head) if item.unit.kind in ("typed", "prose")]
+        calls = CALLS if message_count(talk) > BATCH else 1
+        # Both halves are read once, and the third call reads the summaries of the first two.
+        read = sum(item.tokens for item in talk) + (calls - 1) * SUMMARY_TOKENS
+        summary = Summary("fresh", read // calls, SUMMARY_TOKENS, calls, PROMPT)
+        why = f"all but the newest {kept} messages summarised"
+        return draft(situation, self.name, cause, edits, why, summary=summary)
+
+    def _dropped(self, situation: Situation, cause: Cause) -> Plan | None:
         """Drop the older half of the turns in view; all but the newest steps if that is no gain."""
         items = situation.items
         turns = sorted({item.unit.turn for item in shown_items(items)})
@@ -46,6 +98,54 @@ class PicoClaw:
         edits = leave_out(items, spared, "a turn that is too long")
         why = f"no whole turn to drop among {len(turns)}, all but the newest steps dropped"
         return draft(situation, self.name, cause, edits, why)
+
+
+def trigger(standing: Standing) -> int:
+    """Give the size at which turns are dropped, a summary or not."""
+    return min(standing.limit, round(TRIGGER * standing.window))
+
+
+def boundary(items: Sequence[Item], kept: int) -> int:
+    """Give where the newest `kept` messages begin, moved to a typed message: back, else forward.
+
+    A message that has just been typed does not count. Where no turn begins in between, the cut
+    falls between steps.
+    """
+    end = len(items)
+    while end and items[end - 1].unit.kind in ("typed", "context"):
+        end -= 1
+    start = _newest(items[:end], kept)
+    turns = [i for i in range(1, end) if _opens(items, i)]
+    before = [index for index in turns if index <= start]
+    after = [index for index in turns if index > start]
+    if before or after:
+        return before[-1] if before else after[0]
+    while 0 < start < end and items[start - 1].unit.step == items[start].unit.step:
+        start -= 1
+    return start
+
+
+def _newest(items: Sequence[Item], kept: int) -> int:
+    """Give the index where the newest `kept` messages begin; one with calls has one of results."""
+    messages: set[tuple[str, bool]] = set()
+    start = len(items)
+    for index in range(len(items) - 1, -1, -1):
+        unit = items[index].unit
+        if unit.kind not in NOTES and not isinstance(items[index].shown, Dropped):
+            messages |= {(unit.message_id, False), (unit.message_id, unit.kind == "call")}
+        if len(messages) > kept:
+            break
+        start = index
+    return start
+
+
+def _much(standing: Standing) -> int:
+    return round(SUMMARISED_AT * standing.window)
+
+
+def _opens(items: Sequence[Item], index: int) -> bool:
+    unit, before = items[index].unit, items[index - 1].unit
+    return unit.kind == "typed" and unit.message_id != before.message_id
 
 
 def _end(items: Sequence[Item], turn: int) -> int:
