@@ -8,6 +8,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, SessionId
 from sidecar.store import rows
 from sidecar.store.blobs import drop_unreferenced, put_blob, refer
+from sidecar.store.facts import drop_facts
 from sidecar.store.packing import Packed, encode_text
 from sidecar.store.values import (
     AppendRecord,
@@ -140,5 +141,6 @@ def _delete_session(con: sqlite3.Connection, session_id: SessionId) -> None:
     names = [name for (name,) in found]
     for table in ("reference", "part", "message", "record", "lease"):
         con.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+    drop_facts(con, session_id)
     con.execute("DELETE FROM session WHERE id = ?", (session_id,))
     drop_unreferenced(con, names)

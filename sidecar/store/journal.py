@@ -12,6 +12,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Part, PartId, SessionId
 from sidecar.store import files, lease, reading
 from sidecar.store.changes import apply_all, weight
+from sidecar.store.facts import FactRows
 from sidecar.store.faults import FAULTS, READ_ONLY, storage_failed
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.snapshots import SnapshotRows
@@ -55,6 +56,7 @@ class Store:
             self._why = source
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self.snapshots = SnapshotRows(self._submit, self._read)
+        self.facts = FactRows(self._submit, self._read)
         self._closed = False
 
     @classmethod

@@ -95,9 +95,43 @@ def _snapshots(con: sqlite3.Connection) -> None:
         con.execute(statement)
 
 
+def _facts(con: sqlite3.Connection) -> None:
+    for statement in (
+        # No number is used twice, so that what the index may still hold never means another fact.
+        """CREATE TABLE fact (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            session_id TEXT NOT NULL, id TEXT NOT NULL, cwd BLOB NOT NULL, kind TEXT NOT NULL,
+            source TEXT NOT NULL, at INTEGER NOT NULL, key TEXT NOT NULL, text TEXT NOT NULL,
+            body BLOB NOT NULL, hash TEXT NOT NULL,
+            UNIQUE (session_id, id)
+        )""",
+        "CREATE INDEX fact_by_cwd ON fact (cwd, key)",
+        # What was promoted in a workspace stays known when its session or its bullet is deleted.
+        """CREATE TABLE learned (
+            cwd BLOB NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL,
+            PRIMARY KEY (cwd, key)
+        ) WITHOUT ROWID""",
+    ):
+        con.execute(statement)
+    if has_full_text(con):
+        con.execute(
+            """CREATE VIRTUAL TABLE fact_text USING fts5 (
+                text, content = 'fact', content_rowid = 'number',
+                tokenize = 'unicode61 remove_diacritics 2'
+            )"""
+        )
+
+
+def has_full_text(con: sqlite3.Connection) -> bool:
+    """Whether this SQLite can search texts by an index; a few are built without that."""
+    query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
+    return con.execute(query).fetchone() is not None
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     ("sessions_and_log", _sessions_and_log),
     ("snapshots", _snapshots),
+    ("facts", _facts),
 )
 
 

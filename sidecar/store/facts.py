@@ -1,0 +1,248 @@
+"""Facts on the disk: kept by session, found by their words, and marked once they are promoted."""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from sidecar.core.claims import KINDS
+from sidecar.core.errors import UnknownSession
+from sidecar.core.facts import Fact, Speaker, fact_id
+from sidecar.core.learned import key_of
+from sidecar.core.parts import Millis, SessionId, TurnId
+from sidecar.store.fields import BodyBroken
+from sidecar.store.migrations import has_full_text
+from sidecar.store.packing import encode_text, pack, unpack
+from sidecar.store.reading import reader
+from sidecar.store.snapshots import Read, Submit
+
+SPEAKERS: tuple[Speaker, ...] = ("user", "model", "tool")
+WORDS = 32
+"""Words of a query that count."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """A fact of a session; `learned` when it was promoted in its workspace."""
+
+    id: str
+    session_id: SessionId
+    fact: Fact
+    learned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact that was not promoted yet; so many `sessions` of its workspace have borne it out."""
+
+    fact: Fact
+    sessions: int
+
+
+class FactRows:
+    """The facts of all sessions. Everything may raise StorageFailed."""
+
+    def __init__(self, submit: Submit, read: Read) -> None:
+        self._submit = submit
+        self._read = read
+
+    async def add(self, session_id: SessionId, cwd: str, facts: Iterable[Fact]) -> None:
+        """Keep facts; those that the session has already are left as they are.
+
+        Durable when it returns.
+        """
+        kept = tuple(facts)
+        if kept:
+            size = sum(len(fact.content) + 500 for fact in kept)
+            await self._submit(partial(_add, session_id=session_id, cwd=cwd, facts=kept), size)
+
+    async def find(
+        self,
+        *,
+        session_id: SessionId | None = None,
+        cwd: str | None = None,
+        kind: str | None = None,
+        query: str | None = None,
+        limit: int,
+    ) -> tuple[StoredFact, ...]:
+        """Find facts, newest first: those with all words of `query`, the last one only begun.
+
+        Raises:
+            UnknownSession: there is no such session, and no fact of it.
+        """
+        return await self._read(
+            partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
+        )
+
+    async def candidates(self, session_id: SessionId) -> tuple[Candidate, ...]:
+        """Give a session's facts that were not promoted in its workspace, oldest first."""
+        return await self._read(partial(_candidates, session_id=session_id))
+
+    async def promoted(self, cwd: str, keys: Iterable[str], at: Millis) -> None:
+        """Remember what was promoted in a workspace, by `core.learned.key_of`."""
+        rows = [(encode_text(cwd), key, at) for key in sorted(keys)]
+        if rows:
+            await self._submit(partial(_mark, rows=rows), 100 * len(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class _Only:
+    session_id: str | None
+    cwd: str | None
+    kind: str | None
+    query: str | None
+
+
+def _add(con: sqlite3.Connection, session_id: SessionId, cwd: str, facts: Iterable[Fact]) -> None:
+    indexed = _is_indexed(con)
+    for fact in facts:
+        name, text = fact_id(fact), _plain(fact.content)
+        packed = pack(
+            {
+                "id": name,
+                "kind": fact.kind,
+                "content": fact.content,
+                "source": fact.source,
+                "at": fact.at,
+                "who": fact.who,
+            },
+            spill=False,
+        )
+        done = con.execute(
+            """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, id) DO NOTHING""",
+            (
+                session_id,
+                name,
+                encode_text(cwd),
+                fact.kind,
+                _plain(fact.source),
+                fact.at,
+                key_of(fact.content),
+                text,
+                packed.body,
+                packed.hash,
+            ),
+        )
+        if done.rowcount and indexed:
+            con.execute("INSERT INTO fact_text (rowid, text) VALUES (?, ?)", (done.lastrowid, text))
+
+
+def decode_fact(body: bytes, con: sqlite3.Connection) -> tuple[str, Fact]:
+    """Read a fact's body and the id that it says; raises BodyBroken."""
+    fields = unpack(body, reader(con))
+    return fields.text("id"), Fact(
+        kind=fields.choice("kind", KINDS),
+        content=fields.text("content"),
+        source=TurnId(fields.text("source")),
+        at=fields.number("at"),
+        who=fields.choice("who", SPEAKERS),
+    )
+
+
+_LEARNED = "EXISTS (SELECT 1 FROM learned l WHERE l.cwd = fact.cwd AND l.key = fact.key)"
+
+
+def _find(con: sqlite3.Connection, only: _Only, most: int) -> tuple[StoredFact, ...]:
+    where, values = ["1"], list[object]()
+    columns = {"session_id": only.session_id, "kind": only.kind}
+    for column, value in columns.items():
+        if value is not None:
+            where.append(f"{column} = ?")
+            values.append(_plain(value))
+    if only.cwd is not None:
+        where.append("cwd = ?")
+        values.append(encode_text(only.cwd))
+    if only.query is not None and only.query.strip():
+        condition, words = _matching(con, only.query)
+        where.append(condition)
+        values.extend(words)
+    found = con.execute(
+        f"SELECT id, session_id, body, {_LEARNED} FROM fact WHERE {' AND '.join(where)} "
+        "ORDER BY at DESC, number DESC LIMIT ?",
+        (*values, most),
+    ).fetchall()
+    if not found and only.session_id is not None:
+        _require(con, _plain(only.session_id))
+    facts: list[StoredFact] = []
+    for name, session_id, body, learned in found:
+        try:
+            _, fact = decode_fact(body, con)
+        except BodyBroken:
+            # `sidecar verify` tells of it; what is whole can still be listed.
+            continue
+        facts.append(StoredFact(name, SessionId(session_id), fact, bool(learned)))
+    return tuple(facts)
+
+
+def _require(con: sqlite3.Connection, session_id: str) -> None:
+    for table, column in (("session", "id"), ("fact", "session_id")):
+        if con.execute(f"SELECT 1 FROM {table} WHERE {column} = ?", (session_id,)).fetchone():
+            return
+    raise UnknownSession(
+        f"There is no session {session_id!r}. `session/list` names those there are."
+    )
+
+
+def _matching(con: sqlite3.Connection, query: str) -> tuple[str, list[str]]:
+    """Give the condition for a text with all words of a query, and its values.
+
+    In quotes, nothing that people type is syntax.
+    """
+    plain = _plain(query).replace("\0", " ")
+    words = [word for word in plain.split() if any(c.isalnum() for c in word)][:WORDS]
+    if words and _is_indexed(con):
+        quoted = " ".join('"{}"'.format(word.replace('"', '""')) for word in words)
+        inner = "SELECT rowid FROM fact_text WHERE fact_text MATCH ?"
+        begun = " *" if words[-1][-1].isalnum() else ""
+        return f"number IN ({inner})", [quoted + begun]
+    pieces = [_escaped(piece) for piece in words or plain.split()[:WORDS]]
+    return (
+        " AND ".join(["text LIKE ? ESCAPE '\\'"] * len(pieces) or ["0"]),
+        [f"%{piece}%" for piece in pieces],
+    )
+
+
+def _escaped(piece: str) -> str:
+    for special in ("\\", "%", "_"):
+        piece = piece.replace(special, f"\\{special}")
+    return piece
+
+
+def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[Candidate, ...]:
+    # In a fork the same turn bears a fact out again, which makes it no truer.
+    found = con.execute(
+        f"""SELECT body, (
+            SELECT min(count(DISTINCT other.session_id), count(DISTINCT other.source))
+            FROM fact other WHERE other.cwd = fact.cwd AND other.key = fact.key
+        ) FROM fact WHERE session_id = ? AND NOT {_LEARNED} ORDER BY at, number""",
+        (session_id,),
+    ).fetchall()
+    return tuple(Candidate(decode_fact(body, con)[1], sessions) for body, sessions in found)
+
+
+def _mark(con: sqlite3.Connection, rows: list[tuple[bytes, str, Millis]]) -> None:
+    con.executemany("INSERT OR IGNORE INTO learned (cwd, key, at) VALUES (?, ?, ?)", rows)
+
+
+def drop_facts(con: sqlite3.Connection, session_id: SessionId) -> None:
+    """Remove a session's facts, but for those that were promoted."""
+    gone = con.execute(
+        f"SELECT number, text FROM fact WHERE session_id = ? AND NOT {_LEARNED}", (session_id,)
+    ).fetchall()
+    if _is_indexed(con):
+        con.executemany(
+            "INSERT INTO fact_text (fact_text, rowid, text) VALUES ('delete', ?, ?)", gone
+        )
+    con.executemany("DELETE FROM fact WHERE number = ?", [(number,) for number, _ in gone])
+
+
+def _is_indexed(con: sqlite3.Connection) -> bool:
+    """Whether there is an index of words, and this SQLite can use it."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'fact_text'"
+    return con.execute(query).fetchone() is not None and has_full_text(con)
+
+
+def _plain(text: str) -> str:
+    """Give text that SQLite can hold."""
+    return text.encode("utf-8", "replace").decode()
