@@ -21,6 +21,7 @@ from sidecar.core.parts import (
     ToolPending,
     ToolRunning,
 )
+from sidecar.session.state import State
 from sidecar.session.values import Recalled
 from sidecar.store.journal import Store
 
@@ -47,6 +48,21 @@ async def whole_text(part: Part, store: Store) -> str:
             )
         case _:
             raise BadRequest("this part holds no text", "params.partId")
+
+
+async def recall_from(
+    state: State, part_id: str, span: tuple[int, int | None, str | None]
+) -> Recalled:
+    """Give `(offset, limit, pattern)` of a part, or of all that a compaction left out.
+
+    Raises:
+        BadRequest: there is neither with this id, or the pattern cannot be used.
+    """
+    gone = state.views.left_out(part_id)
+    if gone is not None:
+        parts = [part for message in state.log for part in message.parts if part.id in gone]
+        return await recall_left_out(parts, state.store, span)
+    return await recall(find_part(state.log.messages, part_id), state.store, span)
 
 
 async def recall(part: Part, store: Store, span: tuple[int, int | None, str | None]) -> Recalled:

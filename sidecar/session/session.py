@@ -46,10 +46,11 @@ from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
 from sidecar.session.pings import Pings
-from sidecar.session.recall import find_part, recall, recall_left_out
+from sidecar.session.recall import recall_from
 from sidecar.session.restoring import static_ttl
 from sidecar.session.rewriting import Rewriting
 from sidecar.session.state import State
+from sidecar.session.surroundings import surroundings
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
 from sidecar.session.values import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.tools.contract import Client
@@ -232,12 +233,7 @@ class Session:
         Raises:
             BadRequest: there is no such part, or the pattern cannot be used.
         """
-        state, span = self._state, (offset, limit, pattern)
-        gone = state.views.left_out(part_id)
-        if gone is not None:
-            parts = [part for message in state.log for part in message.parts if part.id in gone]
-            return await recall_left_out(parts, state.store, span)
-        return await recall(find_part(state.log.messages, part_id), state.store, span)
+        return await recall_from(self._state, part_id, (offset, limit, pattern))
 
     # --- the session's task ------------------------------------------------------------------
 
@@ -315,34 +311,8 @@ class Session:
         return result_of(state, turn.turn_id, message.id, end)
 
     def _turn_context(self, turn_id: TurnId) -> TurnContext:
-        state = self._state
-        return TurnContext(
-            session_id=self.id,
-            turn_id=turn_id,
-            cwd=state.log.row.cwd,
-            trust=state.trust,
-            log=state.log,
-            view=state.view,
-            cached=state.cached,
-            min_cacheable=state.info().min_cacheable,
-            channel=state.channel,
-            clock=state.clock,
-            model=state.model(),
-            max_tokens=state.max_tokens(),
-            effort=state.setting("effort"),
-            max_steps=state.config.max_steps,
-            price=state.price,
-            tools={tool.name: tool for tool in state.view.static.tools},
-            permissions=state.permissions,
-            client=self._client,
-            buffers=state.buffers,
-            recall=self.recall,
-            environment=state.environment.variables,
-            meter_changed=self._show_meter,
-            make_room=self.rewriting.make_room,
-            gate=self.rewriting.gate,
-            cold=state.environment.cold,
-        )
+        about = self.rewriting, self._client, self.recall, self._show_meter
+        return surroundings(self._state, turn_id, *about)
 
     # --- pieces ------------------------------------------------------------------------------
 

@@ -1,0 +1,51 @@
+"""What a turn works with, put together from its session."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from sidecar.core.parts import TurnId
+from sidecar.session.context import TurnContext
+from sidecar.session.rewriting import Rewriting
+from sidecar.session.state import State
+from sidecar.session.values import Recalled
+from sidecar.tools.contract import Client
+
+Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[Recalled]]
+
+
+def surroundings(
+    state: State,
+    turn_id: TurnId,
+    rewriting: Rewriting,
+    client: Callable[[], Client],
+    recall: Recall,
+    meter_changed: Callable[[], None],
+) -> TurnContext:
+    """Give the surroundings of a turn that begins now."""
+    return TurnContext(
+        session_id=state.log.row.id,
+        turn_id=turn_id,
+        cwd=state.log.row.cwd,
+        trust=state.trust,
+        log=state.log,
+        view=state.view,
+        cached=state.cached,
+        min_cacheable=state.info().min_cacheable,
+        channel=state.channel,
+        clock=state.clock,
+        model=state.model(),
+        max_tokens=state.max_tokens(),
+        effort=state.setting("effort"),
+        max_steps=state.config.max_steps,
+        price=state.price,
+        tools={tool.name: tool for tool in state.view.static.tools},
+        permissions=state.permissions,
+        client=client,
+        buffers=state.buffers,
+        recall=recall,
+        environment=state.environment.variables,
+        meter_changed=meter_changed,
+        make_room=rewriting.make_room,
+        gate=rewriting.gate,
+        cold=state.environment.cold,
+    )
