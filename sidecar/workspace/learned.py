@@ -1,0 +1,94 @@
+"""What was learned in a workspace, in `.sidecar/learned`: read for prompts, and added to.
+
+Everything blocks: call it in a thread. An untrusted workspace is neither read nor written, and
+no link leads out of it.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.facts import Fact
+from sidecar.core.learned import FILES, LARGEST, Bullet, key_of, keys_in, merge
+from sidecar.core.parts import SessionId
+from sidecar.workspace.files import legible, newline, read_text, write_atomically
+from sidecar.workspace.paths import in_git, locate
+
+FOLDER = ".sidecar/learned"
+MOST_READ = 4 * LARGEST
+"""Bytes of a file that people let grow; a longer one is left alone."""
+
+_writing = threading.Lock()
+"""Sessions of one workspace may learn at the same time."""
+
+
+def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
+    """Read what was learned, by kind; what is missing or cannot be read is left out."""
+    if not trusted:
+        return {}
+    found = {kind: _read(cwd, kind) for kind in FILES}
+    return {kind: legible(text) for kind, text in found.items() if text}
+
+
+def promote(
+    cwd: Path, trusted: bool, session_id: SessionId, facts: Sequence[Fact]
+) -> frozenset[str]:
+    """Add facts to their files, and give the keys of all that stand there now.
+
+    What stands there already, in whatever file and spelling, is not added again.
+
+    Raises:
+        OSError: a file cannot be written; it is as it was.
+    """
+    if not trusted:
+        return frozenset()
+    with _writing:
+        texts = {kind: _read(cwd, kind) for kind in FILES}
+        standing = keys_in(text for text in texts.values() if text)
+        wanted = {key_of(fact.content): fact for fact in reversed(facts) if fact.kind in FILES}
+        done = standing & wanted.keys()
+        for kind, text in texts.items():
+            new = [
+                _bullet(fact, session_id)
+                for key, fact in reversed(wanted.items())
+                if fact.kind == kind and key not in standing
+            ]
+            real = _place(cwd, kind)
+            if not new or text is None or real is None:
+                continue
+            merged = merge(text, kind, new, newline(text))
+            if merged.added:
+                write_atomically(real, merged.text)
+                done |= merged.added
+    return done
+
+
+def _bullet(fact: Fact, session_id: SessionId) -> Bullet:
+    day = datetime.fromtimestamp(fact.at / 1000, UTC).date().isoformat()
+    return Bullet(fact.content, day, session_id, fact.source)
+
+
+def _place(cwd: Path, kind: str) -> Path | None:
+    """Give where a file really is, or `None` where that is none of this workspace's business."""
+    try:
+        place = locate(f"{FOLDER}/{FILES[kind]}", cwd)
+    except BadRequest:
+        return None
+    return place.real if place.inside and not in_git(place.real) else None
+
+
+def _read(cwd: Path, kind: str) -> str | None:
+    """Give a file's text, empty where there is none; `None` for what is not ours to touch."""
+    real = _place(cwd, kind)
+    if real is None:
+        return None
+    try:
+        if real.stat().st_size > MOST_READ:
+            return None
+        return read_text(real)
+    except FileNotFoundError:
+        return ""
+    except (OSError, BadRequest):
+        return None
