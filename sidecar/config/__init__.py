@@ -98,6 +98,8 @@ class Config:
     """Whether the cached prefix is kept alive through pauses, where that pays."""
     instructions: bool = True
     """Whether AGENTS.md and CLAUDE.md are read."""
+    learned: bool = True
+    """Whether what is worth knowing in later sessions is kept in `.sidecar/learned`, and read."""
     provider: Provider = field(default_factory=Provider)
     """Who answers, and with which key."""
     retry: Retry = field(default_factory=Retry)

@@ -137,6 +137,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "auto_continue": _flag,
         "instructions": _flag,
         "keep_alive": _flag,
+        "learned": _flag,
         "summaries": _flag,
         "summary_model": _text,
         "idle_compaction": _flag,

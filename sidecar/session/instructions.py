@@ -4,12 +4,19 @@ Static bytes stay within an epoch. So a change goes to the end of the next user 
 and into the static part when the next epoch begins.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from sidecar.core.prompt import Static
+from sidecar.core.prompt import Static, ToolSpec
+from sidecar.session import learning
 from sidecar.session.events import Notice
-from sidecar.session.state import State
-from sidecar.session.static import instructions_in, with_instructions
+from sidecar.session.state import Environment, State
+from sidecar.session.static import (
+    build_static,
+    instructions_in,
+    with_instructions,
+    with_learned,
+)
+from sidecar.store.values import SessionRow
 from sidecar.workspace.instructions import Instruction
 from sidecar.workspace.instructions_watch import hashes, name_of
 
@@ -17,11 +24,26 @@ TOLD = "instructions_told"
 """The record's kind. It holds the hash of each file as it was when a change was told."""
 
 
+async def begin(
+    environment: Environment,
+    row: SessionRow,
+    trusted: bool,
+    tools: Sequence[ToolSpec],
+    system: str | None,
+) -> Static:
+    """Give the static part that a new session begins with."""
+    model = str(row.settings["model"])
+    found = await environment.instructions(row.cwd, trusted)
+    known = await learning.learned(environment, row.cwd, trusted, model)
+    return build_static(model, tools, system, found, known)
+
+
 async def look(state: State) -> None:
-    """Read the instructions as they are now; what else is here goes by this reading."""
+    """Read instructions and what was learned as they are now; what else is here goes by that."""
     state.instructions = await state.environment.instructions(
         state.log.row.cwd, state.trust.granted
     )
+    await learning.look(state)
 
 
 def with_changes(state: State, context: str) -> str:
@@ -50,13 +72,14 @@ def tell(state: State, context: str) -> str:
 
 
 def renewed(state: State, static: Static) -> Static:
-    """Give the static part with which a new epoch begins: with the instructions of the last look.
+    """Give the static part with which a new epoch begins, with what the last look has read.
 
     Where changes were told before, those stand behind it in the history. Then what differs from
     the last of them is told once more with the next message, so that the newest text wins.
     """
-    current = state.instructions
-    return static if current is None else with_instructions(static, current)
+    if state.instructions is not None:
+        static = with_instructions(static, state.instructions)
+    return static if state.learned is None else with_learned(static, state.learned)
 
 
 def follow(state: State) -> None:

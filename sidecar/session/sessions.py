@@ -8,7 +8,7 @@ from time import monotonic
 
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, PartId, SessionId
-from sidecar.session import epochs, instructions
+from sidecar.session import epochs, instructions, learning
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
 from sidecar.session.events import Event, StatusChanged, Watcher
@@ -25,11 +25,11 @@ from sidecar.session.permissions import Permissions
 from sidecar.session.restoring import restore
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
-from sidecar.session.static import build_static
 from sidecar.session.trust import Trust
 from sidecar.session.values import NewSession, Opened, SessionSummary
 from sidecar.session.view import View
 from sidecar.session.views import Views
+from sidecar.store.facts import StoredFact
 from sidecar.store.values import Owner, SessionRow, Stored
 from sidecar.tools.contract import Client
 from sidecar.tools.permission import Rules
@@ -169,12 +169,11 @@ class Sessions:
         check_numbers(settings, environment.info(model).window)
         tools = offered_tools(request)
         trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
-        found = await environment.instructions(cwd, trust.granted)
         now = environment.clock.now()
         session_id = SessionId(environment.clock.new_id("ses"))
         row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
         log = SessionLog(environment.store, Stored(row, (), ()), environment.clock.now)
-        static = build_static(model, tools, request.system, found)
+        static = await instructions.begin(environment, row, trust.granted, tools, request.system)
         epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
         await log.commit("created")
         await environment.store.acquire(session_id, self._owner)
@@ -278,6 +277,10 @@ class Sessions:
         self._open.pop(session_id, None)
         environment.watch.forget(session_id)
         await environment.store.delete(session_id)
+
+    async def facts(self, **only: str | None) -> tuple[StoredFact, ...]:
+        """Find what sessions have found out, newest first; see `learning.find`."""
+        return await learning.find(await self._ready(), **only)
 
     def detach(self, watcher: Watcher) -> None:
         """A connection ended: nobody is told through it any more, and nothing waits for it."""

@@ -54,7 +54,7 @@ class State:
     """One session's parts. `owner` says who writes it when `read_only`.
 
     `compact_now` is what a compaction would cost in USD, and the revision that this holds for;
-    `instructions` are as they were read last, `None` before that.
+    `instructions` and what was `learned` are as they were read last, `None` before that.
     """
 
     environment: Environment
@@ -70,6 +70,7 @@ class State:
     owner: JsonObject | None = None
     compact_now: tuple[int, str | None] = (-1, None)
     instructions: tuple[Instruction, ...] | None = None
+    learned: str | None = None
 
     @property
     def store(self) -> Store:

@@ -1,4 +1,4 @@
-"""The static part of a prompt: agent prompt, tool guidance and instructions, fixed per epoch.
+"""The static part of a prompt: agent prompt, guidance, instructions, what was learned; per epoch.
 
 What is built here is stored with the epoch, so that a restart sends the same bytes.
 """
@@ -40,6 +40,7 @@ def build_static(
     tools: Sequence[ToolSpec],
     system: str | None,
     instructions: Sequence[Instruction],
+    learned: str = "",
 ) -> Static:
     """Assemble the static part; `system` replaces the built-in agent prompt where it is given."""
     agent = AGENT if system is None else system
@@ -48,7 +49,7 @@ def build_static(
     blocks = [_block(agent, "system")] if agent.strip() else []
     ordered = sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name))
     static = Static(model, tuple(ordered), tuple(blocks), RENDERER)
-    return with_instructions(static, instructions)
+    return with_learned(with_instructions(static, instructions), learned)
 
 
 def with_instructions(static: Static, instructions: Sequence[Instruction]) -> Static:
@@ -60,6 +61,14 @@ def with_instructions(static: Static, instructions: Sequence[Instruction]) -> St
         )
         behind = sum(block.region == "system" for block in others)
         others.insert(behind, _block(told, "instructions"))
+    return replace(static, system=tuple(others))
+
+
+def with_learned(static: Static, told: str) -> Static:
+    """Give a static part that tells this of what was learned, at its end, instead of its own."""
+    others = [block for block in static.system if block.region != "learned"]
+    if told:
+        others.append(_block(told, "learned"))
     return replace(static, system=tuple(others))
 
 

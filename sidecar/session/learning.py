@@ -1,0 +1,121 @@
+"""What sessions learn: kept in the store, promoted to the workspace, and read back from there.
+
+A session is not told what it promoted itself: that stands in its own summary, and its prefix
+stays the same for it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from math import ceil
+from pathlib import Path
+
+from sidecar.core.claims import KINDS
+from sidecar.core.errors import BadRequest, SidecarError
+from sidecar.core.facts import Fact
+from sidecar.core.learned import is_worth_keeping, render
+from sidecar.core.parts import SessionId
+from sidecar.session.events import Notice
+from sidecar.session.state import Environment, State
+from sidecar.store.facts import StoredFact
+from sidecar.workspace.learned import FOLDER, promote, read_learned
+
+ROOM = 2_000
+"""Tokens that what was learned may take of every prompt."""
+MOST_FOUND = 200
+"""Facts that are given at once."""
+
+logger = logging.getLogger("sidecar.session")
+
+
+async def keep(state: State, facts: Sequence[Fact]) -> None:
+    """Store what a session found out, and promote what is worth it; never raises for a failure.
+
+    What a summary could not keep for later is still in the summary, so that people are only told.
+    """
+    try:
+        row = state.log.row
+        await state.store.facts.add(row.id, row.cwd, facts)
+        added = await _promote(state) if state.config.learned and state.trust.granted else 0
+    except (SidecarError, OSError) as error:
+        logger.warning("facts were not kept: %s", error)
+        _tell(state, "warning", f"What was learned could not be kept for later sessions: {error}")
+        return
+    if added:
+        facts_were = "1 fact was" if added == 1 else f"{added} facts were"
+        _tell(state, "info", f"{facts_were} added to {FOLDER}, for later sessions to know.")
+
+
+async def _promote(state: State) -> int:
+    row, rows = state.log.row, state.store.facts
+    worth = [
+        candidate.fact
+        for candidate in await rows.candidates(row.id)
+        if is_worth_keeping(candidate.fact, candidate.sessions)
+    ]
+    if not worth:
+        return 0
+    trusted = state.trust.granted
+    done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth)
+    await rows.promoted(row.cwd, done, state.clock.now())
+    return len(done)
+
+
+def _tell(state: State, level: str, text: str) -> None:
+    if state.channel.watched:
+        seq = state.channel.next_seq()
+        state.channel.publish(Notice(state.log.row.id, seq, level, text))
+
+
+async def learned(
+    environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
+) -> str:
+    """Give what the static part of a prompt tells of what was learned in a workspace.
+
+    `without` is the session that is told. Empty where there is nothing, or no trust.
+    """
+    if not (trusted and environment.config.learned):
+        return ""
+    factor = environment.info(model).token_factor
+
+    def tokens(text: str) -> int:
+        return ceil(environment.count(text) * factor)
+
+    def read() -> str:
+        return render(read_learned(Path(cwd), trusted), tokens, ROOM, without)
+
+    return await asyncio.to_thread(read)
+
+
+async def look(state: State) -> None:
+    """Read what was learned as it stands now; the next epoch begins with it."""
+    row = state.log.row
+    trusted, model = state.trust.granted, state.model_id()
+    state.learned = await learned(state.environment, row.cwd, trusted, model, row.id)
+
+
+async def find(
+    environment: Environment,
+    session_id: str | None,
+    cwd: str | None,
+    kind: str | None,
+    query: str | None,
+) -> tuple[StoredFact, ...]:
+    """Find facts, newest first, up to 200.
+
+    Raises:
+        BadRequest: there is no such kind.
+        UnknownSession: there is no such session.
+    """
+    if kind is not None and kind not in KINDS:
+        raise BadRequest(
+            f"there are no facts of the kind {kind!r}; there are {', '.join(KINDS)}", "params.kind"
+        )
+    folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
+    return await environment.store.facts.find(
+        session_id=None if session_id is None else SessionId(session_id),
+        cwd=folder,
+        kind=kind,
+        query=query,
+        limit=MOST_FOUND,
+    )
