@@ -318,6 +318,12 @@ METHODS: dict[str, Method] = {
             (*_WRITE, -32012, -32013),
             "Undo a restore.",
         ),
-        _later("facts/list", FactsListParams, FactsListResult, _READ, "List what is known."),
+        _ask(
+            "facts/list",
+            FactsListParams,
+            FactsListResult,
+            _READ,
+            "List what sessions have found out.",
+        ),
     )
 }

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from protocol.source import client, context, daemon, meter, session, updates
+from protocol.source import client, context, daemon, history, meter, session, updates
 
 SESSION = "ses_01k9f3"
 ODD_INPUT: dict[str, Any] = {
@@ -163,6 +163,9 @@ PARAMS: dict[str, msgspec.Struct] = {
     "fs/write_text_file": client.FsWriteTextFileParams(
         session_id=SESSION, path="/home/ada/engine/src/a b.py", content="é = 1\n"
     ),
+    "facts/list": history.FactsListParams(
+        session_id=SESSION, cwd="/home/ada/app", kind="decision", query="migrations pos"
+    ),
 }
 """By method; `session/update` has its own, one for each kind."""
 
@@ -275,6 +278,20 @@ RESULTS: dict[str, msgspec.Struct] = {
     ),
     "fs/read_text_file": client.FsReadTextFileResult(content="é = 2\n"),
     "fs/write_text_file": session.Empty(),
+    "facts/list": history.FactsListResult(
+        facts=[
+            history.Fact(
+                fact_id="fact_5d41402abc4b",
+                kind="decision",
+                content="Migrations run on Postgres 16, never on SQLite.",
+                source=history.FactSource(
+                    session_id=SESSION, turn_id="turn_01k9f4", said_by="user"
+                ),
+                at="2026-01-05T10:00:00Z",
+                learned=True,
+            )
+        ]
+    ),
 }
 """By method."""
 

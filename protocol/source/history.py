@@ -1,6 +1,6 @@
 """Going back, branching off, moving sessions: checkpoints, fork, handoff, export, facts."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -10,6 +10,13 @@ BundleFormat = Literal["sidecar", "claude-code", "codex", "opencode", "pi"]
 FileChangeKind = Annotated[
     str, msgspec.Meta(examples=["created", "modified", "deleted", "renamed", "mode"])
 ]
+FactKind = Annotated[
+    str,
+    msgspec.Meta(
+        examples=["decision", "error", "file_state", "dependency", "constraint", "learning"]
+    ),
+]
+Speaker = Annotated[str, msgspec.Meta(examples=["user", "model", "tool"])]
 Author = Annotated[str, msgspec.Meta(examples=["agent", "user"])]
 
 
@@ -175,26 +182,37 @@ class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Which facts: of a session, of a folder, of a kind, or with these words."""
+    """Which facts: of a session, of a folder, of a kind, with these words; the last may be begun.
+
+    All that is given must hold.
+    """
 
     session_id: str | msgspec.UnsetType = msgspec.UNSET
     cwd: str | msgspec.UnsetType = msgspec.UNSET
-    kind: str | msgspec.UnsetType = msgspec.UNSET
+    kind: FactKind | msgspec.UnsetType = msgspec.UNSET
     query: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class FactSource(msgspec.Struct, rename="camel", kw_only=True):
+    """The turn that bears a fact out, and who said it there."""
+
+    session_id: str
+    turn_id: str
+    said_by: Speaker
+
+
 class Fact(msgspec.Struct, rename="camel", kw_only=True):
-    """Something known: `source` says from where, `learned` whether it was found out, not told."""
+    """Something that a session found out; `learned` once later sessions are told of it too."""
 
     fact_id: str
-    kind: str
+    kind: FactKind
     content: str
-    source: dict[str, Any]
+    source: FactSource
     at: str
     learned: bool
 
 
 class FactsListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The facts, newest first."""
+    """The facts, newest first; at most 200."""
 
     facts: list[Fact]

@@ -751,6 +751,10 @@ export type BundleFormat = "sidecar" | "claude-code" | "codex" | "opencode" | "p
 
 export type FileChangeKind = "created" | "modified" | "deleted" | "renamed" | "mode" | (string & {});
 
+export type FactKind = "decision" | "error" | "file_state" | "dependency" | "constraint" | "learning" | (string & {});
+
+export type Speaker = "user" | "model" | "tool" | (string & {});
+
 export type Author = "agent" | "user" | (string & {});
 
 /** The session to branch off, as it was at a message or is now. */
@@ -894,25 +898,36 @@ export interface CheckpointRedoParams {
   checkpointId?: string;
 }
 
-/** Which facts: of a session, of a folder, of a kind, or with these words. */
+/**
+ * Which facts: of a session, of a folder, of a kind, with these words; the last may be begun.
+ *
+ * All that is given must hold.
+ */
 export interface FactsListParams {
   sessionId?: string;
   cwd?: string;
-  kind?: string;
+  kind?: FactKind;
   query?: string;
 }
 
-/** Something known: `source` says from where, `learned` whether it was found out, not told. */
+/** The turn that bears a fact out, and who said it there. */
+export interface FactSource {
+  sessionId: string;
+  turnId: string;
+  saidBy: Speaker;
+}
+
+/** Something that a session found out; `learned` once later sessions are told of it too. */
 export interface Fact {
   factId: string;
-  kind: string;
+  kind: FactKind;
   content: string;
-  source: Record<string, unknown>;
+  source: FactSource;
   at: string;
   learned: boolean;
 }
 
-/** The facts, newest first. */
+/** The facts, newest first; at most 200. */
 export interface FactsListResult {
   facts: Fact[];
 }
@@ -965,7 +980,7 @@ export interface DaemonRequests {
   "checkpoint/restore": { params: CheckpointRestoreParams; result: CheckpointRestoreResult };
   /** Undo a restore. Not built yet. */
   "checkpoint/redo": { params: CheckpointRedoParams; result: CheckpointRestoreResult };
-  /** List what is known. Not built yet. */
+  /** List what sessions have found out. */
   "facts/list": { params: FactsListParams; result: FactsListResult };
 }
 

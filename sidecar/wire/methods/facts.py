@@ -1,0 +1,41 @@
+"""`facts/…`: what sessions have found out."""
+
+from collections.abc import Mapping
+
+from sidecar.core.parts import Json
+from sidecar.session.sessions import Sessions
+from sidecar.wire.connection import Connection
+from sidecar.wire.messages import FactsListParams
+from sidecar.wire.methods.session import given
+from sidecar.wire.protocol import Handler, Ticket
+from sidecar.wire.translate import iso
+
+
+def handlers(sessions: Sessions) -> Mapping[str, Handler]:
+    """Give the family's handlers over these sessions."""
+
+    async def listed(_: Connection, params: FactsListParams, __: Ticket) -> Json:
+        found = await sessions.facts(
+            session_id=given(params.session_id),
+            cwd=given(params.cwd),
+            kind=given(params.kind),
+            query=given(params.query),
+        )
+        facts: list[Json] = [
+            {
+                "factId": one.id,
+                "kind": one.fact.kind,
+                "content": one.fact.content,
+                "source": {
+                    "sessionId": one.session_id,
+                    "turnId": one.fact.source,
+                    "saidBy": one.fact.who,
+                },
+                "at": iso(one.fact.at),
+                "learned": one.learned,
+            }
+            for one in found
+        ]
+        return {"facts": facts}
+
+    return {"facts/list": listed}
