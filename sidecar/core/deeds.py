@@ -5,7 +5,7 @@ what a model says of itself.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -129,6 +129,24 @@ def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
 def changed(deeds: tuple[Deed, ...]) -> Iterator[Touched]:
     """Give the files that these deeds changed."""
     return (deed for deed in deeds if isinstance(deed, Touched) and deed.operation != "read")
+
+
+def list_after(
+    listed: Mapping[str, tuple[str, Progress]], deed: Deed
+) -> Mapping[str, tuple[str, Progress]] | None:
+    """Give the list of what is to be done, by key, after a deed; `None` if it is not about it."""
+    match deed:
+        case Listed(items=items):
+            return {str(number): item for number, item in enumerate(items)}
+        case Entered(key=key, content=content):
+            return {**listed, key: (content, "planned")}
+        case Moved(key=key, progress=progress):
+            kept = {name: item for name, item in listed.items() if name != key or progress}
+            if progress and key in kept:
+                kept[key] = (kept[key][0], progress)
+            return kept
+        case _:
+            return None
 
 
 def _ran(part: ToolPart) -> bool:

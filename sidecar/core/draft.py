@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from sidecar.core.guard import NOTES, with_thinking_dropped
+from sidecar.core.note import Room, write_note
 from sidecar.core.parts import PartId
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, Standing, Summary, tokens_of
 from sidecar.core.truncate import Keep
@@ -14,7 +15,8 @@ NOTE = (
     "[Earlier parts of this conversation were left out here. "
     f'recall {{"id": "{REWRITE_ID}"}} lists them; with "pattern" it searches them.]'
 )
-NOTE_TOKENS = tokens_of(NOTE)
+QUOTED = 96
+"""Characters that a preset's note quotes of what was tried, and of how it failed."""
 CUT_NOTE_TOKENS = 30
 """What the line costs that stands where a text was cut."""
 FINDING = 120
@@ -141,7 +143,8 @@ def draft(
 ) -> Plan | None:
     """Put a plan together; `None` when nothing changes or the prompt would not get smaller.
 
-    Where parts are dropped, a note names the id that recalls them.
+    Where parts are dropped, or the notes of earlier rewrites, a note has the ledger of what is
+    out of view and names the id that recalls it.
     """
     items, used = situation.items, situation.standing.used
     retired = frozenset(edits.retired)
@@ -152,8 +155,10 @@ def draft(
     first = next(i for i, item in enumerate(items) if item.unit.part_id in gone)
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
     freed += sum(item.tokens for item in items if item.unit.part_id in retired)
-    note = NOTE if any(isinstance(c.shown, Dropped) for c in edits.changes) else ""
-    note_tokens = NOTE_TOKENS if note else 0
+    note = ""
+    if retired or any(isinstance(c.shown, Dropped) for c in edits.changes):
+        note = write_note(items, changes, retired, head=NOTE, first=first, room=_room(situation))
+    note_tokens = tokens_of(note) if note else 0
     after = used - freed + note_tokens + (summary.output_tokens if summary else 0)
     if after >= used:
         return None
@@ -172,3 +177,12 @@ def draft(
         summary,
         {"freed": freed, "changed": len(changes), **(figures or {})},
     )
+
+
+def _room(situation: Situation) -> Room:
+    """Give what the ledger may take that rides along with every preset: less in small windows.
+
+    A summary tells the thread, so that it does not.
+    """
+    share = min(100, situation.standing.window // 2_000)
+    return Room(commands=share, names=0, prose=0, todo=3 * share, subtasks=share, quoted=QUOTED)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sidecar.core.guard import untouchable
 from sidecar.core.knapsack import Choice, choose
-from sidecar.core.ledger import Room, ledger
+from sidecar.core.note import Room, unlike_an_id, write_note
 from sidecar.core.parts import PartId
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, tokens_of
 from sidecar.core.units import Item, Unit
@@ -86,8 +86,17 @@ def rebuild(
         and p / (len(name) / CHARS_PER_TOKEN + 1) >= keeping.listed
     ]
     missing.sort(key=lambda name: (-worth[name] / (len(name) + 6), name))
-    note = ledger(gone, missing, keeping.room, HEAD)
-    excerpt = _excerpt(gone, choice)
+    retired = tuple(item.unit.part_id for item in old)
+    note = write_note(
+        situation.items,
+        changes,
+        retired,
+        head=HEAD,
+        first=start,
+        names=missing,
+        room=keeping.room,
+    )
+    excerpt = unlike_an_id(_excerpt(gone, choice))
     note_tokens, excerpt_tokens = tokens_of(note), tokens_of(excerpt) if excerpt else 0
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
     freed += sum(item.tokens for item in old) - note_tokens - excerpt_tokens
@@ -104,7 +113,7 @@ def rebuild(
         situation.standing.used - freed,
         note,
         note_tokens,
-        tuple(item.unit.part_id for item in old),
+        retired,
         figures={"kept": len(choice.whole), "excerpts": len(choice.lines), "named": len(missing)},
         excerpt=excerpt,
         excerpt_tokens=excerpt_tokens,

@@ -169,7 +169,7 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
     view.reshape(fold_rewrites((*before, rewrite)), anchor, now if opens else None)
     if _begins_with_answer(view, scene.messages):
         # No provider takes that; a note stands where the user's words stood.
-        return complete(state, scene, replace(plan, note=HEAD, first=0), situation)
+        return complete(state, scene, replace(plan, note=plan.note or HEAD, first=0), situation)
     standing, after = situation.standing, view.size(scene.messages).total
     if after >= standing.used:
         return None

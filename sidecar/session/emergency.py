@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from sidecar.core.guard import untouchable
+from sidecar.core.note import Room, write_note
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, tokens_of
 from sidecar.core.rebuild import shorten_arrivals
 from sidecar.core.units import Item
@@ -16,6 +17,8 @@ NOTE = (
 EACH = 0.06
 TOGETHER = 0.10
 """Shares of the window that new results may take, each and all of them."""
+FAILURES = 8
+"""The last rung tells of failed approaches within this fraction of the window."""
 
 
 def cut_newest(situation: Situation) -> Plan | None:
@@ -60,7 +63,10 @@ def drop_oldest(situation: Situation) -> Plan | None:
         and item.shown is None
     ]
     changes = tuple(map(_left_out, (*gone, *thinking)))
-    used, note_tokens = situation.standing.used, tokens_of(NOTE)
+    # However much has failed, what is left must fit.
+    room = Room(names=0, prose=0, failures=situation.standing.window // FAILURES)
+    note = write_note(situation.items, changes, (), head=NOTE, first=first, room=room)
+    used, note_tokens = situation.standing.used, tokens_of(note)
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
     after = used - freed + note_tokens
     return Plan(
@@ -72,7 +78,7 @@ def drop_oldest(situation: Situation) -> Plan | None:
         first,
         used,
         after,
-        NOTE,
+        note,
         note_tokens,
     )
 

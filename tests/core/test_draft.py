@@ -1,11 +1,13 @@
 """Shortening items and adding up plans."""
 
+from dataclasses import replace
+
 import pytest
 
+from sidecar.core.deeds import Touched
 from sidecar.core.draft import (
     CUT_NOTE_TOKENS,
     NOTE,
-    NOTE_TOKENS,
     Edits,
     below,
     cut_to,
@@ -26,6 +28,7 @@ from tests.core.notation import history as messages
 from tests.core.policies.situations import history, situation, standing
 
 USED = 100_000
+NOTE_TOKENS = tokens_of(NOTE)
 
 
 def test_a_plan_adds_up():
@@ -50,6 +53,33 @@ def test_a_plan_that_drops_nothing_has_no_note():
     plan = draft(given, "test", "budget", Edits((change,)), "why")
     assert plan is not None
     assert (plan.note, plan.note_tokens) == ("", 0)
+
+
+def test_the_ledger_rides_along_where_parts_are_dropped():
+    given = situation("U10 C1k!:bash(make) C1k:bash(ls) L20 C1k; C1000; C1000", USED)
+    failing, worked, _, edit, *_ = given.items[1:]
+    given.items[4] = edit = replace(
+        edit, unit=replace(edit.unit, deeds=(Touched("src/a.py", "edited"),))
+    )
+    edits = leave_out([failing, worked], frozenset(), "old")
+    plan = draft(given, "test", "budget", edits, "why")
+    assert plan is not None
+    head, *told = plan.note.splitlines()
+    assert head == NOTE
+    assert told[0] == "Failed, do not repeat:"
+    assert told[1].startswith("- bash make → ")
+    assert told[2:] == ["Changed: src/a.py", "Worked:", "- ls"]
+    assert plan.note_tokens == tokens_of(plan.note)
+    assert plan.tokens_after == USED - 2_000 + plan.note_tokens
+
+
+def test_a_retired_note_is_followed_by_another_even_where_nothing_else_is_dropped():
+    given = situation("U10 L900 C1k-!:bash(make) R50 C1000; C1000; C1000", USED)
+    change = evicted(given.items[4], "old")
+    assert change is not None
+    plan = draft(given, "test", "budget", Edits((change,), (PartId("p1"),)), "why")
+    assert plan is not None
+    assert "- bash make → " in plan.note
 
 
 @pytest.mark.parametrize(("tokens", "planned"), [(NOTE_TOKENS, False), (NOTE_TOKENS + 1, True)])
