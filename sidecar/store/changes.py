@@ -9,10 +9,12 @@ from sidecar.core.parts import Message, SessionId
 from sidecar.store import rows
 from sidecar.store.blobs import drop_unreferenced, put_blob, refer
 from sidecar.store.facts import drop_facts
+from sidecar.store.forks import copy_log
 from sidecar.store.packing import Packed, encode_text
 from sidecar.store.values import (
     AppendRecord,
     Change,
+    CopyLog,
     DeleteSession,
     PutBlob,
     PutMessage,
@@ -44,6 +46,8 @@ def apply(con: sqlite3.Connection, change: Change) -> None:
             put_blob(con, name, data)
         case DeleteSession(session_id):
             _delete_session(con, session_id)
+        case CopyLog(source, session_id, messages, until, before):
+            copy_log(con, source, session_id, messages, until, before)
         case _:
             assert_never(change)
 

@@ -225,6 +225,21 @@ def _mark(con: sqlite3.Connection, rows: list[tuple[bytes, str, Millis]]) -> Non
     con.executemany("INSERT OR IGNORE INTO learned (cwd, key, at) VALUES (?, ?, ?)", rows)
 
 
+def copy_facts(
+    con: sqlite3.Connection, source: SessionId, target: SessionId, before: Millis | None
+) -> None:
+    """Give a new session the facts of another, or those of before a time."""
+    con.execute(
+        """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
+        SELECT ?, id, cwd, kind, source, at, key, text, body, hash FROM fact
+        WHERE session_id = ? AND at < ifnull(?, at + 1) ORDER BY number""",
+        (target, source, before),
+    )
+    if _is_indexed(con):
+        copied = "SELECT number, text FROM fact WHERE session_id = ?"
+        con.execute(f"INSERT INTO fact_text (rowid, text) {copied}", (target,))
+
+
 def drop_facts(con: sqlite3.Connection, session_id: SessionId) -> None:
     """Remove a session's facts, but for those that were promoted."""
     gone = con.execute(

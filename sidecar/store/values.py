@@ -114,7 +114,24 @@ class DeleteSession:
     session_id: SessionId
 
 
-Change: TypeAlias = PutSession | PutMessage | PutPart | AppendRecord | PutBlob | DeleteSession
+@dataclass(frozen=True, slots=True)
+class CopyLog:
+    """Let a session that was just written begin as another did, without copies of what is long.
+
+    It gets these messages of `source`, which must be settled, the records up to revision `until`
+    and the facts of `before` that time, or all.
+    """
+
+    source: SessionId
+    session_id: SessionId
+    messages: tuple[MessageId, ...]
+    until: int
+    before: Millis | None = None
+
+
+Change: TypeAlias = (
+    PutSession | PutMessage | PutPart | AppendRecord | PutBlob | DeleteSession | CopyLog
+)
 
 
 @dataclass(frozen=True, slots=True)
