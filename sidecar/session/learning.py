@@ -104,14 +104,17 @@ async def find(
     """Find facts, newest first, up to 200.
 
     Raises:
-        BadRequest: there is no such kind.
+        BadRequest: there is no such kind, or `cwd` is no path.
         UnknownSession: there is no such session.
     """
     if kind is not None and kind not in KINDS:
         raise BadRequest(
             f"there are no facts of the kind {kind!r}; there are {', '.join(KINDS)}", "params.kind"
         )
-    folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
+    try:
+        folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
+    except (OSError, RuntimeError, ValueError) as error:
+        raise BadRequest(f"{cwd!r} can be no folder: {error}", "params.cwd") from error
     return await environment.store.facts.find(
         session_id=None if session_id is None else SessionId(session_id),
         cwd=folder,
