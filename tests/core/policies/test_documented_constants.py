@@ -2,8 +2,10 @@
 
 import pytest
 
+from sidecar.core import scored
 from sidecar.core.plan import Policy
 from sidecar.core.policies import (
+    aircher,
     claude_code,
     codex,
     dyad,
@@ -19,7 +21,8 @@ from sidecar.core.policies import (
 from tests.core.policies.situations import STATIC, standing
 
 NAMES = {
-    "claude-code", "claude-code-microcompact", "codex", "dyad", "evict-fifo", "evict-hybrid",
+    "aircher", "claude-code", "claude-code-microcompact", "codex", "dyad", "evict-fifo",
+    "evict-hybrid",
     "evict-lru", "evict-priority", "evict-semantic", "evict-ttl", "gemini", "open-interpreter",
     "opencode", "opencode-noprune", "openmanus", "picoclaw", "temporal",
 }  # fmt: skip
@@ -28,6 +31,8 @@ NAMES = {
 @pytest.mark.parametrize(
     ("constant", "documented"),
     [
+        (aircher.TRIGGER, 0.85),
+        (scored.ACTIONS, ("keep", "summarise", "reference", "drop")),
         (opencode.RESERVE, 20_000),
         (opencode.PRUNE_PROTECT, 40_000),
         (opencode.PRUNE_MINIMUM, 20_000),
@@ -84,6 +89,7 @@ def policy(name: str) -> Policy:
 @pytest.mark.parametrize(
     ("name", "at"),
     [
+        ("aircher", 170_000),
         ("opencode", 180_000),
         ("opencode-noprune", 180_000),
         ("gemini", 140_000),
@@ -100,7 +106,9 @@ def test_the_trigger_is_met_to_the_token(name: str, at: int) -> None:
     assert due(standing(at)) == "budget"
 
 
-@pytest.mark.parametrize("name", ["opencode", "gemini", "claude-code", "codex", "picoclaw"])
+@pytest.mark.parametrize(
+    "name", ["aircher", "opencode", "gemini", "claude-code", "codex", "picoclaw"]
+)
 def test_no_trigger_lies_above_what_may_be_sent(name: str) -> None:
     due = policy(name).due
     assert due(standing(100_000, limit=100_000)) == "budget"

@@ -1,0 +1,202 @@
+"""`aircher`: at 85 per cent every turn is scored: kept, summarised, referred to, or dropped.
+
+A model scores, on the warm prefix, and extracts facts in the same call. Where there is none, or
+what it says cannot be used, code scores the turns by age, failures, what was typed and size.
+Failed approaches never go, and what a model keeps too much of is referred to, the least worth
+first, so that no compaction is followed by the next.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.draft import Edits, draft, full
+from sidecar.core.guard import NOTES, untouchable
+from sidecar.core.parts import PartId
+from sidecar.core.plan import Change, Plan, Situation, Standing, Summary, tokens_of
+from sidecar.core.prompt import Ttl
+from sidecar.core.scored import (
+    ACTIONS,
+    Action,
+    Score,
+    Turn,
+    changes,
+    question,
+    read_scores,
+    scorable,
+    told,
+    turns_of,
+)
+from sidecar.core.sections import room_in_characters, shortened
+from sidecar.core.summary import note_of, summary_in
+from sidecar.core.view import Cause
+
+# Described by its makers; no source has been seen: 85 per cent, the four actions with a reason,
+# facts, and failed approaches that are never dropped.
+TRIGGER = 0.85
+LEFT = 0.60
+"""Share of what may be sent, less the static part, that a compaction leaves at most."""
+BY_HAND = 0.50
+"""Share of the history that is left at most when the user asks, or the provider refused."""
+OUTPUT_TOKENS = 2_500
+EARLIER_TOKENS = 800
+"""What earlier summaries may take where the model did not bring them up to date."""
+AGE, FAILED, TYPED, SIZE = 0.5, 0.2, 0.2, 0.4
+"""What counts how much in a score by code: being new, having failed, having been typed, being
+large (against it, in full from a tenth of the history on)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aircher:
+    """Due when 85 per cent of the window are full."""
+
+    name: str = "aircher"
+    static_ttl: Ttl = "5m"
+
+    def due(self, standing: Standing) -> Cause | None:
+        """Say when the threshold is reached."""
+        return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
+
+    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
+        """Plan what code would do, and ask a model for scores; `finish` puts those in its place."""
+        turns, spared = turns_of(situation.items), kept_always(situation)
+        listed = scorable(turns, spared)
+        summary = Summary("extension", 0, OUTPUT_TOKENS, prompt=question(listed), finish=finish)
+        return _planned(situation, self.name, cause, {}, summary)
+
+
+def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
+    """Make the final plan of a model's scores.
+
+    Raises:
+        ValueError: they cannot be used, or would free nothing.
+    """
+    turns, spared = turns_of(situation.items), kept_always(situation)
+    scores = read_scores(reply, turns)
+    final = _planned(situation, plan.policy, plan.cause, scores.turns, plan.summary)
+    if final is None or plan.summary is None:
+        raise ValueError("these scores free nothing")
+    notes = (i.unit.text for i in situation.items if i.unit.part_id in final.retired)
+    before = "\n\n".join(text for note in notes if (text := summary_in(note)))
+    earlier = shortened(scores.earlier or before, EARLIER_TOKENS)
+    actions = decided(situation, plan.cause, scores.turns)
+    said = {
+        turn_id: replace(scores.turns.get(turn_id, Score(action)), action=action)
+        for turn_id, action in actions.items()
+    }
+    text = told(turns, said, spared, room_in_characters(plan.summary.output_tokens))
+    note = note_of("\n".join(filter(None, (earlier, text))), "model")
+    after = final.tokens_after - plan.summary.output_tokens + tokens_of(note)
+    if after >= final.tokens_before:
+        raise ValueError("these scores free nothing")
+    counts: dict[str, float] = {a: list(actions.values()).count(a) for a in ACTIONS[1:]}
+    return replace(
+        final,
+        told=note,
+        tokens_after=after,
+        reason=f"{final.tokens_before} to {after} tokens: {_counted(actions)}, scored by a model",
+        figures={**final.figures, **counts},
+    )
+
+
+def kept_always(situation: Situation) -> frozenset[PartId]:
+    """Name what no score touches: what no plan may, and the first thing that was typed."""
+    typed = (i.unit for i in situation.items if i.unit.kind == "typed")
+    first = next((unit.message_id for unit in typed), None)
+    goal = {i.unit.part_id for i in situation.items if i.unit.message_id == first}
+    return untouchable(situation) | goal
+
+
+def decided(situation: Situation, cause: Cause, scores: Mapping[str, Score]) -> dict[str, Action]:
+    """Give what becomes of each turn that does not stay as it is.
+
+    What the scores leave too much of is referred to, then summarised, the least worth first.
+    """
+    spared = kept_always(situation)
+    turns = scorable(turns_of(situation.items), spared)
+    actions: dict[str, Action] = {turn.id: "keep" for turn in turns}
+    actions.update((i, score.action) for i, score in scores.items() if i in actions)
+    freed = {turn.id: _freed(changes(turn, actions[turn.id], spared)) for turn in turns}
+    wanted = _wanted(situation, cause) - sum(freed.values())
+    worth = worths(turns)
+    ranked = sorted(turns, key=lambda turn: worth[turn.id])
+    for action, less in _HARDER:
+        for turn in ranked:
+            if wanted <= 0:
+                break
+            if actions[turn.id] in less:
+                more = _freed(changes(turn, action, spared)) - freed[turn.id]
+                if more > 0:
+                    actions[turn.id] = action
+                    freed[turn.id] += more
+                    wanted -= more
+    return {turn_id: action for turn_id, action in actions.items() if action != "keep"}
+
+
+_HARDER: tuple[tuple[Action, tuple[Action, ...]], ...] = (
+    ("reference", ("keep",)),
+    ("summarise", ("keep", "reference")),
+)
+"""What is done next where too much is left, and to turns of which score."""
+
+
+def worths(turns: Sequence[Turn]) -> dict[str, float]:
+    """Score turns by code, the higher the better: new, failed, typed, small."""
+    sizes = [turn.tokens for turn in turns]
+    tenth = max(1, sum(sizes)) / 10
+    found = {}
+    for place, (turn, size) in enumerate(zip(turns, sizes, strict=True)):
+        typed = sum(i.tokens for i in turn.items if i.unit.kind == "typed") / max(1, size)
+        found[turn.id] = (
+            AGE * place / len(turns)
+            + FAILED * bool(turn.failures())
+            + TYPED * typed
+            - SIZE * min(1.0, size / tenth)
+        )
+    return found
+
+
+def _planned(
+    situation: Situation,
+    policy: str,
+    cause: Cause,
+    scores: Mapping[str, Score],
+    summary: Summary | None,
+) -> Plan | None:
+    spared = kept_always(situation)
+    actions = decided(situation, cause, scores)
+    made = [
+        change
+        for turn in turns_of(situation.items)
+        if turn.id in actions
+        for change in changes(turn, actions[turn.id], spared)
+    ]
+    if not made:
+        return None
+    notes = (i.unit.part_id for i in situation.items if i.unit.kind in NOTES)
+    retired = [part_id for part_id in notes if part_id not in spared]
+    edits = Edits(tuple(made), tuple(retired))
+    why = f"{_counted(actions)}, scored by code, at {TRIGGER:.0%} of the window"
+    return draft(situation, policy, cause, edits, why, summary=summary)
+
+
+def _wanted(situation: Situation, cause: Cause) -> int:
+    """Give the tokens that must come free, what is written in their place included."""
+    standing = situation.standing
+    left = LEFT * (standing.limit - standing.static)
+    if cause in ("user", "overflow"):
+        left = min(left, BY_HAND * (standing.used - standing.static))
+    return round(standing.used - standing.static - left) + OUTPUT_TOKENS
+
+
+def _freed(made: Sequence[Change]) -> int:
+    return sum(change.tokens_before - change.tokens_after for change in made)
+
+
+def _counted(actions: Mapping[str, Action]) -> str:
+    counts = {name: list(actions.values()).count(name) for name in ACTIONS[1:]}
+    words = {"summarise": "summarised", "reference": "referred to", "drop": "dropped"}
+    said = [f"{count} turns {words[name]}" for name, count in counts.items() if count]
+    return ", ".join(said) or "nothing"
+
+
+POLICIES = (Aircher(),)
