@@ -7,32 +7,21 @@ from pathlib import Path
 from time import monotonic
 
 from sidecar.core.errors import SessionOwned, StorageFailed
-from sidecar.core.parts import Json, JsonObject, PartId, SessionId
-from sidecar.session import epochs, instructions, learning
-from sidecar.session.cached import CacheWatch
-from sidecar.session.channel import Channel
+from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
+from sidecar.session import instructions, learning
+from sidecar.session.composing import compose
 from sidecar.session.events import Event, StatusChanged, Watcher
+from sidecar.session.forking import fork
+from sidecar.session.founding import found, parent_of
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import (
-    check_numbers,
-    checked_folder,
-    checked_policy,
-    offered_tools,
-    warn_of_volatile_text,
-)
-from sidecar.session.permissions import Permissions
-from sidecar.session.restoring import restore
+from sidecar.session.opening import warn_of_volatile_text
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
-from sidecar.session.trust import Trust
 from sidecar.session.values import NewSession, Opened, SessionSummary
-from sidecar.session.view import View
-from sidecar.session.views import Views
 from sidecar.store.facts import StoredFact
-from sidecar.store.values import Owner, SessionRow, Stored
+from sidecar.store.values import Owner
 from sidecar.tools.contract import Client
-from sidecar.tools.permission import Rules
 from sidecar.workspace.buffers import Buffers
 
 HEARTBEAT = 5.0
@@ -150,36 +139,28 @@ class Sessions:
 
         Raises:
             BadRequest: the folder, a tool or a number cannot be used; `path` says which.
+            UnknownSession: there is none like its parent.
             StorageFailed: the store cannot keep it.
         """
         environment = await self._ready()
-        config = environment.config
-        cwd = await asyncio.to_thread(checked_folder, request.cwd)
-        model = request.model or config.model
-        settings: JsonObject = {
-            "model": model,
-            "policy": checked_policy(request.policy or config.policy),
-            "window": config.window if request.window is None else request.window,
-            "maxTokens": config.max_tokens if request.max_tokens is None else request.max_tokens,
-            "agent": request.agent or config.agent,
-            "effort": "",
-            "autoCompact": config.auto_compact,
-            "autoContinue": config.auto_continue,
-        }
-        check_numbers(settings, environment.info(model).window)
-        tools = offered_tools(request)
-        trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
-        now = environment.clock.now()
-        session_id = SessionId(environment.clock.new_id("ses"))
-        row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
-        log = SessionLog(environment.store, Stored(row, (), ()), environment.clock.now)
-        static = await instructions.begin(environment, row, trust.granted, tools, request.system)
-        epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
-        await log.commit("created")
-        await environment.store.acquire(session_id, self._owner)
+        log = await found(environment, request)
+        await environment.store.acquire(log.row.id, self._owner)
         session = self._start(self._state(environment, log, read_only=False, owner=None))
         session.attach(watcher, client)
         warn_of_volatile_text(session.state)
+        return session.opened()
+
+    async def fork(
+        self,
+        session_id: SessionId,
+        at_message: MessageId | None,
+        client: Client,
+        watcher: Watcher,
+    ) -> Opened:
+        """Branch a session off, open it and watch it; see `forking.fork`."""
+        made = await fork(await self._ready(), session_id, at_message)
+        session = await self.get(made)
+        session.attach(watcher, client)
         return session.opened()
 
     async def list(
@@ -190,7 +171,8 @@ class Sessions:
         folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
         page = await environment.store.list(cwd=folder, before=cursor, limit=limit)
         summaries = tuple(
-            SessionSummary(r.id, r.title, r.cwd, r.updated, r.turns, r.cost) for r in page.rows
+            SessionSummary(r.id, r.title, r.cwd, r.updated, r.turns, r.cost, parent_of(r))
+            for r in page.rows
         )
         return summaries, page.next
 
@@ -317,38 +299,8 @@ class Sessions:
     def _state(
         self, environment: Environment, log: SessionLog, *, read_only: bool, owner: Owner | None
     ) -> State:
-        static, since = epochs.stored_static(log)
-        configured = environment.config.permissions
-        factor = environment.info(static.model).token_factor
-        view = View(static, environment.count, factor, since, epochs.bound_since(log))
-
-        async def take_over() -> bool:
-            return await self._take_over(state)
-
-        def reserve(seq: int) -> None:
-            # The row belongs to whoever owns the session.
-            if not state.read_only:
-                state.log.reserve(seq)
-
-        state = State(
-            environment=environment,
-            log=log,
-            view=view,
-            views=Views(log.records),
-            cached=CacheWatch(environment.count),
-            channel=Channel(log.row.id, log.row.seq, reserve),
-            trust=Trust(
-                environment.config.workspace_trusted,
-                Path(log.row.cwd),
-                environment.config.data_dir,
-            ),
-            permissions=Permissions(Rules(configured.allow, configured.reject)),
-            take_over=take_over,
-            read_only=read_only,
-            owner=_told(owner),
-        )
-        restore(state)
-        return state
+        told = _told(owner)
+        return compose(environment, log, self._take_over, read_only=read_only, owner=told)
 
     async def _take_over(self, state: State) -> bool:
         """Try to become the writer of a session that another daemon had; its log is read anew."""

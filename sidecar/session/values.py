@@ -9,7 +9,10 @@ from sidecar.core.prompt import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session to open; what is `None` comes from the configuration."""
+    """A session to open; what is `None` comes from the configuration.
+
+    `parent` is the session whose work it goes on with, if any.
+    """
 
     cwd: str
     title: str | None = None
@@ -21,6 +24,7 @@ class NewSession:
     tools: tuple[ToolSpec, ...] = ()
     builtin_tools: bool = True
     system: str | None = None
+    parent: SessionId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,10 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A line of the session list; `cost` is USD as a decimal string."""
+    """A line of the session list; `cost` is USD as a decimal string.
+
+    `parent` is the session that it was made from, which may have been deleted since.
+    """
 
     session_id: SessionId
     title: str
@@ -43,6 +50,7 @@ class SessionSummary:
     updated: Millis
     turns: int
     cost: str | None
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from sidecar.store.values import (
     Owner,
     Page,
     PutPart,
+    SessionRow,
     Stored,
     VerifyReport,
 )
@@ -127,6 +128,10 @@ class Store:
     async def load(self, session_id: SessionId) -> Stored:
         """Read a whole session; raises UnknownSession."""
         return await self._read(lambda con: reading.load(con, session_id))
+
+    async def row(self, session_id: SessionId) -> SessionRow:
+        """Read a session without its log; raises UnknownSession."""
+        return await self._read(lambda con: reading.row(con, session_id))
 
     async def list(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
         """Read up to `limit` sessions, newest first, of one folder or of all.

@@ -15,25 +15,25 @@ from sidecar.store import rows
 from sidecar.store.blobs import get_blob
 from sidecar.store.fields import BodyBroken
 from sidecar.store.packing import ReadBlob, encode_text
-from sidecar.store.values import Page, Record, Stored
+from sidecar.store.values import Page, Record, SessionRow, Stored
 
 T = TypeVar("T")
 
 
 def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
     """Read a whole session; raises UnknownSession, or BodyBroken for its own row."""
-    found = _session(con, session_id)
-    if found is None:
-        raise UnknownSession(
-            f"There is no session {session_id!r}. `session/list` names those there are."
-        )
-    body, expected = found
-    read = reader(con)
-    row = rows.decode_session(body, read)
+    body, expected = _session(con, session_id)
+    row = rows.decode_session(body, reader(con))
     problems = damage(f"session {session_id}", body, expected)
     messages = _messages(con, session_id, problems)
     records = _records(con, session_id, problems)
     return Stored(row, messages, records, tuple(problems))
+
+
+def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
+    """Read a session's row; raises UnknownSession or BodyBroken."""
+    body, _ = _session(con, session_id)
+    return rows.decode_session(body, reader(con))
 
 
 def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
@@ -86,12 +86,14 @@ def reader(con: sqlite3.Connection) -> ReadBlob:
     return read
 
 
-def _session(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str] | None:
-    if not _storable(session_id):
-        return None
-    found: tuple[bytes, str] | None = con.execute(
-        "SELECT body, hash FROM session WHERE id = ?", (session_id,)
-    ).fetchone()
+def _session(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
+    found: tuple[bytes, str] | None = None
+    if _storable(session_id):
+        found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
+    if found is None:
+        raise UnknownSession(
+            f"There is no session {session_id!r}. `session/list` names those there are."
+        )
     return found
 
 

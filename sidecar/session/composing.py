@@ -1,0 +1,53 @@
+"""How a session's state is put together from its log."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from sidecar.core.parts import JsonObject
+from sidecar.session import epochs
+from sidecar.session.cached import CacheWatch
+from sidecar.session.channel import Channel
+from sidecar.session.log import SessionLog
+from sidecar.session.permissions import Permissions
+from sidecar.session.restoring import restore
+from sidecar.session.state import Environment, State
+from sidecar.session.trust import Trust
+from sidecar.session.view import View
+from sidecar.session.views import Views
+from sidecar.tools.permission import Rules
+
+
+def compose(
+    environment: Environment,
+    log: SessionLog,
+    take_over: Callable[[State], Awaitable[bool]],
+    *,
+    read_only: bool,
+    owner: JsonObject | None,
+) -> State:
+    """Show, count and foresee as the log says; `take_over` tries to become its writer."""
+    static, since = epochs.stored_static(log)
+    config = environment.config
+    factor = environment.info(static.model).token_factor
+    view = View(static, environment.count, factor, since, epochs.bound_since(log))
+
+    def reserve(seq: int) -> None:
+        # The row belongs to whoever owns the session.
+        if not state.read_only:
+            state.log.reserve(seq)
+
+    state = State(
+        environment=environment,
+        log=log,
+        view=view,
+        views=Views(log.records),
+        cached=CacheWatch(environment.count),
+        channel=Channel(log.row.id, log.row.seq, reserve),
+        trust=Trust(config.workspace_trusted, Path(log.row.cwd), config.data_dir),
+        permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),
+        take_over=lambda: take_over(state),
+        read_only=read_only,
+        owner=owner,
+    )
+    restore(state)
+    return state

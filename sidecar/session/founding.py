@@ -1,0 +1,63 @@
+"""A new session: its row, its static prompt and the first records of its log."""
+
+import asyncio
+from pathlib import Path
+
+from sidecar.core.parts import JsonObject, SessionId
+from sidecar.session import epochs, instructions
+from sidecar.session.log import SessionLog
+from sidecar.session.opening import check_numbers, checked_folder, checked_policy, offered_tools
+from sidecar.session.state import Environment
+from sidecar.session.trust import Trust
+from sidecar.session.values import NewSession
+from sidecar.store.values import SessionRow, Stored
+
+PARENT = "parent"
+"""The setting that names the session that this one was made from."""
+LINKED = "linked"
+"""The record of that, where nothing of the other's log was taken over: `{from}`."""
+
+
+async def found(environment: Environment, request: NewSession) -> SessionLog:
+    """Make a session; it is durable when this returns.
+
+    Raises:
+        BadRequest: the folder, a tool or a number cannot be used; `path` says which.
+        UnknownSession: the one that it is to be linked with is not there.
+        StorageFailed: the store cannot keep it.
+    """
+    config = environment.config
+    cwd = await asyncio.to_thread(checked_folder, request.cwd)
+    model = request.model or config.model
+    settings: JsonObject = {
+        "model": model,
+        "policy": checked_policy(request.policy or config.policy),
+        "window": config.window if request.window is None else request.window,
+        "maxTokens": config.max_tokens if request.max_tokens is None else request.max_tokens,
+        "agent": request.agent or config.agent,
+        "effort": "",
+        "autoCompact": config.auto_compact,
+        "autoContinue": config.auto_continue,
+    }
+    check_numbers(settings, environment.info(model).window)
+    tools = offered_tools(request)
+    if request.parent is not None:
+        await environment.store.row(request.parent)
+        settings[PARENT] = request.parent
+    trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
+    now = environment.clock.now()
+    session_id = SessionId(environment.clock.new_id("ses"))
+    row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
+    log = SessionLog(environment.store, Stored(row, (), ()), environment.clock.now)
+    static = await instructions.begin(environment, row, trust.granted, tools, request.system)
+    epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
+    if request.parent is not None:
+        log.note(LINKED, {"from": request.parent})
+    await log.commit("created")
+    return log
+
+
+def parent_of(row: SessionRow) -> str | None:
+    """Name the session that this one was made from."""
+    parent = row.settings.get(PARENT)
+    return parent if isinstance(parent, str) else None
