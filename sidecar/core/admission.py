@@ -29,7 +29,7 @@ GOAL_LEAST = 0.75
 """Tokens are estimates: this share of what is due is enough."""
 QUOTED = 40
 """Characters of what was tried, and of its error, that a line about a failure must have."""
-OPENS = 2
+MOST_TRIES = 2
 """Rungs in vain after which the breaker is open."""
 GROWN = 1.1
 """An open breaker lets one more try pass when the prompt has grown by this factor."""
@@ -250,7 +250,7 @@ class Breaker:
     @property
     def is_open(self) -> bool:
         """Whether it is to be left alone for now."""
-        return self.failures >= OPENS
+        return self.failures >= MOST_TRIES
 
     def after(self, progress: bool, used: int = 0, rungs: int = 1) -> "Breaker":
         """Count rungs that were tried with a prompt of `used` tokens; progress closes it."""

@@ -7,7 +7,7 @@ tools, sees their results, and reports usage as a provider with a prompt cache w
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.prompt import ModelRequest, Prompt, flat
@@ -24,6 +24,7 @@ from sidecar.core.stream import (
 from sidecar.core.tokens import Count, count_block, count_tool
 from sidecar.model.encode import encode
 from sidecar.model.offline_rules import Call, Step, plan
+from sidecar.model.offline_summary import summarise
 
 PIECE = 12
 """Characters in a delta, about what a fast model sends."""
@@ -60,6 +61,10 @@ class OfflineModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Answer by rule."""
+        if request.purpose == "summary":
+            async for event in self._summarising(request.prompt):
+                yield event
+            return
         turn = _read(request.prompt)
         steps = plan(turn.text, [tool.name for tool in request.prompt.tools])
         usage = self._usage(request.prompt)
@@ -81,6 +86,15 @@ class OfflineModel:
             output=output * 4,
         )
         yield ResponseFinished("tool_use" if step else "end_turn", final)
+
+    async def _summarising(self, prompt: Prompt) -> AsyncIterator[StreamEvent]:
+        """Say what was said before; nothing new is cached, for nobody asks so again."""
+        usage = self._usage(prompt, keep=False)
+        yield ResponseStarted("offline", usage, "offline")
+        text = summarise(prompt)
+        async for event in self._saying(0, text):
+            yield event
+        yield ResponseFinished("end_turn", replace(usage, output=self._count(text)))
 
     async def ping(self, request: ModelRequest) -> Usage:  # noqa: ARG002 - the contract's
         """Do nothing: no cache is kept here that could expire."""
@@ -119,8 +133,11 @@ class OfflineModel:
             await asyncio.sleep(self._pace)
             yield BlockDelta(index, text[start : start + PIECE])
 
-    def _usage(self, prompt: Prompt) -> Usage:
-        """Count as a provider would that caches what the request before had as well."""
+    def _usage(self, prompt: Prompt, *, keep: bool = True) -> Usage:
+        """Count as a provider would that caches what the request before had as well.
+
+        With `keep` this request is what the next one is compared with.
+        """
         static = sum(count_tool(tool, self._count) for tool in prompt.tools)
         static += sum(count_block(block, self._count) for block in prompt.system)
         blocks = list(flat(prompt))
@@ -130,9 +147,11 @@ class OfflineModel:
         same = 0
         while same < min(len(before), len(blocks)) and before[same] == blocks[same]:
             same += 1
-        self._cached = {name: blocks}
         sizes = [count_block(block, self._count) for block in blocks]
         read = static + sum(sizes[:same]) if before else 0
+        if not keep:
+            return Usage(input=static + sum(sizes) - read, cache_read=read)
+        self._cached = {name: blocks}
         return Usage(cache_read=read, cache_write_5m=static + sum(sizes) - read)
 
 

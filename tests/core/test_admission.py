@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.admission import BESIDE, OPENS, RUNWAY, Breaker, Candidate, refusals
+from sidecar.core.admission import BESIDE, MOST_TRIES, RUNWAY, Breaker, Candidate, refusals
 from sidecar.core.deeds import Touched
 from sidecar.core.parts import (
     FilePart,
@@ -296,7 +296,7 @@ def test_all_reasons_are_given() -> None:
 
 
 def test_the_breaker_opens_after_two_rungs_without_progress() -> None:
-    assert OPENS == 2
+    assert MOST_TRIES == 2
     once = Breaker().after(progress=False)
     assert (once.failures, once.is_open) == (1, False)
     assert once.after(progress=False).is_open
