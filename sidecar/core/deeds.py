@@ -282,7 +282,7 @@ def _lines_edited(metadata: JsonObject, text: str) -> Lines:
     diff = metadata.get("diff")
     if isinstance(diff, str):
         spans = ((int(first), int(count or 1)) for first, count in _HUNK.findall(diff))
-        return tuple((max(1, first), max(1, first + count - 1)) for first, count in spans)
+        return tuple((max(1, first), max(1, first, first + count - 1)) for first, count in spans)
     numbers = [int(number) for number in _NUMBERED.findall(text)]
     return ((min(numbers), max(numbers)),) if len(numbers) > 1 else ()
 

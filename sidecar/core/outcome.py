@@ -82,6 +82,20 @@ def failed(part: ToolPart) -> bool:
             return False
 
 
+def exit_code(part: ToolPart) -> int | None:
+    """Give a command's exit status, as its metadata or its output has it; `None`: unknown."""
+    match part.state:
+        case ToolCompleted(metadata=metadata) | ToolError(metadata=metadata):
+            code = metadata.get("exitCode")
+            if isinstance(code, int) and not isinstance(code, bool):
+                return code
+            text = result_text(part)
+            found = (_EXIT.search(end) for end in (text[:300], text[-300:]))
+            return next((int(match.group(1)) for match in found if match is not None), None)
+        case _:
+            return None
+
+
 def text_failed(text: str) -> bool:
     """Whether an output says by itself that its command failed; looks at both ends only."""
     head, tail = text[:300], text[-300:]
