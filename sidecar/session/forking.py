@@ -13,11 +13,10 @@ from sidecar.core.turns import is_settled
 from sidecar.session.epochs import EPOCH
 from sidecar.session.founding import PARENT
 from sidecar.session.instructions import TOLD
+from sidecar.session.log import FORKED
 from sidecar.session.state import Environment
 from sidecar.store.values import AppendRecord, CopyLog, PutSession, Record, SessionRow, Stored
 
-FORKED = "forked"
-"""The record that ends what was taken over: `{from, atMessageId}`."""
 SUFFIX = " (fork)"
 
 _WRITERS = frozenset({"turn_started", "steered", "step", "discarded", "step_failed", "cut"})

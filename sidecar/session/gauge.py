@@ -10,6 +10,7 @@ from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.pricing import money, money_of
 from sidecar.core.trigger import compaction_point
 from sidecar.core.turns import Turn, turns
+from sidecar.session.log import FORKED
 from sidecar.session.state import State
 from sidecar.session.view import View
 
@@ -110,8 +111,7 @@ def _cache(state: State, now: int) -> CacheState:
 
 
 def _costs(state: State, everything: tuple[Turn, ...], size: Size, cache: CacheState) -> Costs:
-    last = everything[-1].messages if everything else ()
-    steps = [part for m in last for part in m.parts if isinstance(part, StepFinishPart)]
+    steps = _own_steps(state, everything[-1:])
     reads = min(_readable(state.view), size.total) if cache.warm else 0
     next_request = state.price(Usage(cache_read=reads, cache_write_5m=size.total - reads))
     revision, compact_now = state.compact_now
@@ -136,12 +136,18 @@ def _size_after(turn: Turn) -> int | None:
 
 
 def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
-    recent = everything[-BURNING:]
-    steps = [p for t in recent for m in t.messages for p in m.parts]
     costs = [
         (step.started, float(step.cost))
-        for step in steps
-        if isinstance(step, StepFinishPart) and step.cost is not None
+        for step in _own_steps(state, everything[-BURNING:])
+        if step.cost is not None
     ]
     rate = burn_rate(costs, state.clock.now())
     return None if rate is None else money_of(rate)
+
+
+def _own_steps(state: State, some: tuple[Turn, ...]) -> list[StepFinishPart]:
+    """Give the ends of these turns' steps, but for those that another session paid for."""
+    forked = state.log.last_record(FORKED)
+    since = 0 if forked is None else forked.at
+    steps = (part for turn in some for message in turn.messages for part in message.parts)
+    return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]

@@ -26,6 +26,9 @@ from sidecar.store.values import (
     Stored,
 )
 
+FORKED = "forked"
+"""The record that ends what a fork took over from its parent: `{from, atMessageId}`."""
+
 
 class SessionLog:
     """The messages of one session, its row and its records."""
