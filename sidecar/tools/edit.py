@@ -5,6 +5,7 @@ import re
 from difflib import get_close_matches
 from pathlib import Path
 
+from sidecar.core.digest import content_hash
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
@@ -106,6 +107,7 @@ async def _change(
             "additions": change.additions,
             "deletions": change.deletions,
             "created": created,
+            "hash": await asyncio.to_thread(content_hash, after),
         },
     )
 

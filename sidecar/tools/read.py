@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
 
+from sidecar.core.digest import content_hash
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
@@ -23,8 +24,9 @@ async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
     metadata: JsonObject = {"path": place.shown}
     try:
         if offset is None and limit is None:
-            text = legible(await current_text(place.real, context))
-            text = text or f"[{place.shown} is empty]"
+            whole = await current_text(place.real, context)
+            metadata["hash"] = await asyncio.to_thread(content_hash, whole)
+            text = legible(whole) or f"[{place.shown} is empty]"
             return ToolAnswer(text, title=place.shown, metadata=metadata)
         lines = await _lines(place.real, offset or 1, limit, context)
     except FileNotFoundError as error:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sidecar.core.digest import bytes_hash
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json
 from sidecar.tools.contract import ToolAnswer, ToolContext
@@ -78,7 +79,16 @@ async def test_an_edit_on_disk(root: Path, context: ToolContext) -> None:
         "additions": 2,
         "deletions": 1,
         "created": False,
+        "hash": bytes_hash((root / "a").read_bytes()),
     }
+
+
+async def test_the_hash_is_of_the_file_as_it_stands_on_disk(
+    root: Path, context: ToolContext
+) -> None:
+    (root / "a").write_bytes(b"\xef\xbb\xbfone\r\n\xff two\r\n")
+    answer = await edit(context, "one", "1\n2")
+    assert answer.metadata["hash"] == bytes_hash((root / "a").read_bytes())
 
 
 async def test_bad_edits_change_nothing(root: Path, context: ToolContext) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sidecar.core.digest import bytes_hash
 from sidecar.core.parts import Json
 from sidecar.tools.contract import ToolContext
 from sidecar.tools.run import run_builtin
@@ -23,6 +24,14 @@ async def test_whole_files(root: Path, context: ToolContext) -> None:
     await check(context, {"path": str(root / "a"), "whatever": 1}, "1\n2\n")
     await check(context, {"path": "empty"}, "[empty is empty]")
     await check(context, {"path": "latin"}, "caf\ufffd au lait")
+
+
+async def test_a_whole_file_is_known_again_by_its_hash(root: Path, context: ToolContext) -> None:
+    (root / "a").write_bytes(b"\xef\xbb\xbf1\r\ncaf\xe9\r\n")
+    whole = await run_builtin("read_file", {"path": "a"}, context)
+    assert whole.metadata["hash"] == bytes_hash((root / "a").read_bytes())
+    part = await run_builtin("read_file", {"path": "a", "limit": 1}, context)
+    assert "hash" not in part.metadata
 
 
 async def test_ranges(root: Path, context: ToolContext) -> None:
