@@ -51,8 +51,10 @@ class PicoClaw:
         cause = forced(standing)
         if cause is not None:
             return cause
+        # After a summary there is nothing to summarise before the model has answered.
+        opens = standing.opens_turn and standing.requests > 0
         many = standing.messages > MESSAGES or standing.used > _much(standing)
-        if standing.used >= trigger(standing) or (standing.opens_turn and many):
+        if standing.used >= trigger(standing) or (opens and many):
             return "budget"
         return None
 
@@ -114,7 +116,7 @@ def boundary(items: Sequence[Item], kept: int) -> int:
     end = len(items)
     while end and items[end - 1].unit.kind in ("typed", "context"):
         end -= 1
-    start = _newest(items[:end], kept)
+    start = newest_messages(items[:end], kept)
     turns = [i for i in range(1, end) if _opens(items, i)]
     before = [index for index in turns if index <= start]
     after = [index for index in turns if index > start]
@@ -125,7 +127,7 @@ def boundary(items: Sequence[Item], kept: int) -> int:
     return start
 
 
-def _newest(items: Sequence[Item], kept: int) -> int:
+def newest_messages(items: Sequence[Item], kept: int) -> int:
     """Give the index where the newest `kept` messages begin; one with calls has one of results."""
     messages: set[tuple[str, bool]] = set()
     start = len(items)

@@ -5,6 +5,7 @@ import pytest
 from sidecar.core import scored
 from sidecar.core.plan import Policy
 from sidecar.core.policies import (
+    adk,
     aircher,
     claude_code,
     codex,
@@ -21,7 +22,7 @@ from sidecar.core.policies import (
 from tests.core.policies.situations import STATIC, standing
 
 NAMES = {
-    "aircher", "claude-code", "claude-code-microcompact", "codex", "dyad", "evict-fifo",
+    "adk", "aircher", "claude-code", "claude-code-microcompact", "codex", "dyad", "evict-fifo",
     "evict-hybrid",
     "evict-lru", "evict-priority", "evict-semantic", "evict-ttl", "gemini", "open-interpreter",
     "opencode", "opencode-noprune", "openmanus", "picoclaw", "temporal",
@@ -31,6 +32,9 @@ NAMES = {
 @pytest.mark.parametrize(
     ("constant", "documented"),
     [
+        (adk.INTERVAL, 3),
+        (adk.OVERLAP, 1),
+        (adk.RETAINED, 5),
         (aircher.TRIGGER, 0.85),
         (scored.ACTIONS, ("keep", "summarise", "reference", "drop")),
         (opencode.RESERVE, 20_000),

@@ -23,6 +23,7 @@ SECTIONS = {
         "4. Errors and fixes", "5. Problem solving", "6. All user messages", "7. Pending tasks",
         "8. Current work", "9. Optional next step",
     ],
+    "adk": ["found out", "decided", "questions and tasks are still open"],
     "picoclaw": ["core", "key points", "earlier summary"],
     "temporal": ["two sentences"],
 }  # fmt: skip
@@ -52,6 +53,7 @@ def test_the_sections_of_the_named_system_are_asked_for_in_their_order(name: str
         ("gemini", "fresh", 2),
         ("codex", "fresh", 1),
         ("claude-code", "extension", 1),
+        ("adk", "fresh", 1),
         ("picoclaw", "fresh", 3),
         ("temporal", "fresh", 1),
     ],

@@ -1,0 +1,122 @@
+"""`adk`: a session, a memory, and artifacts that are loaded on demand.
+
+After every three turns a summary stands for them; the turn before is read again with them, so that
+nothing falls between two summaries. Should the window fill up first, all but the newest events is
+summarised. A large result is an artifact: once its turn is over one line with an id stands for
+it, and `recall` loads it again for the turn that needs it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.draft import Edits, draft, evicted, forced, leave_out, shown_items
+from sidecar.core.guard import NOTES, untouchable
+from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
+from sidecar.core.policies.picoclaw import newest_messages
+from sidecar.core.prompt import Ttl
+from sidecar.core.summary import transcript
+from sidecar.core.units import Item
+from sidecar.core.view import Cause, Dropped
+
+# Agent Development Kit, docs/context/compaction.md and src/google/adk/apps/compaction.py, 2026.
+INTERVAL = 3
+"""compaction_interval: so many new invocations bring a compaction."""
+OVERLAP = 1
+"""overlap_size: so many invocations before them are summarised again."""
+RETAINED = 5
+"""event_retention_size: events that stay when the token threshold, here what may be sent, is met;
+a message is an event."""
+SUMMARY_TOKENS = 1_500
+ARTIFACT_TOKENS = 2_000
+"""Theirs has no number for what is large: each tool decides what it saves as an artifact."""
+OVERLAP_TOKENS = 2_000
+"""What of the turn before is quoted, at most."""
+PROMPT = """\
+Summarise this conversation between a user and an agent. Dwell on what is essential: what was
+found out and decided, and which questions and tasks are still open. Be brief."""
+"""What the default template of llm_event_summarizer.py asks for; theirs reads no calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Adk:
+    """Due as a turn opens, most of which have only artifacts to put by, and when all is full."""
+
+    name: str = "adk"
+    static_ttl: Ttl = "5m"
+
+    def due(self, standing: Standing) -> Cause | None:
+        """Say when a turn is over, or what may be sent is reached."""
+        cause = forced(standing)
+        if cause is not None:
+            return cause
+        over = standing.opens_turn and standing.requests > 0
+        return "budget" if over or standing.used >= standing.limit else None
+
+    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
+        """Summarise by tokens where there is no room, else by turns; put artifacts by."""
+        full = cause in ("user", "overflow") or situation.standing.used >= situation.standing.limit
+        if full:
+            return self._by_tokens(situation, cause)
+        new = new_turns(situation.items)
+        if len(new) >= INTERVAL:
+            plan = self._by_turns(situation, cause, new)
+            if plan is not None:
+                return plan
+        stored = artifacts(situation, new)
+        why = f"{len(stored)} large results of earlier turns are artifacts now"
+        return draft(situation, self.name, cause, Edits(stored), why)
+
+    def _by_tokens(self, situation: Situation, cause: Cause) -> Plan | None:
+        items = situation.items
+        head = items[: newest_messages(items, RETAINED)]
+        edits = leave_out(head, untouchable(situation), "summarised")
+        summary = Summary("fresh", _text(head), SUMMARY_TOKENS, prompt=PROMPT)
+        why = f"all but the newest {RETAINED} events summarised"
+        return draft(situation, self.name, cause, edits, why, summary=summary)
+
+    def _by_turns(self, situation: Situation, cause: Cause, new: Sequence[int]) -> Plan | None:
+        items = [item for item in situation.items if item.unit.kind not in NOTES]
+        old = [item for item in items if item.unit.turn <= new[-1]]
+        edits = leave_out(old, untouchable(situation), "summarised")
+        before = sorted({i.unit.turn for i in items if i.unit.turn < new[0]})[-OVERLAP:]
+        again = [replace(i, shown=None) for i in items if i.unit.turn in before]
+        quoted = transcript(again, OVERLAP_TOKENS) if again else ""
+        told = f"The turn before, summarised already, is part of it:\n{quoted}" if again else ""
+        read = _text(old) + min(OVERLAP_TOKENS, _text(again))
+        prompt = "\n".join(filter(None, (PROMPT, told)))
+        summary = Summary("fresh", read, SUMMARY_TOKENS, prompt=prompt)
+        why = f"{len(new)} new turns summarised, {len(before)} before them once more"
+        return draft(situation, self.name, cause, edits, why, summary=summary)
+
+
+def new_turns(items: Sequence[Item]) -> list[int]:
+    """Give the turns that are over and that no summary stands for, the newest turn not counted."""
+    words = [item for item in items if item.unit.kind in ("typed", "prose", "call")]
+    last = max((i.unit.turn for i in words if isinstance(i.shown, Dropped)), default=-1)
+    newest = max((item.unit.turn for item in words), default=0)
+    return sorted({i.unit.turn for i in shown_items(words) if last < i.unit.turn < newest})
+
+
+def artifacts(situation: Situation, turns: Sequence[int]) -> tuple[Change, ...]:
+    """Put a line with an id in the place of the large results of turns that are over."""
+    spared = untouchable(situation)
+    large = (
+        item
+        for item in situation.items
+        if item.unit.turn in turns
+        and item.unit.kind == "call"
+        and item.shown is None
+        and item.result >= ARTIFACT_TOKENS
+        and item.unit.part_id not in spared
+        and item.unit.tool not in situation.protected_tools
+    )
+    made = (evicted(item, "an artifact, loaded on demand") for item in large)
+    return tuple(change for change in made if change is not None)
+
+
+def _text(items: Sequence[Item]) -> int:
+    """Give the tokens of what was typed and answered."""
+    return sum(i.tokens_whole for i in items if i.unit.kind in ("typed", "prose"))
+
+
+POLICIES = (Adk(),)
