@@ -79,7 +79,9 @@ class Adk:
         old = [item for item in items if item.unit.turn <= new[-1]]
         edits = leave_out(old, untouchable(situation), "summarised")
         before = sorted({i.unit.turn for i in items if i.unit.turn < new[0]})[-OVERLAP:]
-        again = [replace(i, shown=None) for i in items if i.unit.turn in before]
+        again = [
+            replace(i, shown=None, tokens=i.tokens_whole) for i in items if i.unit.turn in before
+        ]
         quoted = transcript(again, OVERLAP_TOKENS) if again else ""
         told = f"The turn before, summarised already, is part of it:\n{quoted}" if again else ""
         read = _text(old) + min(OVERLAP_TOKENS, _text(again))
@@ -116,7 +118,7 @@ def artifacts(situation: Situation, turns: Sequence[int]) -> tuple[Change, ...]:
 
 def _text(items: Sequence[Item]) -> int:
     """Give the tokens of what was typed and answered."""
-    return sum(i.tokens_whole for i in items if i.unit.kind in ("typed", "prose"))
+    return sum(i.tokens for i in items if i.unit.kind in ("typed", "prose"))
 
 
 POLICIES = (Adk(),)
