@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.claims import KINDS, LONGEST, MOST, Claim, claims_in
+from sidecar.core.claims import FAULTS, KINDS, LONGEST, MOST, REPAIRED, Claim, claims_in
 
 ONE = '{"kind": "decision", "content": "Use msgpack", "source": "msgpack it is"}'
 CLAIM = Claim("decision", "Use msgpack", "msgpack it is")
@@ -87,6 +87,17 @@ def test_no_more_than_some_and_none_too_long() -> None:
     assert found.problems == (f"3 facts more than the {MOST} that are taken",)
     (long,) = claims_in(json.dumps({"kind": "error", "content": "x" * 999})).claims
     assert len(long.content) == LONGEST
+
+
+def test_after_so_many_faults_nothing_more_is_expected() -> None:
+    for wrong, found in ((FAULTS - 1, (CLAIM,)), (FAULTS, ())):
+        lines = "\n".join(["{x}"] * wrong)
+        assert claims_in(f"<facts>\n{lines}\n{ONE}\n</facts>").claims == found
+
+
+def test_a_line_that_is_too_long_is_not_repaired() -> None:
+    for spaces, found in ((9, (CLAIM,)), (REPAIRED, ())):
+        assert claims_in(f"<facts>{ONE[:-1]},{' ' * spaces}}}</facts>").claims == found
 
 
 def test_a_heap_of_braces_takes_no_time() -> None:

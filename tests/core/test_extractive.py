@@ -69,8 +69,8 @@ def test_with_less_room_what_matters_most_stays() -> None:
 @pytest.mark.parametrize(
     ("plain", "last"),
     [
-        ("Let me now run it once more with the flag.", {"In progress"}),
-        ("I\u2019m also checking the guide for it.", set()),
+        ("Let me now run it once more with the other flag that there is.", {"In progress"}),
+        ("I\u2019m also checking the guide for what it says about this.", set()),
         ("Here is what I have got for you so far:", set()),
     ],
 )
@@ -150,6 +150,8 @@ def test_what_was_told_before_is_carried_on() -> None:
     # Where the work stood then is past now.
     assert "- write the tests for empty rows" in found["Earlier"]
     assert "Next" not in found
+    tight = sections(*WORK, previous=PREVIOUS, room=130)
+    assert list(tight) == ["Goal", "Constraints", "Decisions", "Key facts"]
     assert extract((), PREVIOUS, ROOM) == PREVIOUS
 
 

@@ -68,6 +68,7 @@ def source(content: str, quote: str = "") -> str:
         ("KeyError: 'run_id'", "t2 tool 200"),
         ("pytest -q and more", "what it quotes was never said"),
         ("never as pickle ... Store it as", "what it quotes was never said"),
+        ("Store it as … store it as", "what it quotes was never said"),
         ("never as pickle. Now the server", "what it quotes was never said"),
         ("I will use msgpack", "t1 model 100"),
         ("never", "it quotes nothing and names nothing that could be looked up"),
