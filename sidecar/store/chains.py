@@ -18,12 +18,10 @@ class Workspace:
     """A workspace as stored.
 
     `complete`: the content of its first state has been stored as far as the limits allow.
-    `base`: the snapshot that its chain begins with. `held`: the bytes that its blobs take on the
-    disk. `tree`: the state at `head`, by path.
+    `held`: the bytes that its blobs take on the disk. `tree`: the state at `head`, by path.
     """
 
     id: int
-    base: SnapshotId
     head: SnapshotId
     complete: bool
     held: int
@@ -55,6 +53,14 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class Swept:
+    """How many blobs were looked at, 0 when nothing is left to do, and the bytes still held."""
+
+    looked: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """What a workspace takes: snapshots, bytes of blobs, and the time of the oldest (ms)."""
 
@@ -70,49 +76,45 @@ _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed
 def load(con: sqlite3.Connection, root: bytes) -> Workspace | None:
     """See `SnapshotRows.load`."""
     found = con.execute(
-        "SELECT id, base, head, complete, held FROM workspace WHERE root = ?", (root,)
+        "SELECT id, head, complete, held FROM workspace WHERE root = ?", (root,)
     ).fetchone()
     if found is None:
         return None
     rows = con.execute(f"SELECT path, {_COLUMNS} FROM tree WHERE workspace_id = ?", (found[0],))
     tree = {row[0]: _seen(row[1:]) for row in rows}
-    number, base, head, complete, held_bytes = found
-    return Workspace(number, SnapshotId(base), SnapshotId(head), bool(complete), held_bytes, tree)
+    number, head, complete, held_bytes = found
+    return Workspace(number, SnapshotId(head), bool(complete), held_bytes, tree)
 
 
 def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
     """See `SnapshotRows.begin`."""
     con.execute(
-        "INSERT OR IGNORE INTO workspace (root, base, head, complete, held) VALUES (?, 0, 0, 0, 0)",
+        "INSERT OR IGNORE INTO workspace (root, head, complete, held) VALUES (?, 0, 0, 0)",
         (root,),
     )
     number, held_bytes = con.execute(
         "SELECT id, held FROM workspace WHERE root = ?", (root,)
     ).fetchone()
     con.execute("DELETE FROM tree WHERE workspace_id = ?", (number,))
-    base = _insert(con, number, None, (), at)
-    con.execute(
-        "UPDATE workspace SET base = ?1, head = ?1, complete = 0 WHERE id = ?2", (base, number)
-    )
-    return Workspace(number, base, base, False, held_bytes, {})
+    head = _insert(con, number, None, (), at)
+    con.execute("UPDATE workspace SET head = ?, complete = 0 WHERE id = ?", (head, number))
+    return Workspace(number, head, False, held_bytes, {})
 
 
 def fill(
-    con: sqlite3.Connection, workspace: int, base: SnapshotId, addition: Addition, complete: bool
-) -> int | None:
+    con: sqlite3.Connection, workspace: int, head: SnapshotId, addition: Addition, complete: bool
+) -> Appended | Moved:
     """See `SnapshotRows.fill`."""
-    current, head = con.execute(
-        "SELECT base, head FROM workspace WHERE id = ?", (workspace,)
-    ).fetchone()
-    if current != base:
-        return None
-    added = _put(con, workspace, SnapshotId(head), addition)
+    (current,) = con.execute("SELECT head FROM workspace WHERE id = ?", (workspace,)).fetchone()
+    if current != head:
+        return Moved(SnapshotId(current))
+    added = _put(con, workspace, head, addition)
     (held_bytes,) = con.execute(
         "UPDATE workspace SET complete = complete OR ?, held = held + ? WHERE id = ? "
         "RETURNING held",
         (complete, added, workspace),
     ).fetchone()
-    return int(held_bytes)
+    return Appended(head, held_bytes)
 
 
 def append(
@@ -192,14 +194,14 @@ def some(con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]) -> d
     return found
 
 
-def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int) -> int:
+def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int) -> Swept:
     """See `SnapshotRows.sweep`."""
     ends = con.execute(
         "SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id LIMIT 2", (workspace,)
     ).fetchall()
     # The head is the newest, so of two the first is not it.
     if len(ends) < 2 or ends[0][0] >= before:
-        return 0
+        return Swept(0, _held_by(con, workspace))
     (oldest,), (following,) = ends
     found = con.execute("SELECT hash FROM holding WHERE snapshot_id = ? LIMIT ?", (oldest, most))
     names = [name for (name,) in found]
@@ -219,7 +221,12 @@ def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int
     con.execute("UPDATE workspace SET held = max(0, held - ?) WHERE id = ?", (freed, workspace))
     if len(names) < most:
         con.execute("DELETE FROM snapshot WHERE id = ?", (oldest,))
-    return max(1, len(names))
+    return Swept(max(1, len(names)), _held_by(con, workspace))
+
+
+def _held_by(con: sqlite3.Connection, workspace: int) -> int:
+    (found,) = con.execute("SELECT held FROM workspace WHERE id = ?", (workspace,)).fetchone()
+    return int(found)
 
 
 def _sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:

@@ -68,8 +68,8 @@ def _sessions_and_log(con: sqlite3.Connection) -> None:
 def _snapshots(con: sqlite3.Connection) -> None:
     for statement in (
         """CREATE TABLE workspace (
-            id INTEGER PRIMARY KEY, root BLOB NOT NULL UNIQUE, base INTEGER NOT NULL,
-            head INTEGER NOT NULL, complete INTEGER NOT NULL, held INTEGER NOT NULL
+            id INTEGER PRIMARY KEY, root BLOB NOT NULL UNIQUE, head INTEGER NOT NULL,
+            complete INTEGER NOT NULL, held INTEGER NOT NULL
         )""",
         # No number is used twice, so that an old one never means another snapshot.
         """CREATE TABLE snapshot (

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 from sidecar.core.tree import Delta, Seen, SnapshotId
 from sidecar.store import chains
-from sidecar.store.chains import Addition, Appended, Held, Moved, Workspace
+from sidecar.store.chains import Addition, Appended, Held, Moved, Swept, Workspace
 
 T = TypeVar("T")
 Run = Callable[[sqlite3.Connection], T]
@@ -50,14 +50,14 @@ class SnapshotRows:
         return await self._submit(partial(chains.begin, root=root, at=at))
 
     async def fill(
-        self, workspace: int, base: SnapshotId, addition: Addition, *, complete: bool = False
-    ) -> int | None:
-        """Store content that the chain's states had from the beginning; gives the bytes held.
+        self, workspace: int, head: SnapshotId, addition: Addition, *, complete: bool = False
+    ) -> Appended | Moved:
+        """Store what the state at `head` consists of, without another snapshot.
 
-        `addition` has no delta. Gives `None`, and stores nothing, where another chain began.
+        `addition` has no delta. `complete`: everything has been told now.
         """
         run = partial(
-            chains.fill, workspace=workspace, base=base, addition=addition, complete=complete
+            chains.fill, workspace=workspace, head=head, addition=addition, complete=complete
         )
         return await self._submit(run, chains.weight(addition))
 
@@ -84,10 +84,10 @@ class SnapshotRows:
         """Read the state at the head, for some paths."""
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
-    async def sweep(self, workspace: int, before: SnapshotId, most: int) -> int:
+    async def sweep(self, workspace: int, before: SnapshotId, most: int) -> Swept:
         """Let go of `most` blobs of the oldest snapshot before one, and of it with the last.
 
-        Gives how many were looked at; 0 when nothing is left to do. The head always stays.
+        The head always stays.
         """
         run = partial(chains.sweep, workspace=workspace, before=before, most=most)
         return await self._submit(run)

@@ -65,7 +65,7 @@ async def test_a_chain_is_read_as_it_was_written(tmp_path: Path) -> None:
     again = open_store(tmp_path)
     loaded = await again.snapshots.load(ROOT)
     assert loaded is not None
-    assert (loaded.head, loaded.base, loaded.complete) == (three.id, space.head, False)
+    assert (loaded.head, loaded.complete) == (three.id, False)
     assert loaded.tree == {name: seen(b"")}
     deltas = await again.snapshots.deltas(loaded.id, one.id, three.id)
     assert deltas == (added(name, b"").delta, removed(b"a", b"1" * 900).delta)
@@ -115,15 +115,15 @@ async def test_content_of_a_beginning_is_told_later(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     space = await begun(store)
     first = Addition((), [press(b"1")], [(b"a", seen(b"1"))])
-    assert await store.snapshots.fill(space.id, space.base, first) == 1
-    done = await store.snapshots.fill(space.id, space.base, Addition((), [], []), complete=True)
-    assert done == 1
+    assert await store.snapshots.fill(space.id, space.head, first) == Appended(space.head, 1)
+    done = await store.snapshots.fill(space.id, space.head, Addition((), [], []), complete=True)
+    assert done == Appended(space.head, 1)
     loaded = await store.snapshots.load(ROOT)
     assert loaded is not None
     assert loaded.complete
     assert loaded.tree == {b"a": seen(b"1")}
     anew = await begun(store)
-    assert await store.snapshots.fill(space.id, space.base, first) is None
+    assert await store.snapshots.fill(space.id, space.head, first) == Moved(anew.head)
     assert anew.tree == {}
     assert await store.snapshots.deltas(space.id, space.head, anew.head) is None
     await store.close()
@@ -133,7 +133,7 @@ async def test_a_sweep_lets_go_of_what_only_old_snapshots_held(tmp_path: Path) -
     store = open_store(tmp_path)
     space = await begun(store)
     fill = Addition((), [press(b"kept"), press(b"gone")], [(b"k", seen(b"kept"))])
-    await store.snapshots.fill(space.id, space.base, fill)
+    await store.snapshots.fill(space.id, space.head, fill)
     session = added(b"s", b"hello" * 300)
     _, _, three, four = await appended(
         store,
@@ -145,7 +145,7 @@ async def test_a_sweep_lets_go_of_what_only_old_snapshots_held(tmp_path: Path) -
     )
     await store.write(*base(), put_text("part_1", "hello" * 300))
     steps = 0
-    while await store.snapshots.sweep(space.id, four.id, 1):
+    while (await store.snapshots.sweep(space.id, four.id, 1)).looked:
         steps += 1
     assert steps > 3
     assert await store.snapshots.ids(space.id) == (four.id,)

@@ -1,0 +1,106 @@
+"""Reads what files held before anything of ours changed them. Blocks: call it in a thread."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sidecar.core.tree import Entry, Seen
+from sidecar.store.blobs import PressedBlob, press
+from sidecar.workspace.snapshots.reading import Budget, Limits, Looked, look, read
+from sidecar.workspace.snapshots.state import is_tracked_kind, lost, seen_of, unchanged
+
+SLICE_FILES = 256
+SLICE_BYTES = 4 * 1024 * 1024
+"""What is read at once, so that a snapshot never waits for it for long."""
+
+Batch: TypeAlias = dict[bytes, Seen]
+
+
+@dataclass(frozen=True, slots=True)
+class PreImage:
+    """What a file holds. `same`: it is as the newest snapshot has it."""
+
+    seen: Seen
+    blob: PressedBlob | None
+    same: bool
+
+    def followed(self, follow: bool) -> Seen:
+        """Give what is known of it from now on."""
+        return self.seen._replace(followed=follow)
+
+    def looked(self, path: bytes, seen: Seen) -> Looked:
+        """Give it as something that was looked at."""
+        return Looked({path: seen}, [] if self.blob is None else [self.blob])
+
+
+def slice_of(unread: Mapping[bytes, Seen]) -> Batch:
+    """Give the next paths to read."""
+    batch: Batch = {}
+    size = 0
+    for path, seen in unread.items():
+        batch[path] = seen
+        size += seen.entry.size
+        if len(batch) >= SLICE_FILES or size >= SLICE_BYTES:
+            break
+    return batch
+
+
+def read_batch(
+    base: bytes,
+    batch: Batch,
+    limit: Callable[[bytes, int], int],
+    room: int,
+    now: Callable[[], int],
+) -> Looked:
+    """Read paths that are as they were first seen; the others are for a snapshot to tell."""
+    stats: dict[bytes, os.stat_result] = {}
+    restless: set[bytes] = set()
+    for path, seen in batch.items():
+        if seen.entry.lost != "unread":
+            continue
+        try:
+            found = os.lstat(base + b"/" + path)
+        except OSError:
+            restless.add(path)
+            continue
+        if unchanged(seen, found):
+            stats[path] = found
+        else:
+            restless.add(path)
+    looked = look(base, stats, lambda _: None, limit, Budget(2**62, room), now)
+    for path, found in stats.items():
+        seen_now = looked.seen[path]
+        if seen_now is None or seen_now.ctime != found.st_ctime_ns:
+            del looked.seen[path]
+            restless.add(path)
+    looked.restless |= restless
+    return looked
+
+
+def pre_image(
+    base: bytes, path: bytes, known: Seen | None, limits: Limits, now: Callable[[], int]
+) -> PreImage | None:
+    """Read a file that is about to be written; `None` where there is none."""
+    at = now()
+    try:
+        found = os.lstat(base + b"/" + path)
+    except OSError:
+        return None
+    if not is_tracked_kind(found.st_mode):
+        return None
+    same = known is not None and unchanged(known, found)
+    if known is not None and same and known.entry.restorable:
+        return PreImage(known, None, same)
+    got = read(base, path, found, limits.tracked)
+    if got is None:
+        return None
+    if isinstance(got, str):
+        return PreImage(seen_of(lost(found, got), found, at), None, same)
+    after, data = got
+    blob = press(data)
+    entry = Entry(after.st_mode, blob.hash, len(data))
+    same = known is not None and (
+        known.entry == entry or (same and after.st_ctime_ns == found.st_ctime_ns)
+    )
+    return PreImage(seen_of(entry, after, at), blob, same)

@@ -1,0 +1,91 @@
+"""Where a workspace's chain of snapshots stands, as this process knows it."""
+
+from collections.abc import Callable
+
+from sidecar.core.tree import Delta, Seen, SnapshotId, net
+from sidecar.store.chains import Addition, Appended, Moved, Workspace
+from sidecar.store.snapshots import SnapshotRows
+
+SWEPT_AT_ONCE = 2000
+"""Blobs in one transaction of a sweep, some tens of milliseconds."""
+
+
+class Chain:
+    """The head that is known, and what follows it.
+
+    `begun`: there is a first snapshot. `complete`: its content is stored. `held`: bytes stored.
+    """
+
+    def __init__(self, base: bytes, rows: SnapshotRows, now: Callable[[], int]) -> None:
+        self._base = base
+        self._rows = rows
+        self._now = now
+        self._id = 0
+        self.head = SnapshotId(0)
+        self.held = 0
+        self.complete = False
+
+    @property
+    def begun(self) -> bool:
+        """Tell whether there is a snapshot to go on from."""
+        return self.head > 0
+
+    async def load(self) -> dict[bytes, Seen]:
+        """Go on from what is stored, and give the state there; nothing where none can be used."""
+        found = await self._rows.load(self._base)
+        # A beginning that was never told to its end does not say what there was.
+        if found is None or not found.complete:
+            self.head, self.complete = SnapshotId(0), False
+            return {}
+        self._stand(found)
+        return found.tree
+
+    async def begin(self) -> None:
+        """Start a new chain."""
+        self._stand(await self._rows.begin(self._base, self._now()))
+
+    async def append(self, addition: Addition) -> Moved | None:
+        """Append a snapshot; gives where the chain stands if others were faster."""
+        return self._done(await self._rows.append(self._id, self.head, addition, self._now()))
+
+    async def fill(self, addition: Addition, *, complete: bool = False) -> Moved | None:
+        """Tell more about the state at the head; gives where the chain stands if not here."""
+        moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
+        self.complete = self.complete or (complete and moved is None)
+        return moved
+
+    async def adopt(self, moved: Moved) -> dict[bytes, Seen | None] | None:
+        """Go where the chain stands, and give what others found on the way.
+
+        `None` where that is another chain: `load` it.
+        """
+        deltas = await self._rows.deltas(self._id, self.head, moved.head)
+        if deltas is None:
+            return None
+        paths = [change.path for change in net(deltas)]
+        seen = await self._rows.tree(self._id, paths)
+        self.head = moved.head
+        return {path: seen.get(path) for path in paths}
+
+    async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
+        """Give what led from one snapshot to a later one."""
+        return await self._rows.deltas(self._id, first, last)
+
+    async def sweep(self, before: SnapshotId) -> bool:
+        """Let go of some of what snapshots before one hold; says whether there was any."""
+        done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)
+        self.held = done.held
+        return done.looked > 0
+
+    async def sweep_oldest(self) -> bool:
+        """Let go of some of what the oldest snapshot holds; says whether there was any."""
+        return await self.sweep(self.head)
+
+    def _done(self, done: Appended | Moved) -> Moved | None:
+        if isinstance(done, Moved):
+            return done
+        self.head, self.held = done.id, done.held
+        return None
+
+    def _stand(self, at: Workspace) -> None:
+        self._id, self.head, self.held, self.complete = at.id, at.head, at.held, at.complete

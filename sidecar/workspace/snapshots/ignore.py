@@ -1,0 +1,251 @@
+"""Which paths are left out: .gitignore at every level, what git excludes, built-in names.
+
+Paths are bytes. A path is only asked about when the folders above it are not ignored, so that
+the last line that fits decides and no line of a folder inside an ignored one is ever read.
+"""
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from sidecar.workspace.snapshots.tracked import Tracked, read_tracked
+
+HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
+"""Never looked into or touched, whatever the rules say."""
+BUILT_IN = frozenset(
+    {
+        b"node_modules", b"bower_components", b".venv", b"venv", b"__pycache__", b"target",
+        b"dist", b"build", b".cache", b".tox", b".nox", b".mypy_cache", b".ruff_cache",
+        b".pytest_cache", b".hypothesis", b".gradle", b".next", b".nuxt", b".terraform",
+        b".direnv", b".DS_Store", b"Thumbs.db",
+    }
+)  # fmt: skip
+"""Left out where there is no git, and so nobody who wrote down what is built."""
+MAX_BYTES = 256 * 1024
+MOST_NAMES = 20_000
+"""Verdicts on names that a list of rules remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One line. `plain`: it has no `/` but at its end, so it fits names at any depth."""
+
+    regex: "re.Pattern[str]"
+    include: bool
+    folders_only: bool
+    plain: bool
+
+
+class Patterns:
+    """The lines of one file, with what they said of names before."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
+        self._plain = [(n, p) for n, p in enumerate(found) if p.plain]
+        self._deep = [(n, p) for n, p in enumerate(found) if not p.plain]
+        self._any_plain = _any(p for _, p in self._plain)
+        self._any_deep = _any(p for _, p in self._deep)
+        self._names: dict[tuple[str, bool], tuple[int, bool]] = {}
+
+    def verdict(self, relative: str, is_folder: bool) -> bool | None:
+        """Say whether a path relative to the file's folder is ignored; `None` without opinion."""
+        key = (relative.rpartition("/")[2], is_folder)
+        best = self._names.get(key)
+        if best is None:
+            best = _last(self._plain, self._any_plain, *key)
+            if len(self._names) < MOST_NAMES:
+                self._names[key] = best
+        if self._deep:
+            deep = _last(self._deep, self._any_deep, relative, is_folder)
+            if deep[0] > best[0]:
+                best = deep
+        return best[1] if best[0] >= 0 else None
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A folder with `.git` in it. `folder` is where it lies, `above` what leads from it to us."""
+
+    git: Path
+    folder: bytes
+    above: bytes = b""
+
+    @cached_property
+    def tracked(self) -> Tracked:
+        """Read what it tracks, once."""
+        return read_tracked(self.git)
+
+    def tracks(self, path: bytes, is_folder: bool) -> bool:
+        """Tell whether a path of the workspace is tracked, or leads to one that is."""
+        relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
+        return relative in (self.tracked.folders if is_folder else self.tracked.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Patterns that hold below a folder of the workspace, or (`above`) of one around it."""
+
+    patterns: Patterns
+    folder: bytes
+    above: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds in one folder. `levels` go from the weakest to the strongest."""
+
+    levels: tuple[Level, ...] = ()
+    repository: Repository | None = None
+    only_tracked: bool = False
+    own: tuple[bool, bool] = (False, False)
+    """Whether the folder has `.git` and `.gitignore` itself."""
+    outside: tuple[Path, ...] = field(default=(), compare=False)
+    """Files of rules that lie where nothing is watched."""
+
+    def ignored(self, path: bytes, is_folder: bool) -> bool:
+        """Tell whether a path in this folder is left out."""
+        if path.rpartition(b"/")[2] in HISTORIES:
+            return True
+        if not (self.only_tracked or self._matches(path, is_folder)):
+            return False
+        return self.repository is None or not self.repository.tracks(path, is_folder)
+
+    def tracked(self, path: bytes) -> bool:
+        """Tell whether git tracks a file."""
+        return self.repository is not None and self.repository.tracks(path, False)
+
+    def inside(self, root: Path, folder: bytes, *, git: bool, gitignore: bool) -> "Rules":
+        """Give the rules for what lies in a folder below this one."""
+        only = self.only_tracked or self._matches(folder, True)
+        if not (git or gitignore) and self.own == (False, False) and only == self.only_tracked:
+            return self
+        rules = replace(self, only_tracked=only, own=(git, gitignore))
+        real = root / os.fsdecode(folder)
+        if git:
+            rules = _in_repository(replace(rules, only_tracked=False), real, folder)
+        if gitignore:
+            rules = rules.with_file(real / ".gitignore", folder)
+        return rules
+
+    def with_file(self, path: Path, folder: bytes, above: str = "") -> Self:
+        """Add the lines of a file."""
+        lines = _lines(path)
+        level = Level(Patterns(lines), folder, above)
+        return replace(self, levels=(*self.levels, level)) if lines else self
+
+    def _matches(self, path: bytes, is_folder: bool) -> bool:
+        text = os.fsdecode(path)
+        for level in reversed(self.levels):
+            # Names of bytes and of text differ in length, so the cut is made in bytes.
+            relative = text if not level.folder else os.fsdecode(path[len(level.folder) + 1 :])
+            verdict = level.patterns.verdict(level.above + relative, is_folder)
+            if verdict is not None:
+                return verdict
+        return False
+
+
+def root_rules(root: Path) -> Rules:
+    """Read what holds in a workspace's own folder, from the enclosing repository down."""
+    around = [root, *root.parents]
+    at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
+    own = (at == 0, os.path.lexists(root / ".gitignore"))
+    if at is None:
+        rules = Rules((Level(_built_in(), b""),), own=own)
+        return rules.with_file(root / ".gitignore", b"")
+    above = os.fsencode(root.relative_to(around[at]).as_posix() + "/") if at else b""
+    rules = _in_repository(Rules(own=own), around[at], b"", above)
+    for folder in reversed(around[: at + 1]):
+        prefix = "" if folder == root else f"{root.relative_to(folder).as_posix()}/"
+        rules = rules.with_file(folder / ".gitignore", b"", prefix)
+    outside = tuple(folder / ".gitignore" for folder in around[1 : at + 1])
+    return replace(rules, outside=(*rules.outside, *outside))
+
+
+def _in_repository(rules: Rules, real: Path, folder: bytes, above: bytes = b"") -> Rules:
+    """Begin anew with what a repository says: nothing around it holds inside it."""
+    git = real / ".git"
+    try:
+        if git.is_file():
+            named = git.read_text("utf-8", "surrogateescape").partition("gitdir:")[2].strip()
+            git = real / named
+        # A worktree shares what is excluded with the repository that it belongs to.
+        shared = git / "commondir"
+        main = git / shared.read_text("utf-8").strip() if shared.is_file() else git
+    except OSError:
+        main = git
+    files = (*_global_files(), main / "info/exclude")
+    levels = tuple(
+        Level(Patterns(lines), folder, os.fsdecode(above))
+        for path in files
+        if (lines := _lines(path))
+    )
+    repository = Repository(git, folder, above)
+    return replace(rules, levels=levels, repository=repository, outside=files)
+
+
+def _global_files() -> tuple[Path, ...]:
+    config = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    usual = Path(config).expanduser() / "git/ignore"
+    for line in _lines(Path("~/.gitconfig").expanduser()):
+        key, _, value = line.partition("=")
+        if key.strip().lower() == "excludesfile" and value.strip():
+            return (Path(value.strip().strip('"')).expanduser(),)
+    return (usual,)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        if not path.is_file():
+            return []
+        with path.open("rb") as file:
+            return os.fsdecode(file.read(MAX_BYTES)).split("\n")
+    except OSError:
+        return []
+
+
+def _pattern(line: str) -> Pattern | None:
+    line = line.removesuffix("\r")
+    try:
+        parsed = GitIgnoreSpecPattern(line)
+    except (ValueError, re.error):
+        return None
+    if parsed.include is None or parsed.regex is None:
+        return None
+    body = line.rstrip().removeprefix("!")
+    return Pattern(
+        re.compile(parsed.regex.pattern.replace("?P<ps_d>", "?:")),
+        parsed.include,
+        body.endswith("/"),
+        "/" not in body.removesuffix("/"),
+    )
+
+
+def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
+    """Make one expression that fits whatever any of them fits; one that never does for none."""
+    return re.compile("|".join(f"(?:{p.regex.pattern})" for p in patterns) or r"(?!)")
+
+
+def _last(
+    patterns: list[tuple[int, Pattern]], some: "re.Pattern[str]", name: str, is_folder: bool
+) -> tuple[int, bool]:
+    """Give the number and the verdict of the last pattern that fits; -1 for none."""
+    folder = name + "/"
+    if not (some.match(name) or (is_folder and some.match(folder))):
+        return -1, False
+    for number, pattern in reversed(patterns):
+        if pattern.folders_only:
+            if is_folder and pattern.regex.match(folder):
+                return number, pattern.include
+        elif pattern.regex.match(name):
+            return number, pattern.include
+    return -1, False
+
+
+def _built_in() -> Patterns:
+    return Patterns(sorted(os.fsdecode(name) for name in BUILT_IN))

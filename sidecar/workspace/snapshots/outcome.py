@@ -1,0 +1,73 @@
+"""What a scan and a reading come to: the delta, and what is known afterwards."""
+
+from dataclasses import dataclass
+
+from sidecar.core.tree import Change, Delta, Seen
+from sidecar.workspace.snapshots.reading import Looked
+from sidecar.workspace.snapshots.scan import Scan
+from sidecar.workspace.snapshots.state import State, left_out
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`delta`: what changed. `known`: every path of which something else is known now."""
+
+    delta: Delta
+    known: dict[bytes, Seen | None]
+
+
+def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
+    """Compare what was found with what was known."""
+    changes: list[Change] = []
+    known: dict[bytes, Seen | None] = {}
+    for path, seen in scan.hidden.items():
+        known[path] = None
+        out = left_out(seen.entry.mode, seen.entry.size)
+        changes.append(Change(path, seen.entry, out))
+    absent = scan.gone | {path for path, seen in looked.seen.items() if seen is None}
+    for path in absent - known.keys():
+        before = state.get(path)
+        if before is not None:
+            known[path] = None
+            changes.append(Change(path, before.entry, None))
+    for path, now in looked.seen.items():
+        if now is None or path in known:
+            continue
+        known[path] = now
+        before = state.get(path)
+        old = None if before is None else before.entry
+        if old is None and path in scan.shown:
+            old = left_out(now.entry.mode, now.entry.size)
+        if old != now.entry:
+            changes.append(Change(path, old, now.entry))
+    return Outcome(tuple(sorted(changes, key=lambda change: change.path)), known)
+
+
+def take_over(state: State, known: dict[bytes, Seen | None]) -> None:
+    """Know what an outcome says: outer paths come first, and go last."""
+    for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
+        state.put(path, None)
+    for path in sorted(path for path, seen in known.items() if seen is not None):
+        state.put(path, known[path])
+
+
+def missed(scan: Scan, state: State) -> set[bytes]:
+    """Give the paths that a scan found to be others than they are known to be.
+
+    A folder whose time stamp moved on is none: what is in it was looked at by itself.
+    """
+    found = set(scan.gone)
+    for path, now in scan.stats.items():
+        seen = state.get(path)
+        if seen is None:
+            found.add(path)
+        elif seen.entry.is_folder:
+            if seen.entry.mode != now.st_mode:
+                found.add(path)
+        elif (seen.ctime, seen.mtime, seen.inode) != (
+            now.st_ctime_ns,
+            now.st_mtime_ns,
+            now.st_ino,
+        ):
+            found.add(path)
+    return found

@@ -1,0 +1,348 @@
+"""Finds what may have changed, by stat alone: single paths, folders with all below, everything.
+
+Works on what is known of a workspace and changes nothing of it. Blocks: it runs in a thread.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from sidecar.core.tree import Seen
+from sidecar.workspace.snapshots.ignore import Rules, root_rules
+from sidecar.workspace.snapshots.state import (
+    State,
+    ancestors,
+    is_tracked_kind,
+    join,
+    unchanged,
+)
+from sidecar.workspace.snapshots.unwatched import Unwatched
+from sidecar.workspace.snapshots.watching import Noticed, Watch
+
+RULE_NAMES = frozenset({b".git", b".gitignore"})
+_Visit = tuple[bytes, bool, bool, bool]
+"""A folder to visit: its path, whether to list it anew, whether rules are read anew, and whether
+it was ignored before."""
+
+
+class Scan:
+    """One look at a workspace.
+
+    `stats`: paths that are there and not proven unchanged. `gone`: known ones that are not there
+    any more. `hidden`: known ones that the rules ignore now. `shown`: new ones that the rules
+    ignored before. `linked`: the inodes of files with several hard links, which may change
+    without an event here. `rules`: by folder, kept from one scan to the next.
+    `root_stat`: the root's, where everything was looked at. `read_rules`: whether other rules
+    hold somewhere.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        state: State,
+        rules: dict[bytes, Rules],
+        watch: Watch | None,
+        unwatched: Unwatched,
+    ) -> None:
+        self._root = root
+        self._base = os.fsencode(root)
+        self._state = state
+        self._watch = watch
+        self._follow = unwatched.follow
+        self.rules = rules
+        self.stats: dict[bytes, os.stat_result] = {}
+        self.gone: set[bytes] = set()
+        self.hidden: dict[bytes, Seen] = {}
+        self.shown: set[bytes] = set()
+        self.linked: dict[bytes, int] = {}
+        self.root_stat: os.stat_result | None = None
+        self.read_rules = False
+        self._visited: set[bytes] = set()
+        self._closed: set[bytes] = set()
+        """Known folders that turned out to be none any more."""
+
+    def noticed(self, noticed: Noticed, rules: bool) -> None:
+        """Look at what was noticed. `rules`: files of rules outside the workspace changed.
+
+        Raises:
+            WatchFailed: when a folder that is looked into cannot be watched.
+        """
+        if noticed.all:
+            # Where events were lost, folders may have come and gone that are to be watched.
+            self.everything(deep=self._watch is not None, rules=rules)
+        else:
+            for path in sorted(noticed.folders):
+                self.path(path, deep=True)
+            for path in sorted(noticed.paths - noticed.folders):
+                self.path(path, deep=False)
+        if self.linked:
+            self._other_names()
+
+    def everything(self, *, deep: bool, rules: bool = False) -> None:
+        """Look everywhere; `deep` lists folders whose stat is as it was, too."""
+        known = self._state.root
+        found = os.lstat(self._base)
+        if known is None or (known.st_ino, known.st_dev) != (found.st_ino, found.st_dev):
+            deep = True
+        self.root_stat = found
+        self._visit((b"", True, rules, False), everywhere=deep)
+
+    def tracked(self, path: bytes) -> bool:
+        """Tell whether git tracks a file."""
+        return self._rules_in(path.rpartition(b"/")[0]).tracked(path)
+
+    def ignores(self, path: bytes) -> bool:
+        """Tell whether the rules leave out a path, or a folder that leads to it."""
+        for folder in ancestors(path):
+            if self._rules_in(folder.rpartition(b"/")[0]).ignored(folder, True):
+                return True
+        return self._rules_in(path.rpartition(b"/")[0]).ignored(path, False)
+
+    def path(self, path: bytes, *, deep: bool) -> None:
+        """Look at a path; with `deep`, or where it is a new folder, at everything below it."""
+        if not path:
+            self._visit((b"", True, False, False), everywhere=True)
+            return
+        target = self._target(path)
+        if target is None:
+            return
+        folder, _, name = target.rpartition(b"/")
+        if name in RULE_NAMES:
+            self._read_anew(folder)
+            return
+        seen = self._state.get(target)
+        found = self._stat(target)
+        if found is None:
+            if seen is not None:
+                self._lose(target)
+            return
+        is_folder = stat.S_ISDIR(found.st_mode)
+        rules = self._rules_in(folder)
+        if target not in self._follow and rules.ignored(target, is_folder):
+            if found.st_nlink > 1 and not is_folder:
+                self.linked[target] = found.st_ino
+            if seen is not None:
+                self._lose(target)
+            return
+        self._found(target, seen, found)
+        if is_folder and (deep or seen is None or seen.entry.mode != found.st_mode):
+            self._visit((target, True, False, False), everywhere=True)
+
+    def _read_anew(self, folder: bytes) -> None:
+        """Look at a folder with everything below it, because its rules may be others."""
+        if folder:
+            found, seen = self._stat(folder), self._state.get(folder)
+            if found is None or not stat.S_ISDIR(found.st_mode):
+                self._lose(folder)
+                return
+            self._found(folder, seen, found)
+        self._visit((folder, True, True, False), everywhere=True)
+
+    def _target(self, path: bytes) -> bytes | None:
+        """Give what to look at for a path: itself, or the outermost folder that is not known."""
+        known = path in self._follow or self._state.get(path) is not None
+        for folder in ancestors(path):
+            if folder in self._closed or folder in self._visited:
+                return None
+            if not known and not self._state.is_folder(folder):
+                return folder
+        return None if path in self._visited else path
+
+    def _rules_in(self, folder: bytes) -> Rules:
+        """Give the rules for what lies in a folder."""
+        rules = self.rules.get(folder)
+        if rules is None:
+            if not folder:
+                rules = root_rules(self._root)
+            else:
+                real = self._base + b"/" + folder
+                git = os.path.lexists(real + b"/.git")
+                own = os.path.lexists(real + b"/.gitignore")
+                outer = self._rules_in(folder.rpartition(b"/")[0])
+                rules = outer.inside(self._root, folder, git=git, gitignore=own)
+            self.rules[folder] = rules
+            self.read_rules = True
+        return rules
+
+    def _stat(self, path: bytes) -> os.stat_result | None:
+        try:
+            return os.lstat(self._base + b"/" + path)
+        except OSError:
+            return None
+
+    def _found(self, path: bytes, seen: Seen | None, found: os.stat_result) -> bool:
+        """Take note of a path that is there; tells whether it is proven unchanged."""
+        if not is_tracked_kind(found.st_mode):
+            if seen is not None:
+                self._lose(path)
+            return True
+        same = seen is not None and unchanged(seen, found)
+        if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
+            self.linked[path] = found.st_ino
+        if not same:
+            self.stats[path] = found
+        if seen is not None and seen.entry.is_folder and not stat.S_ISDIR(found.st_mode):
+            self._close(path)
+        return same
+
+    def _other_names(self) -> None:
+        """Look at known names of files that turn out to have several."""
+        inodes = set(self.linked.values())
+        for path, seen in list(self._state.items()):
+            if seen.inode in inodes and not seen.entry.is_folder and path not in self.linked:
+                self.linked[path] = seen.inode
+                found = self._stat(path)
+                if found is not None and path not in self.gone:
+                    self._found(path, seen, found)
+
+    def _lose(self, path: bytes) -> None:
+        self.gone.add(path)
+        if path in self._state.folders:
+            self._close(path)
+
+    def _close(self, folder: bytes) -> None:
+        self._closed.add(folder)
+        self._unwatch(folder)
+        for path in self._state.below(folder):
+            # A tool of ours wrote these where nobody looks, so each is asked about by itself.
+            if path in self._follow and self._stat(path) is not None:
+                continue
+            self.gone.add(path)
+            self.stats.pop(path, None)
+            if path in self._state.folders:
+                self._closed.add(path)
+                self._unwatch(path)
+
+    def _unwatch(self, folder: bytes) -> None:
+        if self._watch is not None:
+            self._watch.drop(folder)
+
+    def _hide(self, path: bytes, seen: Seen) -> None:
+        self.hidden[path] = seen
+        if path in self._state.folders:
+            self._closed.add(path)
+            self._unwatch(path)
+            for inner in self._state.below(path):
+                below = self._state.get(inner)
+                if below is not None and inner not in self._follow:
+                    self.hidden[inner] = below
+                    self._unwatch(inner)
+
+    def _visit(self, first: _Visit, *, everywhere: bool) -> None:
+        """Look at a folder and what is below it; `everywhere` lists all of them anew."""
+        pending = [first]
+        while pending:
+            folder, listed, anew, unseen = pending.pop()
+            self._visited.add(folder)
+            if listed or everywhere:
+                pending += self._list(folder, anew, unseen)
+            else:
+                pending += self._compare(folder)
+
+    def _compare(self, folder: bytes) -> list[_Visit]:
+        """Look at the names that are known in a folder, whose own stat is as it was."""
+        inner: list[_Visit] = []
+        prefix = self._base + b"/" + (folder + b"/" if folder else b"")
+        lstat = os.lstat
+        for name, seen in self._state.folders[folder].items():
+            try:
+                found = lstat(prefix + name)
+            except OSError:
+                self._lose(join(folder, name))
+                continue
+            # The commonest case by far, so it makes no calls that it can do without.
+            same = (
+                seen.ctime == found.st_ctime_ns
+                and seen.inode == found.st_ino
+                and unchanged(seen, found)
+            )
+            if name == b".gitignore" and not same:
+                return self._list(folder, True, False)
+            if same and not seen.entry.is_folder:
+                continue
+            path = join(folder, name)
+            if not same:
+                self._found(path, seen, found)
+            if stat.S_ISDIR(found.st_mode):
+                inner.append((path, not same, False, False))
+        return inner
+
+    def _list(self, folder: bytes, anew: bool, unseen: bool) -> list[_Visit]:
+        """List a folder and look at each name; gives the folders in it."""
+        try:
+            if self._watch is not None:
+                self._watch.add(folder)
+            with os.scandir(self._base + b"/" + folder if folder else self._base) as listing:
+                entries = {entry.name: entry for entry in listing}
+        except PermissionError:
+            # Nothing says that what was there is not there any more.
+            return []
+        except OSError:
+            self._close(folder)
+            return []
+        known = self._state.folders.get(folder, {})
+        before = self.rules.get(folder)
+        rules = self._read_rules(folder, entries, known, anew)
+        fresh = before is not None and rules is not before
+        inner: list[_Visit] = []
+        for name, entry in entries.items():
+            path = join(folder, name)
+            seen = known.get(name)
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if path not in self._follow and rules.ignored(path, is_folder):
+                self._leave_out(path, seen, is_folder)
+                continue
+            try:
+                found = entry.stat(follow_symlinks=False)
+            except OSError:
+                if seen is not None:
+                    self._lose(path)
+                continue
+            same = self._found(path, seen, found)
+            was_ignored = seen is None and (unseen or _ignored(before, fresh, path, is_folder))
+            if was_ignored:
+                self.shown.add(path)
+            if stat.S_ISDIR(found.st_mode):
+                inner.append((path, not same or fresh, anew or fresh, was_ignored))
+        for name in known.keys() - entries.keys():
+            self._lose(join(folder, name))
+        return inner
+
+    def _leave_out(self, path: bytes, seen: Seen | None, is_folder: bool) -> None:
+        if seen is None:
+            return
+        if seen.entry.is_folder == is_folder:
+            self._hide(path, seen)
+        else:
+            self._lose(path)
+
+    def _read_rules(
+        self,
+        folder: bytes,
+        entries: dict[bytes, "os.DirEntry[bytes]"],
+        known: dict[bytes, Seen],
+        anew: bool,
+    ) -> Rules:
+        before = self.rules.get(folder)
+        own = (b".git" in entries, b".gitignore" in entries)
+        if before is not None and not anew and before.own == own:
+            seen = known.get(b".gitignore")
+            if not own[1] or (seen is not None and unchanged(seen, _stat_of(entries))):
+                return before
+        if not folder:
+            rules = root_rules(self._root)
+        else:
+            outer = self._rules_in(folder.rpartition(b"/")[0])
+            rules = outer.inside(self._root, folder, git=own[0], gitignore=own[1])
+        self.rules[folder] = rules
+        self.read_rules = True
+        return rules
+
+
+def _ignored(rules: Rules | None, fresh: bool, path: bytes, is_folder: bool) -> bool:
+    """Tell whether rules that hold no longer left a path out."""
+    return fresh and rules is not None and rules.ignored(path, is_folder)
+
+
+def _stat_of(entries: dict[bytes, "os.DirEntry[bytes]"]) -> os.stat_result:
+    return entries[b".gitignore"].stat(follow_symlinks=False)

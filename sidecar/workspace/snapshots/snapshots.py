@@ -1,0 +1,373 @@
+"""Snapshots of one workspace: exact states of its files, by reading only what changed."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import JsonObject
+from sidecar.core.tree import Delta, Entry, Seen, SnapshotId, inverse, net
+from sidecar.store.chains import Addition, Moved
+from sidecar.store.snapshots import SnapshotRows
+from sidecar.workspace.snapshots.beginning import Batch, pre_image, read_batch, slice_of
+from sidecar.workspace.snapshots.chain import Chain
+from sidecar.workspace.snapshots.choosing import Choose, choose
+from sidecar.workspace.snapshots.ignore import HISTORIES, Rules
+from sidecar.workspace.snapshots.noticing import Noticing
+from sidecar.workspace.snapshots.outcome import Outcome, conclude, missed, take_over
+from sidecar.workspace.snapshots.reading import Budget, Limits, Looked, look, pending
+from sidecar.workspace.snapshots.roots import check_root
+from sidecar.workspace.snapshots.scan import Scan
+from sidecar.workspace.snapshots.state import State
+from sidecar.workspace.snapshots.watching import Noticed, Watch, WatchFailed
+
+T = TypeVar("T")
+
+TRIES = 8
+"""How often a snapshot begins anew because another process appended to the same chain."""
+
+
+class Snapshots:
+    """Takes and remembers states of a workspace's files. Methods belong to one event loop.
+
+    Paths are bytes relative to the root, with `/`. Everything may raise StorageFailed.
+    """
+
+    def __init__(
+        self, root: Path, rows: SnapshotRows, now: Callable[[], int], limits: Limits
+    ) -> None:
+        self.root = root
+        self._base = os.fsencode(root)
+        self._now = now
+        self._limits = limits
+        self._lock = asyncio.Lock()
+        self._work = asyncio.Event()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="snapshots")
+        self._chain = Chain(self._base, rows, now)
+        self._noticing = Noticing(self._base, self._in_thread)
+        self._state = State()
+        self._rules: dict[bytes, Rules] = {}
+        self._unread: dict[bytes, Seen] = {}
+        self._stale: dict[bytes, Seen | None] = {}
+        self._closed = False
+
+    @classmethod
+    async def open(
+        cls,
+        root: Path,
+        rows: SnapshotRows,
+        *,
+        data_dir: Path,
+        now: Callable[[], int],
+        limits: Limits | None = None,
+        watch: Choose | None = choose,
+    ) -> "Snapshots":
+        """Begin with a workspace, or go on with what is stored of it; looks at no file yet.
+
+        `now` gives milliseconds since 1970. `watch` makes the source of events; without one,
+        everything is looked at each time.
+
+        Raises:
+            BadRequest: for folders that can have no snapshots.
+        """
+        real = await asyncio.to_thread(check_root, root, data_dir)
+        self = cls(real, rows, now, limits or Limits())
+        self._know(await self._chain.load())
+        if watch is None:
+            self._noticing.why_rescan = "Events are turned off."
+            return self
+        try:
+            self._noticing.begin(await self._in_thread(partial(watch, real, data_dir / "cookies")))
+        except WatchFailed as error:
+            self._noticing.why_rescan = str(error)
+        return self
+
+    async def snapshot(self) -> SnapshotId:
+        """Remember the state that the files have now.
+
+        Every change whose system call returned before this call is in it. Where nothing changed
+        since the newest snapshot, it is that one.
+        """
+        async with self._lock:
+            return await self._take()
+
+    async def ready(self) -> None:
+        """Wait until what the files held at the first snapshot is stored.
+
+        Before something that may overwrite any file, such as a shell command.
+        """
+        while not self._chain.complete:
+            async with self._lock:
+                if self._chain.begun:
+                    await self._read_more()
+                else:
+                    await self._take()
+
+    async def run(self) -> None:
+        """Store the beginning, and sweep what is too much, in the background until cancelled."""
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            await self.ready()
+            while self._chain.held > self._limits.workspace * 8 // 10:
+                async with self._lock:
+                    if not await self._chain.sweep_oldest():
+                        break
+
+    async def note_edit(self, path: bytes) -> Entry | None:
+        """Store what a file holds before a tool of ours writes it; `None` where there is none.
+
+        From then on it is in the snapshots, also where the rules ignore it, up to the limit for
+        tracked files.
+        """
+        async with self._lock:
+            if not self._chain.begun:
+                await self._take()
+            return await self._note(path)
+
+    def mark_dirty(self, *paths: bytes) -> None:
+        """Look at these paths in the next snapshot, whether or not an event comes."""
+        for path in paths:
+            self._noticing.waiting.add(path)
+
+    async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
+        """Give what leads from one snapshot to another, in either direction.
+
+        `None` where that is not known any more, because one of them was swept.
+        """
+        first, last = sorted((before, after))
+        deltas = await self._chain.deltas(first, last)
+        if deltas is None:
+            return None
+        return net(deltas) if before <= after else inverse(net(deltas))
+
+    async def recheck(self) -> tuple[bytes, ...]:
+        """Look at all files, and give those that changed without an event.
+
+        Stores through `mmap`, and through hard links elsewhere, are like that. The next snapshot
+        has them; and as events cannot be trusted here, everything is looked at from now on.
+        """
+        async with self._lock:
+            await self._take()
+            scan = self._scan(None)
+            await self._in_thread(partial(scan.everything, deep=False))
+            noticed, _ = await self._noticing.gather(self._state)
+            self._noticing.waiting.merge(noticed)
+            if noticed.all:
+                return ()
+            found = [path for path in missed(scan, self._state) if not noticed.covers(path)]
+            self.mark_dirty(*found)
+            if found:
+                self._noticing.give_up("Files changed without an event, so all are looked at.")
+            return tuple(sorted(found))
+
+    async def sweep(self, before: SnapshotId) -> None:
+        """Forget the snapshots before one, and what only they held; in slices."""
+        while True:
+            async with self._lock:
+                if not await self._chain.sweep(before):
+                    return
+
+    def status(self) -> JsonObject:
+        """Say how changes are noticed, and why so; the paths known; bytes stored, and at most.
+
+        `unread`: files whose first content is still to be stored.
+        """
+        return {
+            "mode": self._noticing.mode,
+            "reason": self._noticing.why_rescan,
+            "paths": len(self._state),
+            "unread": len(self._unread),
+            "bytes": self._chain.held,
+            "limit": self._limits.workspace,
+        }
+
+    def entry(self, path: bytes) -> Entry | None:
+        """Give what the newest snapshot has at a path."""
+        seen = self._state.get(path)
+        return None if seen is None else seen.entry
+
+    def entries(self) -> dict[bytes, Entry]:
+        """Give the whole newest snapshot; it takes time in proportion to its size."""
+        return {path: seen.entry for path, seen in self._state.items()}
+
+    async def close(self) -> None:
+        """Keep what was learned for the next start, and let go of everything; twice is once."""
+        async with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            if self._stale and self._chain.complete:
+                await self._chain.fill(Addition((), [], list(self._stale.items())))
+            self._noticing.close()
+            self._pool.shutdown(wait=False)
+
+    async def _take(self) -> SnapshotId:
+        for _ in range(TRIES):
+            noticed, rules = await self._noticing.gather(self._state)
+            if not noticed and self._chain.begun:
+                return self._chain.head
+            try:
+                if not self._chain.begun:
+                    await self._begin()
+                    return self._chain.head
+                done = await self._look(noticed, rules)
+            except BaseException:
+                self._noticing.waiting.merge(noticed)
+                raise
+            if done is None:
+                return self._chain.head
+            self._noticing.waiting.merge(noticed)
+            await self._adopt(done)
+        raise StorageFailed(
+            "Too many other processes take snapshots of this folder. Try again.", kind="io"
+        )
+
+    async def _begin(self) -> None:
+        """Take the state as it is now, to be read later."""
+        scan = await self._scanned(Noticed(all=True), rules=False)
+        looked = await self._in_thread(partial(pending, scan.stats, self._now))
+        await self._chain.begin()
+        self._unread = {path: seen for path, seen in looked.seen.items() if seen is not None}
+        self._accept(Outcome((), looked.seen), scan, looked)
+        self._work.set()
+
+    async def _look(self, noticed: Noticed, rules: bool) -> Moved | None:
+        """Look at what was noticed, and append what it comes to unless others did before."""
+        scan = await self._scanned(noticed, rules=rules)
+        looked = await self._in_thread(partial(self._read, scan))
+        outcome = conclude(self._state, scan, looked)
+        if outcome.delta:
+            rows = {**self._stale, **outcome.known}
+            moved = await self._chain.append(
+                Addition(outcome.delta, looked.blobs, list(rows.items()))
+            )
+            if moved is not None:
+                return moved
+            self._stale = {}
+            if self._chain.held > self._limits.workspace * 9 // 10:
+                self._work.set()
+        else:
+            self._stale.update(outcome.known)
+        for path in outcome.known:
+            self._unread.pop(path, None)
+        self._accept(outcome, scan, looked)
+        return None
+
+    def _accept(self, outcome: Outcome, scan: Scan, looked: Looked) -> None:
+        take_over(self._state, outcome.known)
+        self._noticing.waiting.paths |= looked.restless
+        if scan.root_stat is not None:
+            self._state.root = scan.root_stat
+        unwatched = self._noticing.unwatched
+        if scan.read_rules:
+            unwatched.rules(self._rules.values())
+        if self._watch is not None and scan.linked and not unwatched.link(scan.linked):
+            self._noticing.give_up("Many files here have several names (hard links).")
+
+    async def _read_more(self) -> None:
+        """Read and store some of what the beginning held."""
+        batch = slice_of(self._unread)
+        # Half of what a workspace may take is left for what changes later.
+        room = max(0, self._limits.workspace // 2 - self._chain.held)
+        scan = self._scan(None)
+        looked = await self._in_thread(
+            partial(read_batch, self._base, batch, partial(self._limit, scan), room, self._now)
+        )
+        if await self._tell(batch, looked, complete=len(batch) == len(self._unread)):
+            for path in batch:
+                del self._unread[path]
+
+    async def _tell(self, batch: Batch, looked: Looked, *, complete: bool = False) -> bool:
+        """Store more of the state at the head, without a change to it."""
+        known = {path: looked.seen.get(path, seen) for path, seen in batch.items()}
+        addition = Addition((), looked.blobs, list(known.items()))
+        moved = await self._chain.fill(addition, complete=complete)
+        if moved is not None:
+            await self._adopt(moved)
+            return False
+        take_over(self._state, known)
+        self._noticing.waiting.paths |= looked.restless
+        return True
+
+    async def _note(self, path: bytes) -> Entry | None:
+        if not HISTORIES.isdisjoint(path.split(b"/")):
+            return None
+        scan = self._scan(None)
+        follow = self._noticing.unwatched.follow
+        ignored = await self._in_thread(partial(scan.ignores, path))
+        known = self._state.get(path)
+        image = await self._in_thread(
+            partial(pre_image, self._base, path, known, self._limits, self._now)
+        )
+        if ignored or (known is not None and known.entry.lost in ("large", "full")):
+            follow.add(path)
+        if image is None:
+            return None
+        told = image.followed(path in follow)
+        # What changed since the newest snapshot is stored, but is for the next one to tell.
+        batch = {path: told} if image.same or (known is None and ignored) else {}
+        await self._tell(batch, image.looked(path, told))
+        if path in batch:
+            self._unread.pop(path, None)
+        return told.entry
+
+    async def _adopt(self, moved: Moved) -> None:
+        """Go on from where another process has brought the chain."""
+        known = await self._chain.adopt(moved)
+        if known is None:
+            self._state, self._rules, self._unread = State(), {}, {}
+            self._noticing.waiting.lose()
+            self._know(await self._chain.load())
+            return
+        take_over(self._state, known)
+        for path, seen in known.items():
+            self._unread.pop(path, None)
+            self._stale.pop(path, None)
+            if seen is not None and seen.entry.is_folder:
+                self._noticing.waiting.folders.add(path)
+            else:
+                self._noticing.waiting.add(path)
+
+    def _know(self, tree: dict[bytes, Seen]) -> None:
+        take_over(self._state, dict(tree))
+        self._stale = {}
+        follow = {path for path, seen in tree.items() if seen.followed}
+        self._noticing.unwatched.follow |= follow
+
+    @property
+    def _watch(self) -> Watch | None:
+        return self._noticing.watch
+
+    async def _scanned(self, noticed: Noticed, *, rules: bool) -> Scan:
+        while True:
+            scan = self._scan(self._watch)
+            try:
+                await self._in_thread(partial(scan.noticed, noticed, rules))
+            except WatchFailed as error:
+                self._noticing.give_up(str(error))
+                noticed.lose()
+                continue
+            return scan
+
+    def _scan(self, watch: Watch | None) -> Scan:
+        return Scan(self.root, self._state, self._rules, watch, self._noticing.unwatched)
+
+    def _read(self, scan: Scan) -> Looked:
+        budget = Budget(self._limits.snapshot, self._limits.workspace - self._chain.held)
+        limit = partial(self._limit, scan)
+        return look(self._base, scan.stats, self._state.get, limit, budget, self._now)
+
+    def _limit(self, scan: Scan, path: bytes, size: int) -> int:
+        """Give how many bytes a file may have to be stored."""
+        if size <= self._limits.untracked:
+            return self._limits.untracked
+        generous = path in self._noticing.unwatched.follow or scan.tracked(path)
+        return self._limits.tracked if generous else self._limits.untracked
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, work)

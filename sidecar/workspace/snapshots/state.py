@@ -1,0 +1,131 @@
+"""What is known of a workspace: every path with its stat, by folder."""
+
+import os
+import stat
+from collections.abc import Iterator
+
+from sidecar.core.tree import Entry, Loss, Seen
+
+RACY_NS = 2_000_000_000
+"""The coarsest time stamps that file systems have, so within it two writes may look like one."""
+POSIX = os.name == "posix"
+
+
+class State:
+    """Paths and what was seen there; `folders` has the names in each folder. The root is empty.
+
+    A path may be known although its folder is not, where a tool of ours wrote what is ignored.
+    """
+
+    def __init__(self) -> None:
+        self.folders: dict[bytes, dict[bytes, Seen]] = {b"": {}}
+        self.root: os.stat_result | None = None
+
+    def get(self, path: bytes) -> Seen | None:
+        """Give what is known at a path."""
+        folder, _, name = path.rpartition(b"/")
+        names = self.folders.get(folder)
+        return None if names is None else names.get(name)
+
+    def is_folder(self, path: bytes) -> bool:
+        """Tell whether a path is known as a folder that is looked into."""
+        seen = self.get(path) if path else None
+        return not path or (seen is not None and seen.entry.is_folder)
+
+    def put(self, path: bytes, seen: Seen | None) -> None:
+        """Know something else at a path from now on; what was below a folder stays known."""
+        folder, _, name = path.rpartition(b"/")
+        if seen is not None:
+            self.folders.setdefault(folder, {})[name] = seen
+            if seen.entry.is_folder:
+                self.folders.setdefault(path, {})
+            elif self.folders.get(path) == {}:
+                del self.folders[path]
+            return
+        names = self.folders.get(folder, {})
+        names.pop(name, None)
+        if not names and folder and not self.is_folder(folder):
+            self.folders.pop(folder, None)
+        if not self.folders.get(path, True):
+            del self.folders[path]
+
+    def below(self, path: bytes) -> Iterator[bytes]:
+        """Yield what is known below a folder, the inner paths after the outer ones."""
+        pending = [path]
+        while pending:
+            folder = pending.pop()
+            for name in self.folders.get(folder, ()):
+                inner = join(folder, name)
+                yield inner
+                if inner in self.folders:
+                    pending.append(inner)
+
+    def items(self) -> Iterator[tuple[bytes, Seen]]:
+        """Yield all paths."""
+        for folder, names in self.folders.items():
+            for name, seen in names.items():
+                yield join(folder, name), seen
+
+    def __len__(self) -> int:
+        return sum(map(len, self.folders.values()))
+
+
+def join(folder: bytes, name: bytes) -> bytes:
+    """Give the path of a name in a folder."""
+    return folder + b"/" + name if folder else name
+
+
+def ancestors(path: bytes) -> Iterator[bytes]:
+    """Yield the folders that lead to a path, the outermost first, without the root."""
+    at = path.find(b"/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find(b"/", at + 1)
+
+
+def unchanged(seen: Seen, found: os.stat_result) -> bool:
+    """Tell whether a stat proves that what was seen is still there.
+
+    What nobody has read yet is as it was seen however young its time stamp is.
+    """
+    return (
+        seen.ctime == found.st_ctime_ns
+        and seen.mtime == found.st_mtime_ns
+        and seen.inode == found.st_ino
+        and seen.entry.mode == found.st_mode
+        and (not seen.racy or seen.entry.lost == "unread")
+        and (seen.entry.size == found.st_size or stat.S_ISDIR(found.st_mode))
+    )
+
+
+def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
+    """Tell whether nothing was written between two stats of a path."""
+    return (
+        one.st_ctime_ns == other.st_ctime_ns
+        and one.st_mtime_ns == other.st_mtime_ns
+        and one.st_ino == other.st_ino
+        and one.st_mode == other.st_mode
+        and one.st_size == other.st_size
+    )
+
+
+def is_tracked_kind(mode: int) -> bool:
+    """Tell whether a kind of file is one that can be put back: no pipes, sockets, devices."""
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+
+
+def seen_of(entry: Entry, found: os.stat_result, read_ms: int, *, followed: bool = False) -> Seen:
+    """Remember what was read at a time (ms) with the stat that it had then."""
+    stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
+    racy = stamp >= read_ms * 1_000_000 - RACY_NS
+    return Seen(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
+
+
+def lost(found: os.stat_result, why: Loss) -> Entry:
+    """Give the entry of something whose content is not stored."""
+    return Entry(found.st_mode, "", found.st_size, why, found.st_mtime_ns)
+
+
+def left_out(mode: int, size: int) -> Entry:
+    """Give the entry of something that the rules ignore: nothing is known of its content."""
+    return Entry(mode, "", size, "ignored")

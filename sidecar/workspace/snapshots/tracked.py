@@ -1,0 +1,69 @@
+"""The paths that git tracks, read from a repository's index and nothing else of it."""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+MOST_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """Paths relative to the repository's folder, and the folders on the way to them."""
+
+    files: frozenset[bytes]
+    folders: frozenset[bytes]
+
+
+NOTHING = Tracked(frozenset(), frozenset())
+
+
+def read_tracked(git: Path) -> Tracked:
+    """Read the index in a `.git` folder; nothing where it is missing or of an unknown form."""
+    index = git / "index"
+    try:
+        if index.stat().st_size > MOST_BYTES:
+            return NOTHING
+        files = _paths(index.read_bytes())
+    except (OSError, struct.error, ValueError, IndexError):
+        return NOTHING
+    folders: set[bytes] = set()
+    for path in files:
+        at = path.rfind(b"/")
+        while at > 0 and (folder := path[:at]) not in folders:
+            folders.add(folder)
+            at = path.rfind(b"/", 0, at)
+    return Tracked(frozenset(files), frozenset(folders))
+
+
+def _paths(data: bytes) -> list[bytes]:
+    signature, version, count = struct.unpack_from(">4sLL", data)
+    if signature != b"DIRC" or version not in (2, 3, 4):
+        raise ValueError("no index that is known here")
+    found: list[bytes] = []
+    at, path = 12, b""
+    for _ in range(count):
+        flags = data[at + 60] << 8 | data[at + 61]
+        start = at + (64 if flags & 0x4000 else 62)
+        if version == 4:
+            cut, start = _varint(data, start)
+            end = data.index(b"\0", start)
+            path = path[: len(path) - cut] + data[start:end]
+            at = end + 1
+        else:
+            length = flags & 0xFFF
+            end = start + length if length < 0xFFF else data.index(b"\0", start)
+            path = data[start:end]
+            at += (end - at + 8) // 8 * 8
+        found.append(path)
+    return found
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    byte = data[at]
+    value = byte & 0x7F
+    while byte & 0x80:
+        at += 1
+        byte = data[at]
+        value = ((value + 1) << 7) | (byte & 0x7F)
+    return value, at + 1

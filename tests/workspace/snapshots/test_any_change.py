@@ -1,0 +1,107 @@
+"""Whatever is done to a workspace, a snapshot of it is what a plain look at every file says.
+
+`SIDECAR_SEEDS=12 pytest tests/workspace/snapshots/test_any_change.py` tries more seeds.
+"""
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.tree import Delta, apply
+from sidecar.store.journal import Store
+from sidecar.workspace.snapshots.choosing import Choose, choose
+from sidecar.workspace.snapshots.cookies import CookieWatch
+from sidecar.workspace.snapshots.snapshots import Snapshots
+from tests.workspace.snapshots.upheaval import NAMES, Upheaval, plain
+
+SEEDS = range(int(os.environ.get("SIDECAR_SEEDS", "2")))
+ROUNDS = int(os.environ.get("SIDECAR_ROUNDS", "30"))
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+async def open_snapshots(root: Path, store: Store, data: Path, watch: Choose | None) -> Snapshots:
+    return await Snapshots.open(root, store.snapshots, data_dir=data, now=now, watch=watch)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("way", ["events", "rescan"])
+async def test_every_snapshot_is_exact(tmp_path: Path, seed: int, way: str) -> None:
+    await upheaval(tmp_path, seed, choose if way == "events" else None, restarts=True)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_every_snapshot_by_cookies_is_exact(tmp_path: Path, seed: int) -> None:
+    # This watch ends at the first name that is no UTF-8, which another test is about.
+    names = [name for name in NAMES if b"\xff" not in name]
+    await upheaval(tmp_path, seed, CookieWatch, names=names, rounds=ROUNDS // 2)
+
+
+async def upheaval(
+    tmp_path: Path,
+    seed: int,
+    watch: Choose | None,
+    *,
+    restarts: bool = False,
+    names: Sequence[bytes] = NAMES,
+    rounds: int = ROUNDS,
+) -> None:
+    root, data = tmp_path / "work", tmp_path / "data"
+    root.mkdir()
+    dice = random.Random(seed)
+    changes = Upheaval(root, seed, names)
+    changes.act(40)
+    store = Store.open(data, now=now)
+    snapshots = await open_snapshots(root, store, data, watch)
+    head = await snapshots.snapshot()
+    await snapshots.ready()
+    before = plain(root)
+    assert snapshots.entries() == before
+    for number in range(rounds):
+        changes.act(dice.choice([0, 1, 1, 3, 25]))
+        if restarts and dice.random() < 0.1:
+            await snapshots.close()
+            changes.act(dice.choice([0, 3]))
+            snapshots = await open_snapshots(root, store, data, watch)
+        after = await snapshots.snapshot()
+        expected = plain(root)
+        assert snapshots.entries() == expected, f"round {number}"
+        delta = await snapshots.delta(head, after)
+        assert delta is not None
+        assert led_to(before, delta, expected), f"round {number}"
+        assert (after == head) == (before == expected)
+        head, before = after, expected
+    if watch is choose:
+        assert snapshots.status()["mode"] == "inotify"
+    await snapshots.close()
+    assert (await store.verify()).problems == ()
+    await store.close()
+
+
+def led_to(before: dict[bytes, object], delta: Delta, after: dict[bytes, object]) -> bool:
+    return apply(before, delta) == after  # type: ignore[arg-type]
+
+
+async def test_a_burst_of_files_is_in_the_next_snapshot(tmp_path: Path) -> None:
+    root, data = tmp_path / "work", tmp_path / "data"
+    root.mkdir()
+    changes = Upheaval(root, 1)
+    store = Store.open(data, now=now)
+    snapshots = await open_snapshots(root, store, data, choose)
+    await snapshots.ready()
+    # In a thread, as another program would, so that events are taken meanwhile or lost.
+    await asyncio.to_thread(changes.burst, 20_000)
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(root)
+    changes.burst(20_000)
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(root)
+    await snapshots.close()
+    await store.close()

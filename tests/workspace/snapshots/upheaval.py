@@ -1,0 +1,191 @@
+"""Random operations on a folder, and what a plain look at every file says of it."""
+
+import os
+import random
+import shutil
+import stat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sidecar.core.digest import digest
+from sidecar.core.tree import Entry
+
+NAMES = [b"a", b"b", b"src", b"lib", b"x.py", "größe".encode(), "日本".encode(), b"caf\xe9\xff"]
+IGNORED = [b"ignored", b"deep.log"]
+GITIGNORE = b"ignored/\n*.log\n"
+MOST_DEPTH = 5
+
+
+def plain(root: Path) -> dict[bytes, Entry]:
+    """Look at everything, one path at a time, with no cleverness."""
+    found: dict[bytes, Entry] = {}
+    base = os.fsencode(root)
+    pending = [b""]
+    while pending:
+        folder = pending.pop()
+        for name in os.listdir(os.path.join(base, folder)):
+            path = os.path.join(folder, name)
+            real = os.path.join(base, path)
+            mode = os.lstat(real).st_mode
+            if name == b".git" or name.endswith(b".log"):
+                continue
+            if stat.S_ISDIR(mode):
+                if name == b"ignored":
+                    continue
+                found[path] = Entry(mode)
+                pending.append(path)
+            elif stat.S_ISLNK(mode):
+                target = os.readlink(real)
+                found[path] = Entry(mode, digest(target), len(target))
+            elif stat.S_ISREG(mode):
+                with open(real, "rb") as file:
+                    data = file.read()
+                found[path] = Entry(mode, digest(data), len(data))
+    return found
+
+
+class Upheaval:
+    """Turns a folder upside down, the same way for the same seed."""
+
+    def __init__(self, root: Path, seed: int, names: Sequence[bytes] = NAMES) -> None:
+        self._base = os.fsencode(root)
+        self._dice = random.Random(seed)
+        self._written = 0
+        self._names = names
+        (root / ".gitignore").write_bytes(GITIGNORE)
+        self._acts: list[Callable[[], None]] = [
+            *[self._create] * 6,
+            *[self._edit] * 6,
+            *[self._delete] * 2,
+            *[self._rename] * 4,
+            self._copy_folder,
+            self._chmod,
+            self._link,
+            self._hard_link,
+            self._make_folder,
+            self._nested_repository,
+            self._touch,
+            self._replace_by_rename,
+            self._pipe,
+        ]
+
+    def act(self, times: int) -> None:
+        """Do some things; what cannot be done is left."""
+        for _ in range(times):
+            with suppress(OSError, shutil.Error):
+                self._dice.choice(self._acts)()
+
+    def burst(self, files: int) -> None:
+        """Make many files at once."""
+        for number in range(files):
+            folder = os.path.join(self._base, b"burst", b"%d" % (number % 97))
+            os.makedirs(folder, exist_ok=True)
+            self._write(os.path.join(folder, b"f%d" % number))
+
+    def _existing(self) -> list[bytes]:
+        found: list[bytes] = []
+        for folder, folders, files in os.walk(self._base):
+            folders.sort()
+            if b".git" in folders:
+                folders.remove(b".git")
+            found += [os.path.join(folder, name) for name in sorted(folders + files)]
+        return [path for path in found if not path.endswith(b".gitignore")]
+
+    def _some(self, test: Callable[[bytes], bool] | None = None) -> bytes:
+        found = [path for path in self._existing() if test is None or test(path)]
+        if not found:
+            raise FileNotFoundError
+        return self._dice.choice(found)
+
+    def _folder(self) -> bytes:
+        folders = [self._base] + [
+            path
+            for path in self._existing()
+            if os.path.isdir(path)
+            and not os.path.islink(path)
+            and path.count(b"/") - self._base.count(b"/") < MOST_DEPTH
+        ]
+        return self._dice.choice(folders)
+
+    def _new(self) -> bytes:
+        names = self._names if self._dice.random() < 0.85 else IGNORED
+        return os.path.join(self._folder(), self._dice.choice(names))
+
+    def _write(self, path: bytes) -> None:
+        self._written += 1
+        # Often the same content twice, and sizes that stay while the content does not.
+        content = b"%d" % self._dice.randrange(40) if self._dice.random() < 0.5 else b""
+        content = content or b"%06d\n" % self._written * self._dice.choice([1, 1, 1, 200])
+        # Opening a pipe would wait for its reader.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK
+        with open(os.open(path, flags, 0o644), "wb") as file:
+            file.write(content)
+
+    def _create(self) -> None:
+        self._write(self._new())
+
+    def _edit(self) -> None:
+        path = self._some(lambda path: os.path.isfile(path) and not os.path.islink(path))
+        if self._dice.random() < 0.5:
+            with open(path, "ab") as file:
+                file.write(b"more\n")
+        else:
+            self._write(path)
+
+    def _delete(self) -> None:
+        path = self._some()
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            os.unlink(path)
+
+    def _rename(self) -> None:
+        source, target = self._some(), self._new()
+        if self._dice.random() < 0.5 and os.path.isdir(target) and not os.path.islink(target):
+            shutil.rmtree(target)
+        os.rename(source, target)
+
+    def _copy_folder(self) -> None:
+        source = self._some(lambda path: os.path.isdir(path) and not os.path.islink(path))
+        target = self._new()
+        small = sum(len(files) for _, _, files in os.walk(source)) < 60
+        if small and not target.startswith(source + b"/"):
+            shutil.copytree(source, target, symlinks=True)
+
+    def _chmod(self) -> None:
+        path = self._some(lambda path: not os.path.islink(path))
+        folder = os.path.isdir(path)
+        os.chmod(path, self._dice.choice([0o755, 0o700] if folder else [0o644, 0o755, 0o600]))
+
+    def _link(self) -> None:
+        os.symlink(self._dice.choice([b"x.py", b"../a", b"/etc", b"caf\xe9"]), self._new())
+
+    def _hard_link(self) -> None:
+        # Writes through a name that nobody watches are known only to `recheck`.
+        source, target = self._some(os.path.isfile), self._new()
+        if not any(ignored + b"/" in source + target for ignored in IGNORED):
+            os.link(source, target, follow_symlinks=False)
+
+    def _make_folder(self) -> None:
+        os.makedirs(os.path.join(self._new(), self._dice.choice(self._names)))
+
+    def _nested_repository(self) -> None:
+        git = os.path.join(self._folder(), b".git")
+        if not os.path.lexists(git):
+            os.mkdir(git)
+            self._write(os.path.join(git, b"HEAD"))
+            # Rules from around a repository do not hold inside it, so it has the same again.
+            with open(os.path.join(os.path.dirname(git), b".gitignore"), "wb") as file:
+                file.write(GITIGNORE)
+
+    def _touch(self) -> None:
+        os.utime(self._some(lambda path: not os.path.islink(path)))
+
+    def _replace_by_rename(self) -> None:
+        path = self._some(lambda path: os.path.isfile(path) and not os.path.islink(path))
+        self._write(path + b"~")
+        os.rename(path + b"~", path)
+
+    def _pipe(self) -> None:
+        os.mkfifo(self._new())
