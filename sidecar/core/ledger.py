@@ -130,15 +130,14 @@ class Ledger:
 
 def read_ledger(messages: Iterable[Message]) -> Ledger:
     """Fold a log, or the part of it that there is so far, into its ledger."""
-    folding = _Folding()
+    folding = Folding()
     for message in messages:
-        if message.status != "discarded":
-            folding.hear(message)
+        folding.hear(message)
     return folding.ledger()
 
 
-class _Folding:
-    """What has been read so far. Dictionaries keep the order of the newest entries."""
+class Folding:
+    """A ledger in the making, for a log that grows: hears each message once, settled."""
 
     def __init__(self) -> None:
         self._said: list[Said] = []
@@ -149,6 +148,9 @@ class _Folding:
         self._subtasks: dict[PartId, Subtask] = {}
 
     def hear(self, message: Message) -> None:
+        """Take in the next message; one that was withdrawn says nothing."""
+        if message.status == "discarded":
+            return
         if message.role == "user":
             texts = [p.text for p in message.parts if isinstance(p, TextPart) and p.source in TYPED]
             text = "\n\n".join(text for text in texts if text.strip())
@@ -205,6 +207,7 @@ class _Folding:
                 self._files[deed.path] = replace(file, state="deleted", read=(), edited=(), hash="")
 
     def ledger(self) -> Ledger:
+        """Give what all that was heard comes to."""
         said = tuple(self._said)
         items = self._todo.values()
         todo = Todo(*(tuple(c for c, p in items if p == which) for which in _PROGRESS))
