@@ -141,7 +141,7 @@ METHODS: dict[str, Method] = {
             "session/new",
             SessionNewParams,
             SessionNewResult,
-            (-32014, -32030),
+            (-32010, -32014, -32030),
             "Open a new session in a folder.",
         ),
         _ask(
@@ -231,8 +231,12 @@ METHODS: dict[str, Method] = {
             Empty,
             "Write a file through the editor; only where the client says that it can.",
         ),
-        _later(
-            "session/fork", SessionForkParams, SessionForkResult, _READ, "Branch off a session."
+        _ask(
+            "session/fork",
+            SessionForkParams,
+            SessionForkResult,
+            _READ,
+            "Branch off a session; the new one is open and shares what the other's cache holds.",
         ),
         _later(
             "session/handoff",

@@ -6,7 +6,7 @@ import msgspec
 
 from protocol.source import client, context, daemon, history, meter, session, updates
 
-SESSION = "ses_01k9f3"
+SESSION, PARENT = "ses_01k9f3", "ses_01k9c7"
 ODD_INPUT: dict[str, Any] = {
     "file-path": "src/a b.py",
     "class": 2,
@@ -95,6 +95,7 @@ PARAMS: dict[str, msgspec.Struct] = {
         max_tokens=32000,
         tools=[DEFINITION],
         builtin_tools=True,
+        from_session=PARENT,
     ),
     "session/list": session.SessionListParams(cwd="/home/ada/engine", limit=20),
     "session/load": session.SessionLoadParams(session_id=SESSION, replay=True, after="part_01"),
@@ -163,6 +164,7 @@ PARAMS: dict[str, msgspec.Struct] = {
     "fs/write_text_file": client.FsWriteTextFileParams(
         session_id=SESSION, path="/home/ada/engine/src/a b.py", content="é = 1\n"
     ),
+    "session/fork": history.SessionForkParams(session_id=SESSION, at_message_id="msg_05"),
     "facts/list": history.FactsListParams(
         session_id=SESSION, cwd="/home/ada/app", kind="decision", query="migrations pos"
     ),
@@ -180,6 +182,7 @@ RESULTS: dict[str, msgspec.Struct] = {
                 updated_at="2026-01-05T10:00:00Z",
                 turns=3,
                 cost="0.0431",
+                parent=PARENT,
             )
         ],
         next_cursor="eyJhIjoxfQ",
@@ -278,6 +281,7 @@ RESULTS: dict[str, msgspec.Struct] = {
     ),
     "fs/read_text_file": client.FsReadTextFileResult(content="é = 2\n"),
     "fs/write_text_file": session.Empty(),
+    "session/fork": history.SessionForkResult(session_id="ses_01k9h2", revision=14),
     "facts/list": history.FactsListResult(
         facts=[
             history.Fact(

@@ -21,7 +21,10 @@ Author = Annotated[str, msgspec.Meta(examples=["agent", "user"])]
 
 
 class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to branch off, as it was at a message or is now."""
+    """The session to branch off, as it was when a message had ended, or as it is.
+
+    What is still under way is left out.
+    """
 
     session_id: str
     at_message_id: str | msgspec.UnsetType = msgspec.UNSET
@@ -35,17 +38,26 @@ class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What the next session is for."""
+    """What the next session is for.
+
+    `continue` opens it at once, in the same folder with the same settings; it reads at its first
+    prompt where the work stands. Then `goal` may be empty: it stays what it was.
+    """
 
     session_id: str
     goal: str
+    go_on: bool | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="continue")
 
 
 class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A first prompt to edit, and the files it speaks of."""
+    """A first prompt to edit, in Markdown, and the files that bear on it, the likeliest first.
+
+    Open the next session with `session/new` and `from`; `sessionId` is there with `continue`.
+    """
 
     draft: str
     files: list[str]
+    session_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):

@@ -65,6 +65,7 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
     """A session to open in a folder; what is absent comes from the configuration.
 
     `window` and `maxTokens` are tokens. `builtinTools: false` leaves only the client's tools.
+    `from` is the session whose work it goes on with.
     """
 
     cwd: str
@@ -78,6 +79,7 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
     builtin_tools: bool | msgspec.UnsetType = msgspec.UNSET
     system: str | msgspec.UnsetType = msgspec.UNSET
     mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    from_session: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
 
 
 class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -97,7 +99,10 @@ class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
-    """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown."""
+    """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
+
+    `parent` is the session that it was forked from or goes on with; it may be deleted by now.
+    """
 
     session_id: str
     title: str
@@ -105,6 +110,7 @@ class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
     updated_at: str
     turns: int
     cost: str | None
+    parent: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):

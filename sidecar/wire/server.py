@@ -11,7 +11,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection, path_of
 from sidecar.wire.framing import Broken, Decoder
-from sidecar.wire.methods import context, daemon, editor, facts, session
+from sidecar.wire.methods import context, daemon, editor, facts, history, session
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.protocol import Handler, SidecarProtocol, language_server
 from sidecar.wire.streams import Read, Write
@@ -44,6 +44,7 @@ async def serve(
     editor.follow_documents(server, sessions)
     handlers: dict[str, Handler] = {
         **session.handlers(sessions),
+        **history.handlers(sessions),
         **context.handlers(sessions),
         **facts.handlers(sessions),
         **daemon.handlers(sessions),

@@ -167,7 +167,7 @@ def loaded(session: Opened) -> JsonObject:
 
 def summary(session: SessionSummary) -> JsonObject:
     """Give a line of the session list."""
-    return {
+    told: JsonObject = {
         "sessionId": session.session_id,
         "title": session.title,
         "cwd": session.cwd,
@@ -175,6 +175,7 @@ def summary(session: SessionSummary) -> JsonObject:
         "turns": session.turns,
         "cost": session.cost,
     }
+    return told if session.parent is None else {**told, "parent": session.parent}
 
 
 def iso(at: Millis) -> str:

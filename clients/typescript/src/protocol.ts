@@ -123,6 +123,7 @@ export interface ConfigOption {
  * A session to open in a folder; what is absent comes from the configuration.
  *
  * `window` and `maxTokens` are tokens. `builtinTools: false` leaves only the client's tools.
+ * `from` is the session whose work it goes on with.
  */
 export interface SessionNewParams {
   cwd: string;
@@ -136,6 +137,7 @@ export interface SessionNewParams {
   builtinTools?: boolean;
   system?: string;
   mcpServers?: Array<Record<string, unknown>>;
+  from?: string;
 }
 
 /** The new session; it is stored when this arrives. */
@@ -152,7 +154,11 @@ export interface SessionListParams {
   limit?: number;
 }
 
-/** A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown. */
+/**
+ * A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
+ *
+ * `parent` is the session that it was forked from or goes on with; it may be deleted by now.
+ */
 export interface SessionInfo {
   sessionId: string;
   title: string;
@@ -160,6 +166,7 @@ export interface SessionInfo {
   updatedAt: string;
   turns: number;
   cost: string | null;
+  parent?: string;
 }
 
 /** One page of sessions, newest first; without `nextCursor` it is the last. */
@@ -757,7 +764,11 @@ export type Speaker = "user" | "model" | "tool" | (string & {});
 
 export type Author = "agent" | "user" | (string & {});
 
-/** The session to branch off, as it was at a message or is now. */
+/**
+ * The session to branch off, as it was when a message had ended, or as it is.
+ *
+ * What is still under way is left out.
+ */
 export interface SessionForkParams {
   sessionId: string;
   atMessageId?: string;
@@ -769,16 +780,27 @@ export interface SessionForkResult {
   revision: number;
 }
 
-/** What the next session is for. */
+/**
+ * What the next session is for.
+ *
+ * `continue` opens it at once, in the same folder with the same settings; it reads at its first
+ * prompt where the work stands. Then `goal` may be empty: it stays what it was.
+ */
 export interface SessionHandoffParams {
   sessionId: string;
   goal: string;
+  continue?: boolean;
 }
 
-/** A first prompt to edit, and the files it speaks of. */
+/**
+ * A first prompt to edit, in Markdown, and the files that bear on it, the likeliest first.
+ *
+ * Open the next session with `session/new` and `from`; `sessionId` is there with `continue`.
+ */
 export interface SessionHandoffResult {
   draft: string;
   files: string[];
+  sessionId?: string;
 }
 
 /** The session to write out. */
@@ -954,7 +976,7 @@ export interface DaemonRequests {
   "context/recall": { params: ContextRecallParams; result: ContextRecallResult };
   /** Ask how the daemon is. */
   "daemon/status": { params: DaemonStatusParams; result: DaemonStatusResult };
-  /** Branch off a session. Not built yet. */
+  /** Branch off a session; the new one is open and shares what the other's cache holds. */
   "session/fork": { params: SessionForkParams; result: SessionForkResult };
   /** Draft the first prompt of a session that goes on with a goal. Not built yet. */
   "session/handoff": { params: SessionHandoffParams; result: SessionHandoffResult };

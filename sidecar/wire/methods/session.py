@@ -35,6 +35,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     """Give the family's handlers over these sessions."""
 
     async def new(connection: Connection, params: SessionNewParams, _: Ticket) -> Json:
+        parent = given(params.from_session)
         request = NewSession(
             cwd=params.cwd,
             title=given(params.title),
@@ -46,6 +47,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             tools=tuple(tool_spec(tool) for tool in given(params.tools) or ()),
             builtin_tools=params.builtin_tools is not False,
             system=given(params.system),
+            parent=None if parent is None else SessionId(parent),
         )
         return opened(await sessions.new(request, connection, connection.watch))
 

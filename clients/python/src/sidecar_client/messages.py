@@ -147,6 +147,7 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
     """A session to open in a folder; what is absent comes from the configuration.
 
     `window` and `maxTokens` are tokens. `builtinTools: false` leaves only the client's tools.
+    `from` is the session whose work it goes on with.
     """
 
     cwd: str
@@ -160,6 +161,7 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
     builtin_tools: bool | msgspec.UnsetType = msgspec.UNSET
     system: str | msgspec.UnsetType = msgspec.UNSET
     mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
+    from_session: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
 
 
 class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -179,7 +181,10 @@ class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
-    """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown."""
+    """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
+
+    `parent` is the session that it was forked from or goes on with; it may be deleted by now.
+    """
 
     session_id: str
     title: str
@@ -187,6 +192,7 @@ class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
     updated_at: str
     turns: int
     cost: str | None
+    parent: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -931,7 +937,10 @@ Author = Annotated[str, msgspec.Meta(examples=["agent", "user"])]
 
 
 class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to branch off, as it was at a message or is now."""
+    """The session to branch off, as it was when a message had ended, or as it is.
+
+    What is still under way is left out.
+    """
 
     session_id: str
     at_message_id: str | msgspec.UnsetType = msgspec.UNSET
@@ -945,17 +954,26 @@ class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What the next session is for."""
+    """What the next session is for.
+
+    `continue` opens it at once, in the same folder with the same settings; it reads at its first
+    prompt where the work stands. Then `goal` may be empty: it stays what it was.
+    """
 
     session_id: str
     goal: str
+    go_on: bool | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="continue")
 
 
 class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A first prompt to edit, and the files it speaks of."""
+    """A first prompt to edit, in Markdown, and the files that bear on it, the likeliest first.
+
+    Open the next session with `session/new` and `from`; `sessionId` is there with `continue`.
+    """
 
     draft: str
     files: list[str]
+    session_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
@@ -1323,7 +1341,7 @@ METHODS: dict[str, Method] = {
             "session/new",
             SessionNewParams,
             SessionNewResult,
-            (-32014, -32030),
+            (-32010, -32014, -32030),
             "Open a new session in a folder.",
         ),
         _ask(
@@ -1413,8 +1431,12 @@ METHODS: dict[str, Method] = {
             Empty,
             "Write a file through the editor; only where the client says that it can.",
         ),
-        _later(
-            "session/fork", SessionForkParams, SessionForkResult, _READ, "Branch off a session."
+        _ask(
+            "session/fork",
+            SessionForkParams,
+            SessionForkResult,
+            _READ,
+            "Branch off a session; the new one is open and shares what the other's cache holds.",
         ),
         _later(
             "session/handoff",
