@@ -137,9 +137,13 @@ def read_ledger(messages: Iterable[Message]) -> Ledger:
 
 
 class Folding:
-    """A ledger in the making, for a log that grows: hears each message once, settled."""
+    """A ledger in the making, for a log that grows: hears each message once, settled.
+
+    `changes` counts how often files were changed.
+    """
 
     def __init__(self) -> None:
+        self.changes = 0
         self._said: list[Said] = []
         self._files: dict[str, File] = {}
         self._commands: dict[str, Command] = {}
@@ -187,6 +191,7 @@ class Folding:
                     self._todo = self._todo if after is None else after
 
     def _touch(self, deed: Touched, turn: TurnId) -> None:
+        self.changes += deed.operation != "read"
         before = self._files.pop(deed.path, None)
         if before is None:
             before = File(deed.path, deed.operation, (), turn)
