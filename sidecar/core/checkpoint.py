@@ -6,7 +6,6 @@ replaces a newer one.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TypeVar, cast, get_args
 
 from sidecar.core.claims import FactKind
@@ -114,14 +113,13 @@ def from_json(body: Json) -> Checkpoint:
     )
 
 
-def to_markdown(checkpoint: Checkpoint) -> str:
-    """Give a checkpoint as people read it."""
-    return "\n".join(_markdown(checkpoint)).rstrip() + "\n"
+def to_markdown(checkpoint: Checkpoint, when: str) -> str:
+    """Give a checkpoint as people read it; `when` says its time in words."""
+    return "\n".join(_markdown(checkpoint, when)).rstrip() + "\n"
 
 
-def _markdown(checkpoint: Checkpoint) -> Iterator[str]:
+def _markdown(checkpoint: Checkpoint, when: str) -> Iterator[str]:
     ledger = checkpoint.ledger
-    when = datetime.fromtimestamp(checkpoint.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     yield f"# Checkpoint of session {checkpoint.session_id}"
     yield ""
     yield f"State version {checkpoint.state_version} in window {checkpoint.window_id}, {when}."

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -205,7 +206,8 @@ def write(data_dir: Path, checkpoint: Checkpoint) -> bool:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     real = folder.resolve()
     # The JSON is what counts: it goes last, so that what it says is there is there.
-    write_atomically(real / "state.md", legible(to_markdown(checkpoint)))
+    when = datetime.fromtimestamp(checkpoint.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    write_atomically(real / "state.md", legible(to_markdown(checkpoint, when)))
     told = json.dumps(to_json(checkpoint), ensure_ascii=True, indent=1)
     write_atomically(real / "state.json", told + "\n")
     return True

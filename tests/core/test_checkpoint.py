@@ -93,7 +93,7 @@ def test_an_older_one_never_replaces_a_newer_one(stored: int, coming: int) -> No
 
 def test_people_read_it_as_markdown() -> None:
     assert (
-        to_markdown(FULL)
+        to_markdown(FULL, "2023-11-14 22:13:20 UTC")
         == """\
 # Checkpoint of session ses_1
 

@@ -280,7 +280,6 @@ async def test_what_drifted_since_a_checkpoint_is_told(world: World) -> None:
         await work(desk, session, ("r", "read_file", {"path": "notes.txt"}))
         assert await Checkpoints(session.state).closing()
     async with world.daemon(name="two") as desk:
-        await desk.sessions.load(session.id, desk.editor, desk.watch, replay=False)
         again = await desk.sessions.get(session.id)
         found = await asyncio.to_thread(checkpoints.read, world.config.data_dir, session.id)
         assert found is not None
