@@ -74,13 +74,19 @@ class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Make room now; `dryRun` only answers the plan."""
+    """Make room now; `dryRun` only answers the plan.
+
+    With `summary` a dry run asks for the summary too, which costs money. `workDoneToken` is
+    LSP's: progress is told by `$/progress`, and `window/workDoneProgress/cancel` stops it.
+    """
 
     session_id: str
     strategy: str | msgspec.UnsetType = msgspec.UNSET
     instructions: str | msgspec.UnsetType = msgspec.UNSET
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET
+    summary: bool | msgspec.UnsetType = msgspec.UNSET
+    work_done_token: str | int | msgspec.UnsetType = msgspec.UNSET
 
 
 class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):

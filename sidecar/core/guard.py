@@ -9,6 +9,8 @@ from sidecar.core.view import Dropped
 
 NEWEST_STEPS = 2
 """The model is in the middle of these: what it just asked for and what came of it stay."""
+GOAL_SHARE = 0.25
+"""Of the window: the most that the first typed message may take to stay word for word."""
 NOTES = frozenset({"ledger", "excerpt"})
 """Kinds of items that are not parts of the log; a plan retires them and never changes them."""
 
@@ -30,6 +32,22 @@ def untouchable(situation: Situation) -> frozenset[PartId]:
         ):
             kept.add(unit.part_id)
     return frozenset(kept)
+
+
+def goal_parts(situation: Situation) -> frozenset[PartId]:
+    """Name the parts of the first message that the user typed, which say what all is about.
+
+    No rewrite of a session touches them, whatever the policy that it imitates would do. None are
+    named when they fill much of the window or are shortened already.
+    """
+    typed = [item for item in situation.items if item.unit.kind == "typed"]
+    if not typed:
+        return frozenset()
+    first = [item for item in typed if item.unit.message_id == typed[0].unit.message_id]
+    whole = sum(item.tokens_whole for item in first)
+    if whole > GOAL_SHARE * situation.standing.window or any(item.shown for item in first):
+        return frozenset()
+    return frozenset(item.unit.part_id for item in first)
 
 
 def newest_typed(items: Sequence[Item]) -> MessageId | None:

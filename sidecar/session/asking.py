@@ -1,17 +1,21 @@
 """Asks a model something beside the conversation: nothing of it becomes part of the history."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import cast
 
 from sidecar.core.errors import ModelFailed
 from sidecar.core.fold import Draft, fold
-from sidecar.core.parts import Millis, PartId, TextPart, Usage
+from sidecar.core.parts import JsonObject, Millis, PartId, TextPart, TurnId, Usage
 from sidecar.core.pricing import money, price
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.stream import AttemptFailed
 from sidecar.session.gate import wait_if_cold
 from sidecar.session.state import State
 
+ASKED = "asked"
+"""The record's kind: what was asked beside the conversation, of whom, and what that cost."""
 LIMIT = 180.0
 """Seconds that an answer may take, all attempts together."""
 
@@ -26,11 +30,12 @@ class Reply:
     started: Millis
 
 
-async def ask(state: State, request: ModelRequest) -> Reply:
+async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Reply:
     """Send a request and gather the text of its answer; calls and thinking in it are left out.
 
-    What it cost is added to the session, and is durable with the next commit. The session's own
-    model is followed: what it read of the cache lives on.
+    What it cost is added to the session, and is durable with the next commit, with a record of
+    its own where it is to be `logged`. The session's own model is followed: what it read of the
+    cache lives on.
 
     Raises:
         ModelFailed: no answer came, or none in time.
@@ -60,6 +65,8 @@ async def ask(state: State, request: ModelRequest) -> Reply:
     cost = None if spent is None else money(spent)
     if usage.prompt:
         state.log.spend(cost)
+        if logged:
+            state.log.note(ASKED, _told(request, usage, cost))
         if own:
             factor = state.view.calibration.factor
             state.cached.sent(request, started, minimum, factor, usage)
@@ -67,3 +74,20 @@ async def ask(state: State, request: ModelRequest) -> Reply:
                 state.view.renew(started)
     text = "\n\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
     return Reply(text.strip(), usage, cost, started)
+
+
+def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
+    """Give usage and cost of what was asked beside a turn since it began."""
+    found: list[tuple[Usage, str | None]] = []
+    for record in reversed(state.log.records):
+        if record.kind == "turn_started" and record.body.get("turnId") == turn_id:
+            break
+        if record.kind == ASKED:
+            usage = cast("Mapping[str, int]", record.body["usage"])
+            found.append((Usage(**usage), cast("str | None", record.body["cost"])))
+    return tuple(reversed(found))
+
+
+def _told(request: ModelRequest, usage: Usage, cost: str | None) -> JsonObject:
+    counts: JsonObject = {**asdict(usage)}
+    return {"purpose": request.purpose, "model": request.model, "usage": counts, "cost": cost}

@@ -11,6 +11,7 @@ from sidecar.core.prompt import ToolSpec
 from sidecar.model.contract import Model
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
+from sidecar.session.events import Notice
 from sidecar.session.gate import ColdGate
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
@@ -59,7 +60,8 @@ class TurnContext:
 
     `environment` holds the daemon's own variables. `make_room` lets the policy rewrite the view
     before a request, or after the provider refused its length; `gate` is held while an answer
-    streams, `cold` while others that begin alike may have to wait for it. `price` gives what usage
+    streams, `cold` while others that begin alike may have to wait for it. `goes_on`: a
+    turn in whose middle the context was rewritten goes on by itself. `price` gives what usage
     costs in USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable`
     tokens are not cached.
     """
@@ -89,7 +91,12 @@ class TurnContext:
     make_room: MakeRoom
     gate: asyncio.Lock
     cold: ColdGate
+    goes_on: bool = True
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
         """Ask the user, through the editor that is connected now."""
         return await self.client().request_permission(self.session_id, tool_call, options)
+
+    def notice(self, text: str) -> None:
+        """Tell people something that they should read."""
+        self.channel.publish(Notice(self.session_id, self.channel.next_seq(), "info", text))

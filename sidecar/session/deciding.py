@@ -6,9 +6,11 @@ Nothing here changes the session, so that a dry run and a preview say what would
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import TypeAlias
 
+from sidecar.core.admission import Candidate, Refusal, refusals
 from sidecar.core.errors import BadRequest, NothingToDo
-from sidecar.core.guard import NOTES, untouchable
+from sidecar.core.guard import NOTES, goal_parts, untouchable
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, StepFinishPart
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Policy, Rates, Situation, Standing
 from sidecar.core.policies import DEFAULT, policies
@@ -16,7 +18,7 @@ from sidecar.core.pricing import money_of
 from sidecar.core.rebuild import HEAD
 from sidecar.core.render import Region
 from sidecar.core.units import Item
-from sidecar.core.view import Dropped, Note, Rewrite, Truncated, fold_rewrites
+from sidecar.core.view import Cause, Dropped, Note, Rewrite, Truncated, fold_rewrites
 from sidecar.session.emergency import cut_newest, drop_oldest
 from sidecar.session.gauge import rates
 from sidecar.session.instructions import renewed
@@ -28,6 +30,12 @@ from sidecar.session.view import View
 from sidecar.session.views import Epoch
 
 MANUAL = "manual"
+LEAN = "economic-lean"
+"""What keeps least of all that keeps what matters."""
+
+Rung: TypeAlias = Callable[[Situation], Plan | None]
+Tell: TypeAlias = Callable[[Plan, Situation], Plan]
+"""Puts a summary into a plan. Raises `ValueError` for one that does not fit it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +43,14 @@ class Decision:
     """A rewrite that has not happened: the plan as it would be carried out, and what comes of it.
 
     `view` is how the session would look; `break_even` counts the requests until it has paid for
-    itself, `None` when it never does.
+    itself, `None` when it never does. `situation` is what the plan was made for.
     """
 
     plan: Plan
     recorded: Recorded
     view: View
     break_even: int | None
+    situation: Situation
 
     def after(self, scene: Scene) -> Scene:
         """Give the scene as it would be then."""
@@ -55,6 +64,19 @@ class Decision:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to be done, if anything, and for each rung before that why it was refused."""
+
+    decision: Decision | None = None
+    refused: tuple[str, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """The reasons, each once."""
+        return "; ".join(dict.fromkeys(self.refused))
+
+
 def policy_of(state: State) -> Policy:
     """Give the session's policy."""
     return policies().get(state.setting("policy")) or policies()[DEFAULT]
@@ -66,32 +88,36 @@ def is_automatic(state: State) -> bool:
     return not off and policy_of(state).name != MANUAL
 
 
-def decide(state: State, planner: Planner, scene: Scene) -> Decision | None:
+def decide(state: State, planner: Planner, scene: Scene, tell: Tell | None = None) -> Verdict:
     """Ask the session's policy whether the view should be rewritten before the next request.
 
-    When the provider has refused the prompt's length, there are last rungs below the policy.
+    What it plans is admitted or refused; then the next rung is tried. `tell` puts a summary into
+    a plan that wants one, once there is one.
     """
     if not is_automatic(state):
-        return None
+        return Verdict()
     policy = policy_of(state)
     standing = planner.standing(state, scene)
-    cause = "overflow" if scene.overflow else policy.due(standing)
+    cause = _due(policy, standing, scene)
     if cause is None:
-        return None
+        return Verdict()
     situation = planner.situation(state, scene, standing)
-    plan = policy.plan(situation, cause)
-    decision = None if plan is None else complete(state, scene, plan, situation)
-    if not scene.overflow:
-        return decision
-    return _fitting(state, scene, situation, decision, (drop_oldest, cut_newest))
+    rungs: list[Rung] = [lambda situation: policy.plan(situation, cause)]
+    if cause == "budget":
+        rungs.append(_all_again(cause))
+    if cause == "overflow":
+        rungs += (drop_oldest, cut_newest)
+    return _admitted(state, scene, situation, rungs, tell)
 
 
-def decide_by_hand(state: State, planner: Planner, scene: Scene, strategy: str | None) -> Decision:
+def decide_by_hand(
+    state: State, planner: Planner, scene: Scene, strategy: str | None, tell: Tell | None = None
+) -> Decision:
     """Plan a compaction that the user asked for, with a policy of their choice.
 
     Raises:
         BadRequest: there is no such policy.
-        NothingToDo: the policy has nothing to leave out.
+        NothingToDo: the policy has nothing to leave out, or what it leaves is not sound.
     """
     known = policies()
     if strategy is not None and strategy not in known:
@@ -103,35 +129,77 @@ def decide_by_hand(state: State, planner: Planner, scene: Scene, strategy: str |
         chosen = known[DEFAULT]
     standing = planner.standing(state, scene)
     situation = planner.situation(state, scene, standing)
-    plan = chosen.plan(situation, "user")
-    decision = None if plan is None else complete(state, scene, plan, situation)
+    rungs: list[Rung] = [lambda situation: chosen.plan(situation, "user")]
     if standing.used > standing.limit:
-        decision = _fitting(state, scene, situation, decision, (cut_newest,))
-    if decision is None:
-        raise NothingToDo(
-            "there is nothing worth leaving out yet: the context is small, or all of it is pinned, "
-            "new, or was typed by you"
-        )
-    return decision
+        rungs += (_all_again("user"), cut_newest)
+    found = _admitted(state, scene, situation, rungs, tell)
+    if found.decision is None:
+        why = "the context is small, or all of it is pinned, new, or was typed by you"
+        raise NothingToDo(f"there is nothing worth leaving out yet: {found.why or why}")
+    return found.decision
 
 
-def _fitting(
+def _due(policy: Policy, standing: Standing, scene: Scene) -> Cause | None:
+    """Say why to rewrite now. While the user is away, what the next turn would need is due."""
+    if scene.overflow:
+        return "overflow"
+    if not scene.idle:
+        return policy.due(standing)
+    coming = replace(standing, used=standing.used + scene.growth, newest=0, opens_turn=True)
+    return "idle" if standing.warm and policy.due(coming) in ("budget", "pays") else None
+
+
+def _all_again(cause: Cause) -> Rung:
+    """The rung below a policy's own plan: all that is not worth its tokens goes, and no model."""
+
+    def rung(situation: Situation) -> Plan | None:
+        plan = policies()[LEAN].plan(situation, cause)
+        return None if plan is None else replace(plan, summary=None)
+
+    return rung
+
+
+def _admitted(
     state: State,
     scene: Scene,
     situation: Situation,
-    found: Decision | None,
-    rungs: Sequence[Callable[[Situation], Plan | None]],
-) -> Decision | None:
-    """Go down the rungs until the prompt fits; where it never does, give what frees most."""
-    tried = [] if found is None else [found]
+    rungs: Sequence[Rung],
+    tell: Tell | None,
+) -> Verdict:
+    """Go down the rungs to the first plan that is admitted.
+
+    Where none is and there is no choice, the one that frees most is taken of those that are
+    sound: the provider has refused the prompt, or a person has asked.
+    """
+    tried: list[Decision] = []
+    refused: list[str] = []
     for rung in rungs:
-        if tried and tried[-1].recorded.tokens_after <= situation.standing.limit:
-            break
         plan = rung(situation)
+        if plan is not None and plan.summary is not None and tell is not None:
+            plan, tell = tell(plan, situation), None
         decision = None if plan is None else complete(state, scene, plan, situation)
-        if decision is not None:
+        if decision is None:
+            continue
+        found = _against(decision, scene)
+        if not found:
+            return Verdict(decision, tuple(refused))
+        refused.append("; ".join(one.reason for one in found))
+        if not any(one.unsound for one in found):
             tried.append(decision)
-    return min(tried, key=lambda one: one.recorded.tokens_after, default=None)
+    if not tried or not (scene.overflow or scene.asked):
+        return Verdict(None, tuple(refused))
+    return Verdict(min(tried, key=lambda one: one.recorded.tokens_after), tuple(refused))
+
+
+def _against(decision: Decision, scene: Scene) -> tuple[Refusal, ...]:
+    """Say what speaks against a decision; nothing where only what was not sent yet is cut."""
+    if not decision.recorded.opens:
+        return ()
+    plan, view = decision.plan, decision.view
+    coming = plan.summary.output_tokens if plan.summary and not plan.told else 0
+    tokens = decision.recorded.tokens_after + coming
+    prompt = view.prompt(scene.messages)
+    return refusals(Candidate(decision.situation, view.shown, prompt, tokens))
 
 
 def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:
@@ -144,7 +212,7 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
     if not touched:
         return None
     items = situation.items
-    noted = bool(plan.note or plan.excerpt)
+    noted = bool(plan.note or plan.excerpt or plan.told)
     first = _first(items, touched, plan.first if noted else len(items))
     rewrite_id = f"cmp_{scene.number}"
     notes = _notes(plan, items[first].unit.message_id, rewrite_id)
@@ -194,7 +262,7 @@ def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> De
         view.bias,
         figures,
     )
-    return Decision(done, recorded, view, even)
+    return Decision(done, recorded, view, even, situation)
 
 
 def rewrite_cost(
@@ -228,7 +296,7 @@ def _begins_with_answer(view: View, messages: Sequence[Message]) -> bool:
 
 def _allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ...]:
     """Leave out changes of what must stay. What no request has carried yet may be shortened."""
-    kept = untouchable(situation)
+    kept = untouchable(situation) | goal_parts(situation)
     fixed = situation.preserved | {
         item.unit.part_id for item in situation.items if item.pinned or item.unit.running
     }
@@ -257,10 +325,14 @@ def _same_message(one: Item, other: Item) -> bool:
 
 
 def _notes(plan: Plan, before: MessageId, rewrite_id: str) -> tuple[Note, ...]:
-    texts: tuple[tuple[str, Region], ...] = ((plan.excerpt, "summary"), (plan.note, "ledger"))
+    texts: tuple[tuple[str, str, Region], ...] = (
+        ("told", plan.told, "summary"),
+        ("excerpt", plan.excerpt, "summary"),
+        ("ledger", plan.note, "ledger"),
+    )
     return tuple(
-        Note(PartId(f"{rewrite_id} {region}"), text.replace(REWRITE_ID, rewrite_id), before, region)
-        for text, region in texts
+        Note(PartId(f"{rewrite_id} {name}"), text.replace(REWRITE_ID, rewrite_id), before, region)
+        for name, text, region in texts
         if text
     )
 

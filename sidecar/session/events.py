@@ -167,6 +167,22 @@ class StatusChanged:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Progressed:
+    """Work that a person may wait for has begun, got on or ended (`begin`, `report`, `end`).
+
+    `percentage` is of 100, where it is known. `ours`: we have minted the token, so that the
+    client has to be told of it first.
+    """
+
+    session_id: SessionId
+    token: str | int
+    kind: str
+    text: str
+    percentage: int | None = None
+    ours: bool = True
+
+
 Event: TypeAlias = (
     TextChunk
     | ContentChunk
@@ -182,6 +198,7 @@ Event: TypeAlias = (
     | SessionChanged
     | Retrying
     | StatusChanged
+    | Progressed
 )
 
 Watcher: TypeAlias = Callable[[Event], None]

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from sidecar.core.budget import budget, burn_rate
+from sidecar.core.budget import budget, burn_rate, velocity
 from sidecar.core.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.parts import Message, MessageId, Part, StepFinishPart, TurnId, Usage
 from sidecar.core.plan import Rates, Standing
@@ -10,6 +10,7 @@ from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.pricing import money, money_of
 from sidecar.core.trigger import compaction_point
 from sidecar.core.turns import Turn, turns
+from sidecar.session.asking import asked_since
 from sidecar.session.log import FORKED
 from sidecar.session.state import State
 from sidecar.session.view import View
@@ -111,13 +112,16 @@ def _cache(state: State, now: int) -> CacheState:
 
 
 def _costs(state: State, everything: tuple[Turn, ...], size: Size, cache: CacheState) -> Costs:
+    last = everything[-1].messages if everything else ()
+    asked = asked_since(state, last[0].turn_id) if last else ()
     steps = _own_steps(state, everything[-1:])
+    costs = [*(step.cost for step in steps), *(cost for _, cost in asked)]
     reads = min(_readable(state.view), size.total) if cache.warm else 0
     next_request = state.price(Usage(cache_read=reads, cache_write_5m=size.total - reads))
     revision, compact_now = state.compact_now
     return Costs(
         session=state.log.row.cost,
-        last_turn=state.total(step.cost for step in steps) if steps else None,
+        last_turn=state.total(costs) if costs else None,
         next_request=None if next_request is None else money(next_request),
         compact_now=compact_now if revision == state.log.row.revision else None,
     )
@@ -133,6 +137,12 @@ def _readable(view: View) -> int:
 def _size_after(turn: Turn) -> int | None:
     steps = [p for m in turn.messages for p in m.parts if isinstance(p, StepFinishPart)]
     return steps[-1].usage.prompt + steps[-1].usage.output if steps else None
+
+
+def usual_growth(state: State) -> int:
+    """Give the tokens that a turn has added of late."""
+    sizes = [ended for turn in turns(state.log) if (ended := _size_after(turn)) is not None]
+    return velocity(sizes)
 
 
 def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:

@@ -2,6 +2,7 @@
 
 from sidecar.core.parts import MessageId, StepFinishPart, TurnId
 from sidecar.core.turns import turn_usage
+from sidecar.session.asking import asked_since
 from sidecar.session.gauge import read_meter
 from sidecar.session.state import State
 from sidecar.session.turn import TurnEnd
@@ -9,16 +10,17 @@ from sidecar.session.values import PromptResult
 
 
 def result_of(state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd) -> PromptResult:
-    """Gather a turn's result: its usage and cost over all steps, and the meter as it is now."""
+    """Gather a turn's result: usage and cost of its steps and summaries, and the meter now."""
     messages = [m for m in state.log if m.turn_id == turn_id]
     costs = [p.cost for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
+    asked = asked_since(state, turn_id)
     return PromptResult(
         end.stop_reason,
         turn_id,
         message_id,
         state.log.row.revision,
-        turn_usage(messages),
-        state.total(costs),
+        sum((usage for usage, _ in asked), turn_usage(messages)),
+        state.total([*costs, *(cost for _, cost in asked)]),
         read_meter(state),
         end.error,
     )

@@ -27,12 +27,16 @@ from sidecar.session.state import State
 from sidecar.session.view import PREVIEW, View
 from sidecar.session.views import Epoch
 
+IDLE_KEEPS = 2
+"""Turns, the newest, that a rewrite leaves alone which nobody waits for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
     """What a decision is made for: the session as it stands, or as it will be after a prompt.
 
     `rewrites` are those that stand, `epochs` all views there were, `number` that of the next.
+    `idle`: the user is away, so that nobody waits; `growth` is what a turn adds, in tokens.
     """
 
     messages: Sequence[Message]
@@ -44,6 +48,8 @@ class Scene:
     overflow: bool = False
     asked: bool = False
     instructions: str = ""
+    idle: bool = False
+    growth: int = 0
 
     @property
     def newest(self) -> Recorded | None:
@@ -58,6 +64,8 @@ def scene_now(
     overflow: bool = False,
     asked: bool = False,
     instructions: str = "",
+    idle: bool = False,
+    growth: int = 0,
 ) -> Scene:
     """Give the session as it stands."""
     views = state.views
@@ -71,6 +79,8 @@ def scene_now(
         overflow,
         asked,
         instructions,
+        idle,
+        growth,
     )
 
 
@@ -140,6 +150,9 @@ class Planner:
             items.extend(self._notes(view.notes_before(message.id), view))
             items.extend(self._items(view, message, state.views.pinned))
         settings = for_agent(state.config.preserve, state.setting("agent"))
+        kept = preserved(items, settings)
+        if scene.idle:
+            kept |= _newest_turns(items, IDLE_KEEPS)
         return Situation(
             standing,
             items,
@@ -149,7 +162,7 @@ class Planner:
             anchored,
             sent,
             frozenset(t.name for t in view.static.tools if t.protected_from_pruning),
-            preserved(items, settings),
+            kept,
             scene.instructions,
         )
 
@@ -211,6 +224,11 @@ class Planner:
             known = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
             self._noted[note.id] = known
         return known
+
+
+def _newest_turns(items: Sequence[Item], count: int) -> frozenset[PartId]:
+    newest = max((item.unit.turn for item in items), default=0)
+    return frozenset(i.unit.part_id for i in items if i.unit.turn > newest - count)
 
 
 def anchor_after(situation: Situation) -> MessageId | None:

@@ -28,6 +28,8 @@ class Recorded:
     `anchor` is the first message after what was rebuilt; `steps` counts the model calls before.
     `opens` says that it began an epoch: one that only cut what had not been sent yet did not.
     `factor`, learned from so many `observations`, and `bias` say how tokens were counted then.
+    `summary` says who wrote it, how often a model was asked and what that cost, and what of it
+    are facts; it is empty where none was wanted.
     A rewrite taken back is one too: its `shown` only drops thinking that fits no prefix any more.
     """
 
@@ -44,6 +46,7 @@ class Recorded:
     observations: int = 0
     bias: int = 0
     figures: JsonObject = field(default_factory=dict)
+    summary: JsonObject = field(default_factory=dict)
 
 
 def to_json(recorded: Recorded) -> JsonObject:
@@ -70,6 +73,7 @@ def to_json(recorded: Recorded) -> JsonObject:
         "observations": recorded.observations,
         "bias": recorded.bias,
         "figures": recorded.figures,
+        **({"summary": recorded.summary} if recorded.summary else {}),
     }
 
 
@@ -102,6 +106,7 @@ def from_json(body: JsonObject) -> Recorded:
         cast("int", body["observations"]),
         cast("int", body["bias"]),
         cast("JsonObject", body["figures"]),
+        cast("JsonObject", body.get("summary", {})),
     )
 
 

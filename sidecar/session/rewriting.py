@@ -1,44 +1,28 @@
 """What a session offers on its context: look, plan, rewrite, undo, pin."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Protocol
 
-from sidecar.core.errors import NothingToDo, RevisionConflict, StorageFailed
+from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.meter import Meter
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, Usage
 from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.warm import Prediction
 from sidecar.session.blocks import parts_of
-from sidecar.session.compaction import Tell, carry_out, told_plan, undo
-from sidecar.session.deciding import Decision, decide, decide_by_hand
-from sidecar.session.events import EpochChanged
+from sidecar.session.compaction import Tell, undo
+from sidecar.session.compactor import ATTEMPTS, Compactor, Host
+from sidecar.session.deciding import decide, decide_by_hand
 from sidecar.session.gauge import read_meter
 from sidecar.session.inspection import as_json, segments
 from sidecar.session.instructions import look, with_changes
 from sidecar.session.planner import Planner, Scene, scene_now
+from sidecar.session.progress import Works
 from sidecar.session.recall import find_part
 from sidecar.session.rewrites import PINNED
 from sidecar.session.state import State
 from sidecar.session.view import PREVIEW, View
-
-ATTEMPTS = 2
-"""Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
-
-
-class Host(Protocol):
-    """What a session lets its rewriting do."""
-
-    async def writable(self, expected_revision: int | None) -> None:
-        """Raise unless this daemon may write the session at this revision."""
-        ...
-
-    def rewritten(self, event: EpochChanged | None, cause: str) -> None:
-        """Tell clients that the context is another now, meter included."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,64 +41,19 @@ class Rewriting:
     """One session's context, in the hands of its user and of its policy.
 
     `gate` is held while an answer streams and while the view changes: an answer belongs to the
-    prompt that it was asked with.
+    prompt that it was asked with. `works` is what is under way and can be cancelled.
     """
 
     def __init__(self, state: State, host: Host) -> None:
         self._state = state
         self._host = host
         self._planner = Planner()
-        self.gate = asyncio.Lock()
-
-    async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
-        """Let the policy rewrite the view before a request; says whether it did."""
-        done = False
-        async with self.gate:
-            self._planner.absorb(self._state)
-            for _ in range(ATTEMPTS):
-                scene = scene_now(self._state, opens_turn=opens_turn, overflow=overflowed)
-                decision = decide(self._state, self._planner, scene)
-                if decision is None:
-                    return done
-                await carry_out(self._state, decision, self._told("compacted"))
-                done = True
-                if overflowed or decision.recorded.opens:
-                    return done
-        return done
-
-    async def compact(
-        self,
-        strategy: str | None,
-        expected_revision: int | None,
-        *,
-        dry_run: bool,
-        instructions: str = "",
-    ) -> JsonObject:
-        """Plan a compaction by hand and, unless it is a dry run, carry it out.
-
-        While an answer streams it waits for the end of that.
-
-        Raises:
-            NothingToDo: there is nothing worth leaving out.
-            BadRequest, RevisionConflict, SessionOwned: as their names say.
-        """
-        state = self._state
-        if dry_run:
-            await look(state)
-            newest = state.log.row.revision
-            if expected_revision not in (None, newest):
-                raise RevisionConflict(
-                    f"the session is at revision {newest}, not {expected_revision}: plan for that",
-                    revision=newest,
-                )
-            return self._answer(self._by_hand(strategy, instructions))
-        await self._host.writable(expected_revision)
-        async with self.gate:
-            await look(state)
-            await self._host.writable(expected_revision)
-            decision = self._by_hand(strategy, instructions)
-            done = await carry_out(state, decision, self._told("compacted"))
-        return {**self._answer(decision), "compactionId": done.rewrite.id}
+        self.works = Works(state.log.row.id, state.channel)
+        self._compactor = Compactor(state, host, self._planner, self.works)
+        self.gate = self._compactor.gate
+        self.make_room = self._compactor.make_room
+        self.idle = self._compactor.idle
+        self.compact = self._compactor.compact
 
     async def undo(self, compaction_id: str) -> Meter:
         """Take a compaction back and give the meter as it is then."""
@@ -146,16 +85,13 @@ class Rewriting:
             self._host.rewritten(None, "pinned")
         return log.row.revision
 
-    def _by_hand(self, strategy: str | None, instructions: str = "") -> Decision:
-        scene = scene_now(self._state, asked=True, instructions=instructions)
-        return decide_by_hand(self._state, self._planner, scene, strategy)
-
     def _told(self, cause: str) -> Tell:
         return lambda event: self._host.rewritten(event, cause)
 
     def breakdown(self) -> tuple[Meter, list[JsonObject]]:
         """Take the context apart; the segments' tokens add up to the meter's `used`."""
         state = self._state
+        self.price()
         meter = read_meter(state)
         request = self._request(state.view, state.log.messages)
         found = segments(state, meter.regions, self._foresee(state.view, request).hit)
@@ -214,7 +150,7 @@ class Rewriting:
     def _foreseen(self, scene: Scene) -> Scene:
         """Rewrite a scene as the policy would before the request."""
         for _ in range(ATTEMPTS):
-            decision = decide(self._state, self._planner, scene)
+            decision = decide(self._state, self._planner, scene).decision
             if decision is None:
                 break
             scene = decision.after(scene)
@@ -229,19 +165,8 @@ class Rewriting:
         if state.compact_now[0] == revision:
             return
         try:
-            told = self._by_hand(None).recorded.price
+            scene = scene_now(state, asked=True)
+            told = decide_by_hand(state, self._planner, scene, None).recorded.price
         except NothingToDo:
             told = None
         state.compact_now = (revision, told)
-
-    def _answer(self, decision: Decision) -> JsonObject:
-        plan, recorded = decision.plan, decision.recorded
-        text = "\n".join(note.text for note in recorded.rewrite.notes)
-        told: JsonObject = {
-            "plan": told_plan(plan),
-            "tokensBefore": plan.tokens_before,
-            "tokensAfter": plan.tokens_after,
-            "price": recorded.price,
-            "breakEvenRequests": decision.break_even,
-        }
-        return {**told, "summary": text} if text else told

@@ -42,6 +42,7 @@ from sidecar.session.events import (
 )
 from sidecar.session.gauge import read_meter
 from sidecar.session.history import user_event
+from sidecar.session.idle import Idle
 from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
@@ -78,6 +79,7 @@ class Session:
         self._metered = 0.0
         self._task: asyncio.Task[None] | None = None
         self.rewriting = Rewriting(state, self)
+        self._idle = Idle(state, self.rewriting.idle)
         self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
 
     @property
@@ -243,7 +245,7 @@ class Session:
 
     async def _run(self, group: asyncio.TaskGroup) -> None:
         """Take prompts from the inbox, one turn at a time, until `end`."""
-        while (waiting := await self._pings.until(self._inbox.get(), group)) is not None:
+        while (waiting := await self._next(group)) is not None:
             if waiting not in self._line:
                 continue
             self._line.remove(waiting)
@@ -261,6 +263,10 @@ class Session:
             finally:
                 self._running, self._turn_id = None, None
                 self._busy_changed(self)
+
+    async def _next(self, group: asyncio.TaskGroup) -> Waiting | None:
+        """Wait for the next prompt, and use the pause until then."""
+        return await self._pings.until(self._idle.until(self._inbox.get(), group), group)
 
     async def end(self) -> None:
         """Stop what runs and take nothing more; the log is whole and durable afterwards."""

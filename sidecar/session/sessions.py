@@ -99,6 +99,10 @@ class Sessions:
         session = self._open.get(SessionId(session_id))
         return None if session is None else session.opened().revision
 
+    def cancel_work(self, token: str | int) -> None:
+        """Stop the work that is shown under this token."""
+        any(session.rewriting.works.cancel(token) for session in self._open.values())
+
     async def shutdown(self) -> None:
         """Stop every turn, make every log whole and durable, give up the leases."""
         for session in self._open.values():

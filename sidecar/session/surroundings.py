@@ -48,4 +48,5 @@ def surroundings(
         make_room=rewriting.make_room,
         gate=rewriting.gate,
         cold=state.environment.cold,
+        goes_on=state.log.row.settings.get("autoContinue") is not False,
     )

@@ -115,7 +115,9 @@ async def _steps(
         for message in steering.take():
             absorb(message)
             await turn.log.commit("steered", {"messageId": message.id})
-        await turn.make_room(opens_turn=not number)
+        if await turn.make_room(opens_turn=not number) and number and not turn.goes_on:
+            turn.notice("The context was compacted. Say how to go on.")
+            return TurnEnd("end_turn")
         step = await run_step(turn)
         _announce(turn, "step")
         error = step.error

@@ -6,7 +6,14 @@ from urllib.parse import unquote, urlsplit
 
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.session.events import Event, MeterChanged, TextChunk, ToolInputChunk, ToolOutputChunk
+from sidecar.session.events import (
+    Event,
+    MeterChanged,
+    Progressed,
+    TextChunk,
+    ToolInputChunk,
+    ToolOutputChunk,
+)
 from sidecar.tools.contract import PermissionOption
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.translate import notification
@@ -75,8 +82,26 @@ class Connection:
             case ToolOutputChunk(origin=origin):
                 key = f"{origin.part_id} output"
                 self._outbox.chunk(origin.session_id, key, message, _OUTPUT_DELTA)
+            case Progressed(session_id=session_id):
+                self._progress(event, session_id, message)
             case _:
                 self._outbox.update(_session_of(message), message)
+
+    def _progress(self, event: Progressed, session_id: str, message: JsonObject) -> None:
+        """Show work that goes on, if the client can; a token of ours is announced first."""
+        if event.ours:
+            if _inside(self._capabilities, "window", "workDoneProgress") is not True:
+                return
+            if event.kind == "begin":
+                self._number += 1
+                create: JsonObject = {
+                    "jsonrpc": "2.0",
+                    "id": f"sidecar-{self._number}",
+                    "method": "window/workDoneProgress/create",
+                    "params": {"token": event.token},
+                }
+                self._outbox.update(session_id, create)
+        self._outbox.update(session_id, message)
 
     async def show(self, event: Event) -> None:
         """Queue an event of a replay, waiting for room."""

@@ -42,6 +42,7 @@ async def serve(
     protocol = server.protocol
     assert isinstance(protocol, SidecarProtocol)
     editor.follow_documents(server, sessions)
+    editor.follow_cancellations(server, sessions)
     handlers: dict[str, Handler] = {
         **session.handlers(sessions),
         **history.handlers(sessions),

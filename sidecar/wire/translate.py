@@ -13,6 +13,7 @@ from sidecar.session.events import (
     OptionsChanged,
     Origin,
     PlanChanged,
+    Progressed,
     Retrying,
     SessionChanged,
     StatusChanged,
@@ -47,6 +48,8 @@ def notification(event: Event) -> JsonObject:
                 "message": message,
             }
             return _notify("daemon/statusChanged", status)
+        case Progressed(token=token):
+            return _notify("$/progress", {"token": token, "value": _progress(event)})
         case Retrying():
             return _notify("session/retrying", _retrying(event))
         case (
@@ -61,6 +64,14 @@ def notification(event: Event) -> JsonObject:
         case Notice() | EpochChanged() | TitleChanged() | OptionsChanged():
             meta: JsonObject = {"sidecar": {"seq": event.seq}}
             return _update(event.session_id, {**_session_update(event), "_meta": meta})
+
+
+def _progress(event: Progressed) -> JsonObject:
+    """Give LSP's WorkDoneProgressBegin, …Report or …End."""
+    done: JsonObject = {} if event.percentage is None else {"percentage": event.percentage}
+    if event.kind == "begin":
+        return {"kind": "begin", "title": event.text, "cancellable": True, **done}
+    return {"kind": event.kind, **({"message": event.text} if event.text else {}), **done}
 
 
 def part_update(

@@ -4,6 +4,8 @@ with FakeMessagesApi() as api:
     api.script(text("hello"), status(529), drop(after=3))
     ... base_url=api.url ...
     api.requests[0].body, api.refused, api.prefix_breaks
+
+Requests for summaries are kept apart, in `api.summaries`, and answered by `api.summarise`.
 """
 
 import json
@@ -15,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
 from tests.fakes.cache_simulator import CacheSimulator
+from tests.fakes.scripted_model import SUMMARY
 from tests.fakes.validation import Body, first_difference, plain, refusal
 
 Failure = Literal["none", "status", "error_event", "drop", "stall", "early_end", "garbage"]
@@ -87,6 +90,8 @@ class FakeMessagesApi:
         minimum: int = 512,
     ) -> None:
         self.requests: list[Recorded] = []
+        self.summaries: list[Recorded] = []
+        self.summarise: Callable[[Body, int], Reply] = lambda *_: text(SUMMARY)
         self.refused: list[str] = []
         self.prefix_breaks: list[str] = []
         self.closed_early = threading.Event()
@@ -131,16 +136,21 @@ class FakeMessagesApi:
 
     def take(self, headers: dict[str, str], body: Body) -> Reply:
         """Record a request, check it as the API would, and choose the answer."""
+        summary = headers.get("x-sidecar-purpose") == "summary"
         with self._arrived:
-            self.requests.append(Recorded(headers, body))
-            number = len(self.requests)
+            kept = self.summaries if summary else self.requests
+            kept.append(Recorded(headers, body))
+            number = len(kept)
             self._arrived.notify_all()
             reason = refusal(body) or self._unbound_thinking(body)
             if reason:
                 self.refused.append(reason)
                 return status(400, "invalid_request_error", reason)
-            self._compare(body)
-            reply = self._scripted.pop(0) if self._scripted else None
+            if not summary:
+                self._compare(body)
+            reply = self._scripted.pop(0) if self._scripted and not summary else None
+        if summary:
+            reply = self.summarise(body, number)
         if reply is None:
             reply = self._respond(body, number) if self._respond else text("as you wish")
         if reply.failure == "status" or reply.usage:

@@ -85,15 +85,29 @@ def calls(*tools: tuple[str, str, object], words: str = "", prompt: int = 100) -
     return [*events, stop("tool_use", prompt=prompt)]
 
 
+SUMMARY = """\
+## Decisions
+- The retry limit stays at three, because the server drops the fourth.
+## Next
+- Look at the remaining files.
+"""
+"""What a model writes that is asked for a summary, unless a test says otherwise."""
+
+
 @dataclass
 class ScriptedModel:
-    """Gives its responses in order, and keeps every request; pings have `answers` of their own."""
+    """Gives its responses in order, and keeps every request; pings have `answers` of their own.
+
+    Summaries are answered from `written`, or else with `SUMMARY`, and kept in `summaries`.
+    """
 
     responses: list[Script] = field(default_factory=list)
     requests: list[ModelRequest] = field(default_factory=list)
     observe: Callable[[ModelRequest], None] = lambda _: None
     pings: list[ModelRequest] = field(default_factory=list)
     answers: list["Hold | Exception"] = field(default_factory=list)
+    summaries: list[ModelRequest] = field(default_factory=list)
+    written: list[Script] = field(default_factory=list)
 
     def body(self, request: ModelRequest) -> JsonObject:
         """Give something that stands for a body."""
@@ -113,10 +127,15 @@ class ScriptedModel:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Play the next response."""
-        self.requests.append(request)
+        summary = request.purpose == "summary"
+        (self.summaries if summary else self.requests).append(request)
         self.observe(request)
-        assert self.responses, "the test has no response for this request"
-        for event in self.responses.pop(0):
+        if summary:
+            script = self.written.pop(0) if self.written else says(SUMMARY)
+        else:
+            assert self.responses, "the test has no response for this request"
+            script = self.responses.pop(0)
+        for event in script:
             match event:
                 case Hold():
                     event.reached.set()

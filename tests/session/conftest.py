@@ -15,6 +15,7 @@ from sidecar.core.parts import Json, JsonObject, Message
 from sidecar.core.pricing import ModelInfo
 from sidecar.core.prompt import ModelRequest, Prompt, flat
 from sidecar.model.catalogue import lookup
+from sidecar.model.encode import encode
 from sidecar.session.context import Clock
 from sidecar.session.events import Event
 from sidecar.session.gate import ColdGate
@@ -31,6 +32,7 @@ from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.instructions_watch import Read as ReadInstructions
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Script
+from tests.fakes.validation import refusal
 from tests.session.net import Net
 from tests.session.work import TOOLS, BilledModel, Worker
 
@@ -230,7 +232,13 @@ class World:
 
     def _check(self, request: ModelRequest) -> None:
         """The net; it finds the session by the turn that the prompt's newest block belongs to."""
-        turn = next(b.turn_id for b in reversed(flat(request.prompt)) if b.turn_id is not None)
+        turns = (b.turn_id for b in reversed(flat(request.prompt)) if b.turn_id is not None)
+        turn = next(turns, None)
+        if turn is None:
+            # What is asked with nothing but a text belongs to no place of the conversation.
+            assert request.purpose == "summary"
+            assert refusal(encode(request)) is None
+            return
         logs = [s.state.log for sessions in self.open for s in sessions._open.values()]
         log = next(log for log in logs if any(m.turn_id == turn for m in log))
         self.net.check(request, log, moves_prefix=self.moves_prefix)

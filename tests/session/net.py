@@ -41,6 +41,9 @@ class Net:
         # One that only cut what had not been sent says that it begins no epoch.
         ended = (r for r in log.records if r.kind in EPOCHS and r.body.get("opens") is not False)
         epochs = sum(1 for _ in ended)
+        if request.purpose == "summary":
+            _beside(prompt, before, epochs)
+            return
         if before is not None:
             self._bind(before.prompt, log)
             if epochs == before.epochs and not moves_prefix:
@@ -69,6 +72,16 @@ class Net:
                 start -= 1
             prefix = (*_static(prompt), *(b.content for b in blocks[:start]))
             assert prefix == self.thought[block.part_id], f"{block.part_id} lost its prefix"
+
+
+def _beside(prompt: Prompt, before: _Seen | None, epochs: int) -> None:
+    """What is asked beside the conversation stands alone, or extends what was sent last."""
+    alone = not prompt.tools and len(prompt.messages) == 1
+    if alone or before is None or epochs != before.epochs:
+        return
+    old = before.prompt
+    assert (old.tools, old.system) == (prompt.tools, prompt.system)
+    assert flat(prompt)[: len(flat(old))] == flat(old)
 
 
 def _static(prompt: Prompt) -> tuple[object, ...]:

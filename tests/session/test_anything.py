@@ -64,17 +64,21 @@ class Chaos:
         assert self.worker is not None
         words = f"Turn {self.dice.randrange(10**6)}: " + "go on, please. " * self.dice.randrange(90)
         expected = (await self.rewriting.preview(({"type": "text", "text": words},))).body
-        requests = self.worker.desk.model.requests
-        at = len(requests)
+        model = self.worker.desk.model
+        requests = model.requests
+        at, asked = len(requests), len(model.summaries)
         result = await self.worker.turn(self.dice.randrange(1, 9), words)
         assert result.stop_reason == "end_turn", result.error
         assert result.meter.used == sum(result.meter.regions.values())
-        assert json.dumps(self.worker.desk.model.body(requests[at])) == json.dumps(expected)
+        # What a model will write of what goes, nobody can foresee.
+        if len(model.summaries) == asked:
+            assert json.dumps(model.body(requests[at])) == json.dumps(expected)
 
     async def compact(self) -> None:
         assert self.worker is not None
         strategy = self.dice.choice([None, *POLICIES])
-        busy = self.worker.session.busy
+        desk = self.worker.desk
+        busy, asked = self.worker.session.busy, len(desk.model.summaries)
         try:
             planned = await self.rewriting.compact(strategy, None, dry_run=True)
             done = await self.rewriting.compact(strategy, None, dry_run=False)
@@ -82,7 +86,10 @@ class Chaos:
             return
         assert done["tokensAfter"] < done["tokensBefore"]
         if not busy:
-            assert done["tokensAfter"] == planned["tokensAfter"]
+            assert len(desk.model.summaries) > asked or done == {
+                **planned,
+                "compactionId": done["compactionId"],
+            }
             assert self.worker.session.meter().used == done["tokensAfter"]
         self.made.append(done["compactionId"])
 

@@ -96,6 +96,7 @@ async def test_what_a_rewrite_left_out_can_be_listed_searched_and_read(desk: Des
     assert (piece.total_bytes, piece.next_offset) == (listed.total_bytes, 100)
     assert "thought" not in listed.content
     assert "<context>" not in listed.content
+    await worker.turns(3)
     again = await worker.session.rewriting.compact("picoclaw", None, dry_run=False)
     rest = await worker.session.recall(again["compactionId"], 0, None, "defines marker_file_3$")
     assert calls[2].id in rest.content

@@ -79,7 +79,9 @@ async def test_undoing_gives_the_same_bytes(desk: Desk, policy: str) -> None:
     assert worker.session.opened().revision == revision
     assert await body(worker) == before
     done = await compact(worker, policy, expected_revision=revision)
-    assert {**done, "compactionId": ""} == {**planned, "compactionId": ""}
+    assert done["plan"] == planned["plan"]
+    if not desk.model.summaries:
+        assert {**done, "compactionId": ""} == {**planned, "compactionId": ""}
     meter = worker.session.meter()
     assert meter.used == sum(meter.regions.values()) == done["tokensAfter"] < done["tokensBefore"]
     assert await body(worker) != before
@@ -256,6 +258,7 @@ async def test_another_window_may_look_but_not_touch(world: World) -> None:
         worker = await desk.worker(policy="manual")
         await worker.turns(4)
         done = await compact(worker, "economic")
+        await worker.turns(3)
         async with world.daemon(name="two") as other:
             reader = Worker(other, await other.sessions.get(worker.session.id))
             assert await body(reader) == await body(worker)

@@ -170,6 +170,7 @@ def test_another_window_sees_all_and_changes_nothing(
     params = {"sessionId": session}
     work(one, api, session)
     done = one.request("context/compact", {**params, "strategy": "economic"})
+    work(one, api, session)
     two = start()
     assert two.request("session/load", {**params, "replay": False})["readOnly"] is True
     ours, theirs = (client.request("context/preview", params) for client in (one, two))

@@ -47,12 +47,17 @@ EVENTS = [
     e.SessionChanged(SES, 4, "step"),
     e.Retrying(SES, 1, 3, 500, "busy", "overloaded", 529, (PartId("part_1"),)),
     e.StatusChanged(True, "working"),
+    e.Progressed(SES, "work 1", "report", "half of it", 50),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
 def test_notifications(event: e.Event) -> None:
     told = notification(event)
+    if isinstance(event, e.Progressed):
+        # LSP's own: {token, value}.
+        assert told["method"] == "$/progress"
+        return
     method = m.METHODS[str(told["method"])]
     assert (method.direction, method.available) == ("daemonToClient", True)
     assert method.params is not None

@@ -694,13 +694,20 @@ export interface ContextPreviewResult {
   breakpoints: Array<Record<string, unknown>>;
 }
 
-/** Make room now; `dryRun` only answers the plan. */
+/**
+ * Make room now; `dryRun` only answers the plan.
+ *
+ * With `summary` a dry run asks for the summary too, which costs money. `workDoneToken` is
+ * LSP's: progress is told by `$/progress`, and `window/workDoneProgress/cancel` stops it.
+ */
 export interface ContextCompactParams {
   sessionId: string;
   strategy?: string;
   instructions?: string;
   dryRun?: boolean;
   expectedRevision?: number;
+  summary?: boolean;
+  workDoneToken?: string | number;
 }
 
 /** What happens to one part or turn, and why. */

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from msgspec import UNSET
+
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
@@ -59,6 +61,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             given(params.expected_revision),
             dry_run=params.dry_run is True,
             instructions=given(params.instructions) or "",
+            summary=params.summary is True,
+            token=None if params.work_done_token is UNSET else params.work_done_token,
         )
 
     async def undo(_: Connection, params: ContextUndoCompactionParams, __: Ticket) -> Json:

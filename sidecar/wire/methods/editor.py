@@ -1,4 +1,4 @@
-"""What the editor has open: text documents, synchronised by pygls, kept as buffers."""
+"""What the editor has open, kept as buffers, and the work that it asks us to stop."""
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -29,3 +29,11 @@ def follow_documents(server: LanguageServer, sessions: Sessions) -> None:
         path = path_of(params.text_document.uri)
         if path is not None:
             sessions.close_document(path)
+
+
+def follow_cancellations(server: LanguageServer, sessions: Sessions) -> None:
+    """Stop work that is shown by `$/progress` when the user cancels it there."""
+
+    @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+    def cancelled(params: types.WorkDoneProgressCancelParams) -> None:
+        sessions.cancel_work(params.token)

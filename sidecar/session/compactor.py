@@ -1,0 +1,309 @@
+"""Makes room: decides, gets the summary, decides again, carries out. One rewrite at a time.
+
+A model is asked once for a rewrite at most. Whatever fails or is cancelled on the way leaves
+everything as it was.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Protocol
+
+from sidecar.core.admission import MOST_TRIES, Breaker
+from sidecar.core.errors import Cancelled, NothingToDo, RevisionConflict
+from sidecar.core.facts import to_json as fact_to_json
+from sidecar.core.parts import JsonObject
+from sidecar.core.plan import Standing
+from sidecar.core.pricing import money
+from sidecar.session.compaction import carry_out, told_plan
+from sidecar.session.deciding import (
+    Decision,
+    Tell,
+    Verdict,
+    decide,
+    decide_by_hand,
+    is_automatic,
+)
+from sidecar.session.events import EpochChanged, Notice
+from sidecar.session.gauge import usual_growth
+from sidecar.session.instructions import look
+from sidecar.session.learning import keep
+from sidecar.session.planner import Planner, Scene, scene_now
+from sidecar.session.progress import Token, Works
+from sidecar.session.rewrites import Recorded
+from sidecar.session.state import State
+from sidecar.session.summarising import Told, summarise, ways
+
+ATTEMPTS = 2
+"""Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
+
+NEAR = 0.95
+"""So much of the limit in use, with nothing that may go, is worth a word."""
+
+
+class Host(Protocol):
+    """What a session lets its rewriting do."""
+
+    async def writable(self, expected_revision: int | None) -> None:
+        """Raise unless this daemon may write the session at this revision."""
+        ...
+
+    def rewritten(self, event: EpochChanged | None, cause: str) -> None:
+        """Tell clients that the context is another now, meter included."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A decision that can be carried out, with its summary if it has one."""
+
+    decision: Decision
+    told: Told | None = None
+
+    def price(self) -> str | None:
+        """Give what the rewrite costs in USD, summary included; `None` when unknown."""
+        rewriting = self.decision.recorded.price
+        asked = "0" if self.told is None else self.told.cost
+        if rewriting is None or asked is None:
+            return None
+        return money(Decimal(rewriting) + Decimal(asked))
+
+    def as_json(self) -> JsonObject:
+        """Give what the log keeps of the summary."""
+        told = self.told
+        if told is None:
+            return {}
+        return {
+            "by": told.by,
+            "calls": told.calls,
+            "cost": told.cost,
+            "problem": told.problem,
+            "ways": told.figures,
+            "facts": [fact_to_json(fact) for fact in told.facts],
+        }
+
+
+class Compactor:
+    """One session's. `gate` is held while an answer streams and while the view changes."""
+
+    def __init__(self, state: State, host: Host, planner: Planner, works: Works) -> None:
+        self._state = state
+        self._host = host
+        self._planner = planner
+        self._works = works
+        self._breaker = Breaker()
+        self.gate = asyncio.Lock()
+
+    async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
+        """Let the policy rewrite the view before a request; says whether an epoch began."""
+        begun = False
+        async with self.gate:
+            self._planner.absorb(self._state)
+            for _ in range(ATTEMPTS):
+                settled = await self._room(opens_turn=opens_turn, overflowed=overflowed)
+                if settled is None:
+                    break
+                await self._install(settled)
+                begun = overflowed or settled.decision.recorded.opens
+                if begun:
+                    break
+        return begun
+
+    async def _room(self, *, opens_turn: bool, overflowed: bool) -> Settled | None:
+        """Decide on a rewrite before a request, summary included."""
+        state, planner = self._state, self._planner
+
+        def scene() -> Scene:
+            return scene_now(state, opens_turn=opens_turn, overflow=overflowed)
+
+        def again(tell: Tell) -> Decision | None:
+            return decide(state, planner, scene(), tell).decision
+
+        standing = planner.standing(state, scene())
+        if not overflowed and self._breaker.holds(standing.used, opens_turn=opens_turn):
+            return None
+        verdict = decide(state, planner, scene())
+        draft = verdict.decision
+        if draft is None:
+            self._failed(verdict, standing)
+            return None
+        if overflowed:
+            # The provider has refused the prompt: no model is asked for anything about it.
+            return Settled(draft)
+        try:
+            return await self._settled(scene(), draft, again)
+        except Cancelled:
+            # Somebody did not want to wait. What must be smaller is, without a summary.
+            if standing.used <= standing.limit:
+                self._breaker = self._breaker.after(False, standing.used, MOST_TRIES)
+                return None
+            return Settled(replace(draft, plan=replace(draft.plan, summary=None)))
+
+    async def idle(self) -> bool:
+        """Rewrite now what the next turn would need rewritten, while nobody waits for it.
+
+        It is left alone when anything has happened to the session meanwhile.
+        """
+        state, planner = self._state, self._planner
+        if not state.config.idle_compaction or not is_automatic(state) or state.read_only:
+            return False
+        growth = usual_growth(state)
+        async with self.gate:
+            planner.absorb(state)
+            scene = scene_now(state, idle=True, growth=growth)
+            draft = decide(state, planner, scene).decision
+            if draft is None or self._breaker.is_open:
+                return False
+            before = len(state.log.messages)
+
+            def again(tell: Tell) -> Decision | None:
+                if len(state.log.messages) != before:
+                    return None
+                now = scene_now(state, idle=True, growth=growth)
+                return decide(state, planner, now, tell).decision
+
+            try:
+                settled = await self._settled(scene, draft, again)
+            except Cancelled:
+                self._breaker = self._breaker.after(False, draft.recorded.tokens_before, MOST_TRIES)
+                return False
+            if settled is None:
+                return False
+            await self._install(settled)
+        return True
+
+    async def compact(
+        self,
+        strategy: str | None,
+        expected_revision: int | None,
+        *,
+        dry_run: bool,
+        instructions: str = "",
+        summary: bool = False,
+        token: Token | None = None,
+    ) -> JsonObject:
+        """Plan a compaction by hand and, unless it is a dry run, carry it out.
+
+        While an answer streams it waits for the end of that. A dry run asks for the summary only
+        if that is wanted too: it costs what it says. `token` names its progress for the client.
+
+        Raises:
+            NothingToDo: there is nothing worth leaving out.
+            Cancelled: the user did not want to wait; everything is as it was.
+            BadRequest, RevisionConflict, SessionOwned: as their names say.
+        """
+        state = self._state
+
+        def scene() -> Scene:
+            return scene_now(state, asked=True, instructions=instructions)
+
+        def again(tell: Tell | None = None) -> Decision:
+            return decide_by_hand(state, self._planner, scene(), strategy, tell)
+
+        if dry_run:
+            await look(state)
+            newest = state.log.row.revision
+            if expected_revision not in (None, newest):
+                raise RevisionConflict(
+                    f"the session is at revision {newest}, not {expected_revision}: plan for that",
+                    revision=newest,
+                )
+            draft = again()
+            if summary:
+                settled = await self._settled(scene(), draft, again, token, dry=True)
+                return told_decision(settled.decision if settled else draft, settled)
+            possible = ways(state, scene(), draft)
+            return told_decision(draft, None, possible[0].usd if possible else None)
+        await self._host.writable(expected_revision)
+        async with self.gate:
+            await look(state)
+            await self._host.writable(expected_revision)
+            settled = await self._settled(scene(), again(), again, token)
+            if settled is None:
+                raise NothingToDo("what was planned does not fit any more: try again")
+            done = await self._install(settled)
+        return {**told_decision(settled.decision, settled), "compactionId": done.rewrite.id}
+
+    async def _settled(
+        self,
+        scene: Scene,
+        draft: Decision,
+        again: Callable[[Tell], Decision | None],
+        token: Token | None = None,
+        *,
+        dry: bool = False,
+    ) -> Settled | None:
+        """Get the summary that a draft wants, if any, and decide again with it.
+
+        Meanwhile the session may have moved on: something was pinned, or typed.
+        """
+        before = draft.recorded.tokens_before
+        wanted = draft.plan.summary
+        if wanted is None and token is None:
+            return Settled(draft)
+        with self._works.show("Compacting the context", token) as work:
+            if wanted is None:
+                work.outcome = f"{before} to {draft.recorded.tokens_after} tokens"
+                return Settled(draft)
+            work.tell("report", f"summarising: {draft.plan.reason}")
+            told = await work.wait_for(summarise(self._state, scene, draft, logged=not dry))
+            decision = again(told.on)
+            if decision is None:
+                work.outcome = "left as it was"
+                return None
+            work.outcome = f"{before} to {decision.recorded.tokens_after} tokens"
+        return Settled(decision, told)
+
+    def _failed(self, verdict: Verdict, standing: Standing) -> None:
+        """Count what was tried in vain; say so once, when it is not tried any more."""
+        state = self._state
+        nothing = not verdict.refused and standing.used >= NEAR * standing.limit
+        if not verdict.refused and not nothing:
+            return
+        before = self._breaker
+        self._breaker = before.after(
+            False, standing.used, MOST_TRIES if nothing else len(verdict.refused)
+        )
+        if self._breaker.is_open and not before.is_open:
+            why = verdict.why or "nothing is left that may go"
+            text = (
+                f"The context cannot be made smaller well: {why}. It goes on as it is; "
+                "should the provider refuse it, the oldest half goes."
+            )
+            seq = state.channel.next_seq()
+            state.channel.publish(Notice(state.log.row.id, seq, "warning", text))
+
+    async def _install(self, settled: Settled) -> Recorded:
+        """Carry out what was decided, and keep what was learned on the way."""
+        state, decision = self._state, settled.decision
+        recorded = replace(decision.recorded, price=settled.price(), summary=settled.as_json())
+        done = await carry_out(state, replace(decision, recorded=recorded), self._told)
+        if done.opens:
+            self._breaker = self._breaker.after(True)
+        if settled.told is not None and settled.told.facts:
+            await keep(state, settled.told.facts)
+        return done
+
+    def _told(self, event: EpochChanged | None) -> None:
+        self._host.rewritten(event, "compacted")
+
+
+def told_decision(
+    decision: Decision, settled: Settled | None, asking: Decimal | None = None
+) -> JsonObject:
+    """Give a decision as `context/compact` answers it; `asking` is what a summary would cost."""
+    plan, recorded = decision.plan, decision.recorded
+    text = "\n".join(note.text for note in recorded.rewrite.notes)
+    price = recorded.price if settled is None else settled.price()
+    if settled is None and price is not None and asking is not None:
+        price = money(Decimal(price) + asking)
+    coming = plan.summary.output_tokens if plan.summary and settled is None else 0
+    told: JsonObject = {
+        "plan": told_plan(plan),
+        "tokensBefore": plan.tokens_before,
+        "tokensAfter": plan.tokens_after + coming,
+        "price": price,
+        "breakEvenRequests": decision.break_even,
+    }
+    return {**told, "summary": text} if text else told

@@ -1,0 +1,56 @@
+"""What is done while the user is away: a rewrite that the next turn would need anyway.
+
+It waits until nothing has happened for a while and until there is enough to be worth it. Whoever
+comes back does not wait for it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from sidecar.session.rewrites import REWRITE, UNDONE
+from sidecar.session.state import State
+
+logger = logging.getLogger("sidecar.session")
+
+DEBOUNCE = 5.0
+"""Seconds after a turn before anything is done."""
+BATCH = 3
+"""Turns since the last rewrite that make a rewrite worth while; the newest two are left alone."""
+
+T = TypeVar("T")
+
+
+class Idle:
+    """One session's idle time. `rewrite` is called in it, at most once."""
+
+    def __init__(self, state: State, rewrite: Callable[[], Awaitable[bool]]) -> None:
+        self._state = state
+        self._rewrite = rewrite
+
+    async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
+        """Wait for what ends the idle time; what is under way then is given up."""
+        task = group.create_task(self._use()) if turns_since_rewrite(self._state) >= BATCH else None
+        try:
+            return await coming
+        finally:
+            if task is not None:
+                task.cancel()
+
+    async def _use(self) -> None:
+        try:
+            await self._state.clock.sleep(DEBOUNCE)
+            await self._rewrite()
+        except Exception:  # nothing that nobody waits for is worth a session
+            logger.exception("compacting while idle failed")
+
+
+def turns_since_rewrite(state: State) -> int:
+    """Count the turns that began since the view was last rewritten."""
+    count = 0
+    for record in reversed(state.log.records):
+        if record.kind in (REWRITE, UNDONE) and record.body.get("opens") is True:
+            break
+        count += record.kind == "turn_started"
+    return count

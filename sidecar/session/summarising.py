@@ -1,0 +1,212 @@
+"""Gets the text that stands for what a rewrite leaves out.
+
+A model writes it, asked in the cheapest way and once at most, or the log's own words do where it
+fails. What it says is never needed: the ledger is made by code.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from sidecar.core.errors import ModelFailed
+from sidecar.core.extractive import extract
+from sidecar.core.facts import Fact, supported
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.plan import Asking, Plan, Situation
+from sidecar.core.preserve import for_agent
+from sidecar.core.pricing import money, price
+from sidecar.core.prompt import Breakpoint, ModelRequest, Prompt
+from sidecar.core.render import Block, Rendered, TextBlock
+from sidecar.core.summary import (
+    Brief,
+    Writer,
+    instruction,
+    read_summary,
+    summary_in,
+    transcript,
+    with_summary,
+)
+from sidecar.core.tokens import count_block
+from sidecar.core.units import Item, Unit
+from sidecar.core.view import Dropped
+from sidecar.session.asking import ask
+from sidecar.session.deciding import Decision
+from sidecar.session.planner import Scene
+from sidecar.session.state import State
+
+logger = logging.getLogger("sidecar.session")
+
+ANSWER_LEAST = 4_096
+"""Tokens that an answer may have at least: a model that thinks first needs them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to ask for a summary, and what it would cost in USD, if anybody knows."""
+
+    asking: Asking
+    request: ModelRequest
+    usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A summary: what was written and by whom; `reply` is a model's answer as it came.
+
+    `calls` counts model calls, `cost` is theirs in USD; `problem` says why no model wrote it.
+    `figures` are the prices of the ways there were.
+    """
+
+    text: str
+    by: Writer
+    reply: str = ""
+    facts: tuple[Fact, ...] = ()
+    calls: int = 0
+    cost: str | None = "0"
+    problem: str = ""
+    figures: JsonObject = field(default_factory=dict)
+
+    def on(self, plan: Plan, situation: Situation) -> Plan:
+        """Give the plan with this summary in it."""
+        finish = None if plan.summary is None else plan.summary.finish
+        if finish is not None and self.by == "model":
+            return finish(plan, situation, self.reply)
+        return with_summary(plan, self.text, self.by) if self.text else plan
+
+
+def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
+    """Give the ways to ask for a plan's summary, the cheapest first.
+
+    The warm prefix with an instruction behind it costs a read of the cache; what goes, sent
+    alone, costs its tokens, with a cheaper model perhaps less.
+    """
+    wanted = draft.plan.summary
+    if wanted is None or not state.config.summaries:
+        return ()
+    text = instruction(_brief(state, scene), _previous(draft), wanted.output_tokens, wanted.prompt)
+    models = dict.fromkeys((scene.view.static.model, state.config.summary_model))
+    found = [_extension(state, scene, text, wanted.output_tokens)]
+    found += [_fresh(state, draft, model, text) for model in models if model]
+    known = [way for way in found if way is not None]
+    return tuple(sorted(known, key=lambda way: (way.usd is None, way.usd or 0)))
+
+
+async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
+    """Have what a plan leaves out summarised; a model's failure is no failure of this."""
+    possible = ways(state, scene, draft)
+    figures: JsonObject = {
+        f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)
+        for way in possible
+    }
+    if not possible:
+        return _extracted(draft, "no model is asked", figures)
+    chosen = possible[0]
+    figures["asked"] = f"{chosen.asking} {chosen.request.model}"
+    try:
+        reply = await ask(state, chosen.request, logged=logged)
+    except ModelFailed as error:
+        logger.warning("no summary: %s", error.message)
+        return replace(_extracted(draft, error.message, figures), calls=1)
+    try:
+        read = read_summary(reply.text)
+        told = Told(read.text, "model", reply.text, calls=1, cost=reply.cost, figures=figures)
+        told.on(draft.plan, draft.situation)
+    except ValueError as error:
+        told = _extracted(draft, f"the answer could not be used: {error}", figures)
+        return replace(told, calls=1, cost=reply.cost)
+    facts, refused = supported(read.facts, scene.messages)
+    if refused:
+        logger.info("%d facts of a summary were not borne out", len(refused))
+    return replace(told, facts=facts)
+
+
+def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
+    wanted = draft.plan.summary
+    room = 0 if wanted is None else wanted.output_tokens
+    gone = [item.unit for item in _gone(draft) if item.unit.kind not in ("ledger", "excerpt")]
+    text = extract(gone, _previous(draft), room) if room else ""
+    return Told(text, "extract", problem=problem, figures=figures)
+
+
+def _gone(draft: Decision) -> list[Item]:
+    """Give what the plan leaves out, earlier notes included."""
+    retired = set(draft.plan.retired)
+    changed = {c.part_id for c in draft.plan.changes if isinstance(c.shown, Dropped)}
+    return [
+        item
+        for item in draft.situation.items
+        if item.unit.part_id in retired
+        or (item.unit.part_id in changed and item.unit.kind != "reasoning")
+    ]
+
+
+def _previous(draft: Decision) -> str:
+    """Give the summaries that the plan's own one replaces."""
+    retired = set(draft.plan.retired)
+    units: Sequence[Unit] = [item.unit for item in draft.situation.items]
+    found = (summary_in(unit.text) for unit in units if unit.part_id in retired)
+    return "\n\n".join(text for text in found if text)
+
+
+def _brief(state: State, scene: Scene) -> Brief:
+    kept = for_agent(state.config.preserve, state.setting("agent"))
+    return Brief(kept.focus, kept.texts, scene.instructions)
+
+
+def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
+    """Ask behind the prompt as it stands; `None` where that does not fit into the window.
+
+    Only what is cached already is marked: nobody will read again what would be written here.
+    """
+    view = scene.view
+    prompt = view.prompt(scene.messages)
+    cached = 0 if view.anchor is None else view.anchor.blocks
+    asked = Block(TextBlock(text), "context")
+    factor = view.calibration.factor
+    most = _most(state, room)
+    added = round(count_block(asked, state.environment.count) * factor)
+    if not prompt.messages or view.size(scene.messages).total + added + most > state.window():
+        return None
+    last = prompt.messages[-1]
+    if last.role == "user":
+        messages = (*prompt.messages[:-1], Rendered("user", (*last.blocks, asked)))
+    else:
+        messages = (*prompt.messages, Rendered("user", (asked,)))
+    marks = tuple(mark for mark in prompt.breakpoints if _before(mark, prompt, cached))
+    prompt = replace(prompt, messages=messages, breakpoints=marks)
+    effort = state.setting("effort")
+    request = ModelRequest(view.static.model, prompt, most, effort, "summary")
+    info = state.environment.info(request.model)
+    seen = state.cached.foresee(request, state.clock.now(), info.min_cacheable, factor)
+    usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h, room)
+    return Way("extension", request, price(info, usage))
+
+
+def _fresh(state: State, draft: Decision, model: str, text: str) -> Way | None:
+    """Ask with nothing but what goes, as text."""
+    wanted = draft.plan.summary
+    info = state.environment.info(model)
+    assert wanted is not None
+    room = info.window - _most(state, wanted.output_tokens) - 4_000
+    if room < 4_000:
+        return None
+    told = transcript(_gone(draft), round(room / info.token_factor))
+    block = Block(TextBlock(f"{told}\n\n{text}"), "context")
+    tokens = round(count_block(block, state.environment.count) * info.token_factor)
+    prompt = Prompt((), (), (Rendered("user", (block,)),))
+    most = min(_most(state, wanted.output_tokens), info.max_output)
+    request = ModelRequest(model, prompt, most, "", "summary")
+    return Way("fresh", request, price(info, Usage(input=tokens, output=wanted.output_tokens)))
+
+
+def _most(state: State, room: int) -> int:
+    return min(state.max_tokens(), max(ANSWER_LEAST, 4 * room))
+
+
+def _before(mark: Breakpoint, prompt: Prompt, blocks: int) -> bool:
+    """Whether a breakpoint lies within the first so many blocks of the messages."""
+    if mark.message is None:
+        return True
+    earlier = sum(len(message.blocks) for message in prompt.messages[: mark.message])
+    return earlier + mark.block < blocks
