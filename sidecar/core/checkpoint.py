@@ -141,7 +141,7 @@ def _markdown(checkpoint: Checkpoint, when: str) -> Iterator[str]:
     yield from _section("Subtasks", subtasks)
     yield from _section("Failed approaches", [failure_line(f) for f in ledger.failures])
     yield from _section("Changed files", [file_line(file) for file in ledger.changed])
-    read = [file_line(file) for file in ledger.files if not file.changed]
+    read = [file_line(file) for file in ledger.files if file.state == "read"]
     yield from _section("Read files", read)
     yield from _section("Commands", [_command_line(command) for command in ledger.commands])
     facts = [f"{fact.kind}: {fact.content} (turn {fact.source})" for fact in checkpoint.facts]

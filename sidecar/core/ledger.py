@@ -64,8 +64,9 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Whether it is another than before the session."""
-        return self.state != "read"
+        """Whether it is another than before the session; what was made and is gone is not."""
+        gone = self.state == "deleted" and self.operations[0] == "created"
+        return self.state != "read" and not gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +206,6 @@ class Folding:
                 lines = joined((*before.edited, *deed.lines))
                 state = _after_change(before, operation)
                 self._files[deed.path] = replace(file, state=state, edited=lines, hash=deed.hash)
-            case "deleted" if before.operations[:1] == ("created",):
-                # It was made here and is gone again: there was never anything.
-                pass
             case "deleted":
                 self._files[deed.path] = replace(file, state="deleted", read=(), edited=(), hash="")
 

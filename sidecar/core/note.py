@@ -116,15 +116,19 @@ def _files(units: Iterable[Unit], stays: Iterable[str]) -> Iterator[str]:
             if line.startswith(title):
                 told.update(dict.fromkeys(line.removeprefix(title).split(", "), title))
     now: dict[str, str] = {}
-    made: set[str] = set()
-    for deed in (deed for unit in units for deed in changed(unit.deeds)):
-        before = now.pop(deed.path, None)
-        if deed.operation == "created" and before is None:
-            made.add(deed.path)
-        if deed.operation != "deleted":
-            now[deed.path] = CHANGED
-        elif deed.path not in made or deed.path in told:
-            now[deed.path] = DELETED
+    scratch: set[str] = set()
+    for unit in units:
+        for deed in changed(unit.deeds):
+            before = now.pop(deed.path, None)
+            if before is None and deed.operation == "created":
+                scratch.add(deed.path)
+            if unit.tool.lower() not in SHELLS:
+                scratch.discard(deed.path)
+            if deed.operation != "deleted":
+                now[deed.path] = CHANGED
+            elif deed.path not in scratch or deed.path in told:
+                # What a command made and one deleted again leaves nothing to tell.
+                now[deed.path] = DELETED
     for title in (CHANGED, DELETED):
         paths = [path for path in reversed(now) if now[path] == title]
         inside = _inside(paths)

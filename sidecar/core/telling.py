@@ -86,5 +86,5 @@ def _optional(ledger: Ledger) -> Iterator[tuple[str, Sequence[str]]]:
     yield "Earlier directives, newest first:", earlier
     worked = [f"- {c.command}" for c in reversed(ledger.commands) if not c.error and not c.exit]
     yield "Commands that worked, newest first:", worked
-    read = [f"- {file_line(file)}" for file in reversed(ledger.files) if not file.changed]
+    read = [f"- {file_line(file)}" for file in reversed(ledger.files) if file.state == "read"]
     yield "Read, newest first:", read

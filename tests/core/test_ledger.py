@@ -138,7 +138,9 @@ def test_a_file_comes_to_what_its_operations_come_to() -> None:
     assert files(write, edit) == {"a": "created"}
     assert files(edit, gone) == {"a": "deleted"}
     assert files(edit, gone, write) == {"a": "edited"}
-    assert files(write, edit, gone) == {}
+    assert files(write, edit, gone) == {"a": "deleted"}
+    assert ledger(edit, gone).changed
+    assert not ledger(write, edit, gone).changed
     (file,) = ledger(read, edit, read).files
     assert file.operations == ("read", "edited")
 

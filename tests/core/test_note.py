@@ -156,11 +156,13 @@ def test_a_file_that_stands_otherwise_than_a_note_says_is_told_again() -> None:
     assert lines(given, ["p2"]) == ["Changed: b.py", "Deleted: a.py"]
 
 
-def test_what_was_made_and_deleted_again_leaves_nothing_to_tell() -> None:
-    given = items("C9 C9 A9")
+def test_what_commands_made_and_deleted_again_leaves_nothing_to_tell() -> None:
+    given = items("C9:bash C9:bash A9")
     given[0] = did(given[0], Touched("tmp.py", "created"), Touched("old.py", "deleted"))
     given[1] = did(given[1], Touched("tmp.py", "edited"), Touched("tmp.py", "deleted"))
     assert lines(given, ["p2"]) == ["Deleted: old.py"]
+    given[0] = called(given[0], "write")
+    assert lines(given, ["p2"]) == ["Deleted: tmp.py, old.py"]
 
 
 def test_a_relative_path_is_told_with_the_absolute_one_that_ends_in_it() -> None:

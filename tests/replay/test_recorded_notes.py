@@ -1,0 +1,134 @@
+"""Real sessions: after any rewrite of any policy, what failed and what was changed is known."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.ledger import read_ledger
+from sidecar.core.outcome import error_line, result_text
+from sidecar.core.parts import Message, ToolPart
+from sidecar.core.plan import Plan, Policy, Situation, Standing
+from sidecar.core.policies import policies
+from sidecar.core.prompt import Ttl
+from sidecar.core.units import Unit
+from sidecar.core.view import Cause, Dropped
+from sidecar.model.vocabulary import load_counter
+from sidecar.replay.conversation import Conversation, listen
+from sidecar.replay.importers import open_transcript
+from sidecar.replay.prices import read_card
+from sidecar.replay.simulate import simulate
+from sidecar.replay.transcript import Compacted, Damaged
+
+SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
+WINDOW = 64_000
+PREFIXES = ("claude-cli-1284c080", "codex-agentv-019efc87", "pi-pi-mono", "opencode-go-Noora-25")
+"""Of each kind one that changes files and is long enough to be rewritten in a small window."""
+QUOTED = 60
+EDITORS = {"edit", "write", "multiedit"}
+
+pytestmark = pytest.mark.skipif(
+    not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
+)
+
+
+@cache
+def recorded(prefix: str) -> tuple[Message | None, ...]:
+    [path] = (SESSIONS / "normalised").glob(f"{prefix}*")
+    heard = [e for e in open_transcript(path).entries if not isinstance(e, Damaged)]
+    return tuple(None if isinstance(entry, Compacted) else entry for entry in heard)
+
+
+@cache
+def conversation(prefix: str) -> Conversation:
+    return listen(recorded(prefix), load_counter(), prefix, "neutral")
+
+
+def edited(messages: tuple[Message | None, ...]) -> set[str]:
+    """Name the files that calls of the best known tools changed, looked up in another way."""
+    parts = (part for message in messages if message is not None for part in message.parts)
+    found = set()
+    for part in parts:
+        if isinstance(part, ToolPart) and part.name.lower() in EDITORS:
+            given, metadata = part.input, getattr(part.state, "metadata", {})
+            if isinstance(given, dict) and not metadata.get("isError"):
+                found.add(str(given.get("file_path", given.get("path", given.get("filePath")))))
+        elif isinstance(part, ToolPart) and part.name == "apply_patch":
+            found |= set(re.findall(r"^M (.+)$", result_text(part), re.M))
+    return found - {"None", ""}
+
+
+@dataclass(frozen=True)
+class Watching:
+    """A policy whose every rewrite is looked at."""
+
+    inner: Policy
+    changed_by: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def static_ttl(self) -> Ttl:
+        return self.inner.static_ttl
+
+    def due(self, standing: Standing) -> Cause | None:
+        return self.inner.due(standing)
+
+    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
+        plan = self.inner.plan(situation, cause)
+        if plan is not None and (plan.note or plan.retired):
+            self.look(plan, situation)
+        return plan
+
+    def look(self, plan: Plan, situation: Situation) -> None:
+        after = {change.part_id: change.shown for change in plan.changes}
+        units = [item.unit for item in situation.items]
+        stay = [u.text for u in units if u.kind == "ledger" and u.part_id not in plan.retired]
+        notes = "\n".join((*stay, plan.note))
+        for item in situation.items:
+            how = after.get(item.unit.part_id, item.shown)
+            if item.unit.kind == "call" and item.unit.failed and isinstance(how, Dropped):
+                assert is_told(item.unit, notes), item.unit.argument
+        there = {unit.part_id for unit in units}
+        for part_id, path in self.changed_by:
+            assert part_id not in there or path in notes
+
+
+def is_told(unit: Unit, notes: str) -> bool:
+    lines = (line for line in notes.splitlines() if unit.argument[:QUOTED] in line)
+    return any(error_line(unit.text)[:QUOTED] in line for line in lines)
+
+
+def changed_by(messages: tuple[Message | None, ...]) -> tuple[tuple[str, str], ...]:
+    """Give the calls that changed files, and which."""
+    found = ((message, edited((message,))) for message in messages if message is not None)
+    return tuple(
+        (part.id, path)
+        for message, paths in found
+        for part in message.parts
+        for path in paths
+        if isinstance(part, ToolPart)
+    )
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_the_ledger_names_all_that_the_best_known_tools_changed(prefix: str) -> None:
+    messages = recorded(prefix)
+    ledger = read_ledger(message for message in messages if message is not None)
+    named = {file.path for file in ledger.files if file.state != "read"}
+    assert edited(messages)
+    assert edited(messages) <= named
+    assert ledger.goal is not None
+    assert ledger == read_ledger([message for message in messages if message is not None])
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("name", sorted(policies()))
+def test_no_rewrite_forgets_what_failed_or_what_was_changed(prefix: str, name: str) -> None:
+    watched = Watching(policies()[name], changed_by(recorded(prefix)))
+    run = simulate(conversation(prefix), watched, WINDOW, read_card("classic"))
+    assert run.memory.failures_kept == run.memory.failures
