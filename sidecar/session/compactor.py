@@ -16,6 +16,7 @@ from sidecar.core.facts import to_json as fact_to_json
 from sidecar.core.parts import JsonObject
 from sidecar.core.plan import Standing
 from sidecar.core.pricing import money
+from sidecar.session.checkpoints import Checkpoints
 from sidecar.session.compaction import carry_out, told_plan
 from sidecar.session.deciding import (
     Decision,
@@ -87,8 +88,16 @@ class Settled:
 class Compactor:
     """One session's. `gate` is held while an answer streams and while the view changes."""
 
-    def __init__(self, state: State, host: Host, planner: Planner, works: Works) -> None:
+    def __init__(
+        self,
+        state: State,
+        host: Host,
+        planner: Planner,
+        works: Works,
+        checkpoints: Checkpoints,
+    ) -> None:
         self._state = state
+        self._checkpoints = checkpoints
         self._host = host
         self._planner = planner
         self._works = works
@@ -98,6 +107,7 @@ class Compactor:
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
         """Let the policy rewrite the view before a request; says whether an epoch began."""
         begun = False
+        await self._checkpoints.stepped()
         async with self.gate:
             self._planner.absorb(self._state)
             for _ in range(ATTEMPTS):
@@ -283,6 +293,8 @@ class Compactor:
             self._breaker = self._breaker.after(True)
         if settled.told is not None and settled.told.facts:
             await keep(state, settled.told.facts)
+        if done.opens:
+            await self._checkpoints.compacted()
         return done
 
     def _told(self, event: EpochChanged | None) -> None:

@@ -11,6 +11,7 @@ from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.warm import Prediction
 from sidecar.session.blocks import parts_of
+from sidecar.session.checkpoints import Checkpoints
 from sidecar.session.compaction import Tell, undo
 from sidecar.session.compactor import ATTEMPTS, Compactor, Host
 from sidecar.session.deciding import decide, decide_by_hand
@@ -41,7 +42,8 @@ class Rewriting:
     """One session's context, in the hands of its user and of its policy.
 
     `gate` is held while an answer streams and while the view changes: an answer belongs to the
-    prompt that it was asked with. `works` is what is under way and can be cancelled.
+    prompt that it was asked with. `works` is what is under way and can be cancelled;
+    `checkpoints` keep the ledger beside the log.
     """
 
     def __init__(self, state: State, host: Host) -> None:
@@ -49,7 +51,8 @@ class Rewriting:
         self._host = host
         self._planner = Planner()
         self.works = Works(state.log.row.id, state.channel)
-        self._compactor = Compactor(state, host, self._planner, self.works)
+        self.checkpoints = Checkpoints(state)
+        self._compactor = Compactor(state, host, self._planner, self.works, self.checkpoints)
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room
         self.idle = self._compactor.idle

@@ -263,6 +263,7 @@ class Session:
             finally:
                 self._running, self._turn_id = None, None
                 self._busy_changed(self)
+        await self.rewriting.checkpoints.closing()
 
     async def _next(self, group: asyncio.TaskGroup) -> Waiting | None:
         """Wait for the next prompt, and use the pause until then."""
@@ -314,6 +315,7 @@ class Session:
         )
         self._changed("turn_ended")
         self._show_meter(urgent=True)
+        await self.rewriting.checkpoints.turn_ended()
         return result_of(state, turn.turn_id, message.id, end)
 
     def _turn_context(self, turn_id: TurnId) -> TurnContext:
