@@ -93,7 +93,6 @@ def look(
     looked = Looked()
     for path in sorted(stats, key=lambda path: stats[path].st_size) if len(stats) > 1 else stats:
         found, seen = stats[path], known(path)
-        followed = seen is not None and seen.followed
         at = now()
         if stat.S_ISDIR(found.st_mode):
             looked.seen[path] = seen_of(Entry(found.st_mode), found, at)
@@ -101,14 +100,14 @@ def look(
         most = limit(path, found.st_size)
         if most >= found.st_size > budget.read:
             entry = lost(found, "full")
-            looked.seen[path] = seen_of(entry, found, at, followed=followed)
+            looked.seen[path] = seen_of(entry, found, at)
             continue
         got = read(base, path, found, most)
         if got is None:
             looked.seen[path] = None
             looked.restless.add(path)
         elif isinstance(got, str):
-            looked.seen[path] = seen_of(lost(found, got), found, at, followed=followed)
+            looked.seen[path] = seen_of(lost(found, got), found, at)
             if got == "unstable":
                 looked.restless.add(path)
         else:
@@ -135,12 +134,11 @@ def _take(
     looked: Looked,
 ) -> None:
     found, data = got
-    followed = seen is not None and seen.followed
     if seen is not None and seen.entry.hash and seen.entry.size == len(data):
         name = digest(data)
         if name == seen.entry.hash:
             entry = Entry(found.st_mode, name, len(data))
-            looked.seen[path] = seen_of(entry, found, at, followed=followed)
+            looked.seen[path] = seen_of(entry, found, at)
             return
     blob = press(data)
     if len(blob.data) > budget.store:
@@ -150,7 +148,7 @@ def _take(
         looked.blobs.append(blob)
         budget.store -= len(blob.data)
         budget.read -= len(data)
-    looked.seen[path] = seen_of(entry, found, at, followed=followed)
+    looked.seen[path] = seen_of(entry, found, at)
 
 
 def _content(real: bytes, size: int) -> bytes | None:

@@ -86,6 +86,12 @@ class Scan:
             deep = True
         self.root_stat = found
         self._visit((b"", True, rules, False), everywhere=deep)
+        for path in sorted(self._follow):
+            self.path(path, deep=False)
+
+    def size(self) -> int:
+        """Give what there is to read."""
+        return sum([found.st_size for found in self.stats.values()])
 
     def tracked(self, path: bytes) -> bool:
         """Tell whether git tracks a file."""

@@ -27,6 +27,9 @@ from sidecar.workspace.snapshots.watching import Noticed, Watch, WatchFailed
 
 T = TypeVar("T")
 
+INLINE_PATHS = 16
+INLINE_BYTES = 256 * 1024
+"""What is looked at and read on the event loop: a thread would take longer than that does."""
 TRIES = 8
 """How often a snapshot begins anew because another process appended to the same chain."""
 
@@ -239,7 +242,10 @@ class Snapshots:
     async def _look(self, noticed: Noticed, rules: bool) -> Moved | None:
         """Look at what was noticed, and append what it comes to unless others did before."""
         scan = await self._scanned(noticed, rules=rules)
-        looked = await self._in_thread(partial(self._read, scan))
+        if len(scan.stats) <= INLINE_PATHS and scan.size() <= INLINE_BYTES and self._quick:
+            looked = self._read(scan)
+        else:
+            looked = await self._in_thread(partial(self._read, scan))
         outcome = conclude(self._state, scan, looked)
         if outcome.delta:
             rows = {**self._stale, **outcome.known}
@@ -340,14 +346,23 @@ class Snapshots:
         self._noticing.unwatched.follow |= follow
 
     @property
+    def _quick(self) -> bool:
+        """Whether the file system answers at once: it is a local one if this watch is trusted."""
+        return self._noticing.mode == "inotify"
+
+    @property
     def _watch(self) -> Watch | None:
         return self._noticing.watch
 
     async def _scanned(self, noticed: Noticed, *, rules: bool) -> Scan:
         while True:
             scan = self._scan(self._watch)
+            few = len(noticed.paths) <= INLINE_PATHS and not (noticed.folders or noticed.all)
             try:
-                await self._in_thread(partial(scan.noticed, noticed, rules))
+                if few and self._quick:
+                    scan.noticed(noticed, rules)
+                else:
+                    await self._in_thread(partial(scan.noticed, noticed, rules))
             except WatchFailed as error:
                 self._noticing.give_up(str(error))
                 noticed.lose()
@@ -360,7 +375,11 @@ class Snapshots:
     def _read(self, scan: Scan) -> Looked:
         budget = Budget(self._limits.snapshot, self._limits.workspace - self._chain.held)
         limit = partial(self._limit, scan)
-        return look(self._base, scan.stats, self._state.get, limit, budget, self._now)
+        looked = look(self._base, scan.stats, self._state.get, limit, budget, self._now)
+        for path in looked.seen.keys() & self._noticing.unwatched.follow:
+            seen = looked.seen[path]
+            looked.seen[path] = None if seen is None else seen._replace(followed=True)
+        return looked
 
     def _limit(self, scan: Scan, path: bytes, size: int) -> int:
         """Give how many bytes a file may have to be stored."""

@@ -1,0 +1,194 @@
+"""Snapshots beside `git add -A && git write-tree`, and the longer pipeline that others run.
+
+Run as `python tests/benchmarks/bench_snapshots.py [FILES ...]`; without numbers, trees of 4,000
+and 28,000 files. All ways see the same edits in the same run, round by round. CPU is of all
+threads of this process, or of the child processes; both are medians, in milliseconds.
+"""
+
+import asyncio
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from statistics import median
+
+from sidecar.store.journal import Store
+from sidecar.workspace.snapshots.choosing import choose
+from sidecar.workspace.snapshots.snapshots import Snapshots
+
+SIZES = (4_000, 28_000)
+CHANGED = (0, 1, 10, 100)
+ROUNDS = 9
+FILES_A_FOLDER = 4
+WORDS = ("def", "return", "import", "class", "self", "value", "None", "path", "entry", "for", "if")
+
+Way = Callable[[], Awaitable[None]]
+Figures = dict[tuple[str, int], list[tuple[float, float]]]
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def make_tree(root: Path, files: int, dice: random.Random) -> list[Path]:
+    """Make source-like files of some KiB, in folders of four, in packages of some hundred."""
+    made: list[Path] = []
+    for number in range(files):
+        folder = root / f"package{number // 400}" / f"module{number // FILES_A_FOLDER}"
+        if number % FILES_A_FOLDER == 0:
+            folder.mkdir(parents=True)
+        path = folder / f"file{number}.py"
+        lines = [" ".join(dice.choices(WORDS, k=8)) for _ in range(dice.randrange(5, 100))]
+        path.write_text(f"# {number}\n" + "\n".join(lines))
+        made.append(path)
+    return made
+
+
+class Git:
+    """A repository that is kept apart from the folder it is about."""
+
+    def __init__(self, root: Path, git: Path) -> None:
+        self._root = root
+        self._environment = {
+            **os.environ,
+            "GIT_DIR": str(git),
+            "GIT_WORK_TREE": str(root),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+        }
+        self("init", "-q")
+
+    def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self._root,
+            env=self._environment,
+            input=given,
+            capture_output=True,
+            check=False,
+            timeout=600,
+        )
+        return done.stdout
+
+    async def plain(self) -> None:
+        self("add", "-A")
+        self("write-tree")
+
+    async def pipeline(self) -> None:
+        self("rev-parse", "--git-dir")
+        changed = self("diff-files", "--name-only", "-z")
+        added = self("ls-files", "--others", "--exclude-standard", "-z")
+        paths = changed + added
+        self("check-ignore", "--no-index", "--stdin", "-z", given=paths)
+        if paths:
+            options = ("--all", "--sparse", "--pathspec-from-file=-", "--pathspec-file-nul")
+            self("add", *options, given=paths)
+        self("write-tree")
+
+
+def cpu() -> float:
+    return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+
+async def measured(way: Way) -> tuple[float, float]:
+    """Give milliseconds: wall and CPU."""
+    start, used = time.perf_counter(), cpu()
+    await way()
+    return (time.perf_counter() - start) * 1000, (cpu() - used) * 1000
+
+
+async def bench(folder: Path, files: int) -> None:
+    dice = random.Random(1)
+    root = folder / "tree"
+    root.mkdir(parents=True)
+    paths = make_tree(root, files, dice)
+    watched_store = Store.open(folder / "watched", now=now)
+    rescan_store = Store.open(folder / "rescan", now=now)
+    # Time stamps that are older than their grain, as those of any tree that was not just made.
+    await asyncio.sleep(2.5)
+    watched = await Snapshots.open(
+        root, watched_store.snapshots, data_dir=folder / "watched", now=now, watch=choose
+    )
+    rescan = await Snapshots.open(
+        root, rescan_store.snapshots, data_dir=folder / "rescan", now=now, watch=None
+    )
+    first = await measured(lambda: drop(watched.snapshot()))
+    filled = await measured(watched.ready)
+    await rescan.snapshot()
+    await rescan.ready()
+    git, other = Git(root, folder / "git"), Git(root, folder / "other")
+    git_first = await measured(git.plain)
+    await other.plain()
+    print(f"\n{files:,} files, {sum(1 for _ in root.rglob('*')) - files:,} folders")
+    print(f"  first: {first[0]:.0f} ms, {first[1] * 1000 / files:.1f} us of CPU a file (aim 10)")
+    print(f"  content stored in {filled[0]:.0f} ms ({filled[1]:.0f} CPU); git's first {git_first}")
+    ways: dict[str, Way] = {
+        "watched": lambda: drop(watched.snapshot()),
+        "rescan": lambda: drop(rescan.snapshot()),
+        "git add; write-tree": git.plain,
+        "six git commands": other.pipeline,
+    }
+    figures: Figures = {}
+    growth: dict[int, list[int]] = {}
+    for round_number in range(ROUNDS):
+        for count in CHANGED:
+            for path in dice.sample(paths, count):
+                with path.open("a") as file:
+                    file.write(f"# {round_number} {dice.random()}\n")
+            before = watched.status()["bytes"]
+            for name, way in ways.items():
+                figures.setdefault((name, count), []).append(await measured(way))
+            growth.setdefault(count, []).append(watched.status()["bytes"] - before)  # type: ignore[operator]
+    report(list(ways), figures)
+    await restart(watched, watched_store, root, folder)
+    await rescan.close()
+    for store in (watched_store, rescan_store):
+        await store.close()
+
+
+async def restart(before: Snapshots, store: Store, root: Path, folder: Path) -> None:
+    head = await before.snapshot()
+    await before.close()
+    again = await Snapshots.open(
+        root, store.snapshots, data_dir=folder / "watched", now=now, watch=choose
+    )
+    wall, used = await measured(lambda: drop(again.snapshot()))
+    assert await again.snapshot() == head
+    print(f"  first after a restart: {wall:.0f} ms, {used:.0f} CPU; the same snapshot")
+    await again.close()
+
+
+def report(names: list[str], figures: Figures) -> None:
+    print(f"  {'wall / CPU ms':22}" + "".join(f"{count:>20} changed" for count in CHANGED))
+    medians = {
+        key: (median(w for w, _ in rows), median(c for _, c in rows))
+        for key, rows in figures.items()
+    }
+    for name in names:
+        cells = [medians[name, count] for count in CHANGED]
+        print(f"  {name:22}" + "".join(f"{w:>16.2f} / {c:>8.3f} " for w, c in cells))
+    for name in names[:2]:
+        for other in names[2:]:
+            ratios = [medians[other, n][1] / max(1e-6, medians[name, n][1]) for n in CHANGED]
+            cells_text = "".join(f"{ratio:>26,.1f}x" for ratio in ratios)
+            print(f"  {name} to {other}: CPU".ljust(24) + cells_text)
+
+
+async def drop(work: Awaitable[object]) -> None:
+    await work
+
+
+def main() -> None:
+    """Print one table for each size."""
+    sizes = [int(given) for given in sys.argv[1:] if given.isdecimal()] or list(SIZES)
+    for files in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            asyncio.run(bench(Path(name), files))
+
+
+if __name__ == "__main__":
+    main()
