@@ -4,69 +4,19 @@ import asyncio
 import os
 import shutil
 import subprocess
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from sidecar.core.digest import digest
-from sidecar.core.errors import BadRequest
 from sidecar.core.tree import Entry
 from sidecar.store.journal import Store
-from sidecar.workspace.snapshots import inotify
-from sidecar.workspace.snapshots.choosing import Choose, choose, why_no_events
-from sidecar.workspace.snapshots.cookies import CookieWatch
-from sidecar.workspace.snapshots.inotify import InotifyWatch
+from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.reading import Limits
-from sidecar.workspace.snapshots.roots import check_root
 from sidecar.workspace.snapshots.snapshots import Snapshots
-from tests.workspace.snapshots.test_any_change import now
 from tests.workspace.snapshots.upheaval import plain
+from tests.workspace.snapshots.work import Work, now
 
 SMALL = Limits(untracked=1000, tracked=4000, snapshot=5000, workspace=100_000)
-
-
-class Work:
-    """A folder with snapshots that are closed and opened again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "work"
-        self.data = folder / "data"
-        self.root.mkdir()
-        self.store = Store.open(self.data, now=now)
-        self.open_ones: list[Snapshots] = []
-
-    async def open(self, watch: Choose | None = choose, limits: Limits | None = None) -> Snapshots:
-        one = await Snapshots.open(
-            self.root,
-            self.store.snapshots,
-            data_dir=self.data,
-            now=now,
-            limits=limits,
-            watch=watch,
-        )
-        self.open_ones.append(one)
-        return one
-
-    def write(self, path: str | bytes, data: bytes = b"text\n") -> Path:
-        real = self.root / os.fsdecode(path)
-        real.parent.mkdir(parents=True, exist_ok=True)
-        real.write_bytes(data)
-        return real
-
-
-@pytest.fixture
-async def work(tmp_path: Path) -> AsyncIterator[Work]:
-    made = Work(tmp_path)
-    yield made
-    for one in made.open_ones:
-        await one.close()
-    assert (await made.store.verify()).problems == ()
-    await made.store.close()
-
-
-def longest_queue() -> int:
-    return int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
 
 
 async def kinds(snapshots: Snapshots, before: int, after: int) -> dict[bytes, str]:
@@ -324,106 +274,3 @@ async def test_git_is_never_read_as_content_nor_touched(work: Work) -> None:
     assert {p: (s.st_mtime_ns, s.st_ctime_ns) for p, s in after.items()} == {
         p: (s.st_mtime_ns, s.st_ctime_ns) for p, s in before.items()
     }
-
-
-async def test_the_root_may_be_replaced_by_another_folder(work: Work) -> None:
-    work.write("a/b", b"old")
-    snapshots = await work.open()
-    await snapshots.ready()
-    work.root.rename(work.root.with_name("moved"))
-    work.root.mkdir()
-    work.write("a/c", b"new")
-    await snapshots.snapshot()
-    assert snapshots.entries() == plain(work.root)
-    work.write("a/d", b"newer")
-    await snapshots.snapshot()
-    assert snapshots.entries() == plain(work.root)
-
-
-async def test_without_watches_everything_is_looked_at_and_it_is_said_why(
-    work: Work, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work.write("a/b/c")
-    snapshots = await work.open()
-    await snapshots.ready()
-    assert snapshots.status()["mode"] == "inotify"
-
-    def full(*_: object) -> None:
-        raise inotify.WatchFailed(inotify._reason(28))
-
-    monkeypatch.setattr(InotifyWatch, "add", full)
-    work.write("d/e")
-    await snapshots.snapshot()
-    status = snapshots.status()
-    assert status["mode"] == "rescan"
-    assert "max_user_watches" in str(status["reason"])
-    work.write("a/b/c", b"changed")
-    await snapshots.snapshot()
-    assert snapshots.entries() == plain(work.root)
-
-
-async def test_a_queue_that_overflows_loses_nothing(work: Work) -> None:
-    most = longest_queue()
-    snapshots = await work.open()
-    await snapshots.ready()
-    work.write("a/b", b"first")
-    await snapshots.snapshot()
-    one, two = work.write("x"), work.write("y")
-    # Two files in turn, because equal events one after the other count once.
-    for number in range(most // 2 + 100):
-        os.utime((one, two)[number % 2], (number, number))
-    work.write("a/b", b"second")
-    work.write("a/n/e/w", b"third")
-    await snapshots.snapshot()
-    assert snapshots.entries() == plain(work.root)
-    work.write("a/n/e/w", b"fourth")
-    await snapshots.snapshot()
-    assert snapshots.entries() == plain(work.root)
-    assert snapshots.status()["mode"] == "inotify"
-
-
-async def test_a_cookie_watch_that_ends_is_replaced_by_looking(work: Work) -> None:
-    work.write("a")
-    snapshots = await work.open(CookieWatch)
-    await snapshots.ready()
-    work.write("b/c")
-    await snapshots.snapshot()
-    assert snapshots.status()["mode"] == "watchfiles"
-    work.write(b"caf\xe9")
-    await snapshots.snapshot()
-    assert snapshots.entries() == plain(work.root)
-    assert snapshots.status()["mode"] == "rescan"
-
-
-async def test_a_recheck_finds_what_no_event_told(work: Work, tmp_path: Path) -> None:
-    path = work.write("a", b"one")
-    snapshots = await work.open()
-    await snapshots.ready()
-    assert await snapshots.recheck() == ()
-    os.link(path, tmp_path / "outside")
-    (tmp_path / "outside").write_bytes(b"two")
-    assert await snapshots.recheck() == (b"a",)
-    assert snapshots.status()["mode"] == "rescan"
-    await snapshots.snapshot()
-    assert snapshots.entries() == plain(work.root)
-
-
-def test_some_folders_are_refused(tmp_path: Path) -> None:
-    home, data, project = tmp_path / "home", tmp_path / "home/data", tmp_path / "home/project"
-    for folder in (data / "inner", project):
-        folder.mkdir(parents=True)
-    assert check_root(project, data, home) == project
-    for folder in (Path("/"), home, tmp_path, data, data / "inner", tmp_path / "missing"):
-        with pytest.raises(BadRequest):
-            check_root(folder, data, home)
-    with pytest.raises(BadRequest, match="own data"):
-        check_root(tmp_path / "home", data, tmp_path / "elsewhere")
-
-
-def test_file_systems_without_events_are_known() -> None:
-    local = "22 1 0:1 / / rw - ext4 /dev/sda rw\n30 22 0:2 / /mnt/my\\040disk rw - nfs4 host rw\n"
-    assert why_no_events(b"/home/dev", local) == ""
-    assert "nfs4" in why_no_events(b"/mnt/my disk/app", local)
-    assert "nfs4" in why_no_events(b"/mnt", local)
-    assert why_no_events(b"/mnt/my", local) == ""
-    assert "fuse.sshfs" in why_no_events(b"/x", "22 1 0:1 / /x rw - fuse.sshfs host rw\n")

@@ -1,0 +1,163 @@
+"""Which paths are left out, as git itself says."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sidecar.workspace.snapshots.ignore import Rules, root_rules
+from sidecar.workspace.snapshots.scan import Scan
+from sidecar.workspace.snapshots.state import State
+from sidecar.workspace.snapshots.tracked import read_tracked
+from sidecar.workspace.snapshots.unwatched import Unwatched
+
+PATTERNS = """
+*.log
+!keep.log
+build/
+/only-top
+docs/*.txt
+docs/**/deep
+**/cache
+cache/**
+a/**/b
+!a/x/b
+*.py[co]
+# a comment
+\\#file
+\\!file
+trailing\\
+space at end\\ 
+[abc]x
+[!abc]y
+foo/
+!foo/
+ba?
+/a/b/
+*~
+sub/*
+!sub/keep
+größe*
+\\
+**
+""".split("\n")  # noqa: SIM905 - patterns are lines
+NAMES = [
+    "a", "b", "x", "build", "only-top", "docs", "deep", "cache", "keep.log", "m.log", "m.pyc",
+    "ax", "dy", "foo", "bar", "sub", "keep", "größe1", "#file", "!file", "n~", "t.txt",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def no_rules_of_this_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home/.config"))
+    (tmp_path / "home/.config/git").mkdir(parents=True)
+
+
+def git(root: Path, *arguments: str) -> bytes:
+    done = subprocess.run(
+        ["git", "-c", "user.name=x", "-c", "user.email=x@x", *arguments],
+        cwd=root,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    return done.stdout
+
+
+def kept(root: Path) -> set[bytes]:
+    """Give the files that a scan finds."""
+    rules: dict[bytes, Rules] = {}
+    scan = Scan(root, State(), rules, None, Unwatched(os.fsencode(root)))
+    scan.everything(deep=True)
+    return {
+        path for path, found in scan.stats.items() if not os.path.isdir(root / os.fsdecode(path))
+    }
+
+
+def kept_by_git(root: Path) -> set[bytes]:
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return {
+        path for path in listed.split(b"\0") if path and os.path.lexists(root / os.fsdecode(path))
+    }
+
+
+def fill(folder: Path, dice: random.Random, depth: int) -> None:
+    for name in dice.sample(NAMES, 8):
+        if depth and dice.random() < 0.5:
+            (folder / name).mkdir()
+            fill(folder / name, dice, depth - 1)
+        else:
+            (folder / name).write_text("x")
+    if dice.random() < 0.4:
+        (folder / ".gitignore").write_text("\n".join(dice.sample(PATTERNS[:-2], 5)))
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("SIDECAR_SEEDS", "12"))))
+def test_what_is_left_out_is_what_git_leaves_out(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    root = tmp_path / "work"
+    root.mkdir()
+    git(root, "init", "-q")
+    fill(root, dice, 3)
+    (root / ".git/info/exclude").write_text("\n".join(dice.sample(PATTERNS[:-2], 3)))
+    (tmp_path / "home/.config/git/ignore").write_text("\n".join(dice.sample(PATTERNS[:-2], 2)))
+    for path in dice.sample(sorted(root.rglob("*.log")) + sorted(root.rglob("b")), 2):
+        if path.is_file():
+            git(root, "add", "-f", str(path))
+    assert kept(root) == kept_by_git(root)
+    inner = next(path for path in sorted(root.iterdir()) if path.is_dir() and path.name != ".git")
+    if kept(inner):
+        listed = {b"%s/%s" % (os.fsencode(inner.name), path) for path in kept(inner)}
+        assert listed == {
+            path for path in kept_by_git(root) if path.startswith(os.fsencode(inner.name) + b"/")
+        }
+
+
+def test_without_git_what_is_built_is_left_out(tmp_path: Path) -> None:
+    for path in ("node_modules/a/b", "src/__pycache__/m.pyc", "src/target/x", "src/main.rs"):
+        (tmp_path / "w" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "w" / path).write_text("x")
+    (tmp_path / "w/.gitignore").write_text("!target\n")
+    assert kept(tmp_path / "w") == {b".gitignore", b"src/main.rs", b"src/target/x"}
+
+
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_the_index_is_read_in_every_form(tmp_path: Path, version: str) -> None:
+    git(tmp_path, "init", "-q")
+    names = [f"some/folder{n % 9}/{'long' * (n % 30)}{n}" for n in range(300)]
+    for name in [*names, "x" * 200, "größe"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    git(tmp_path, "add", "-A")
+    (tmp_path / "later").write_text("x")
+    git(tmp_path, "add", "-N", "later")
+    git(tmp_path, "update-index", "--index-version", version)
+    tracked = read_tracked(tmp_path / ".git")
+    assert tracked.files == {path for path in git(tmp_path, "ls-files", "-z").split(b"\0") if path}
+    assert b"some/folder3" in tracked.folders
+    assert b"some" in tracked.folders
+
+
+@pytest.mark.parametrize("data", [b"", b"DIRC", b"DIRC\0\0\0\2\0\0\0\7" + b"x" * 90, b"\xff" * 500])
+def test_a_broken_index_tracks_nothing(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "index").write_bytes(data)
+    assert len(read_tracked(tmp_path).files) == 0
+    assert read_tracked(tmp_path / "missing").folders == frozenset()
+
+
+def test_rules_of_a_repository_around_hold_and_those_of_one_inside_are_its_own(
+    tmp_path: Path,
+) -> None:
+    root = tmp_path / "repo/packages/app"
+    (root / "inner/.git").mkdir(parents=True)
+    (tmp_path / "repo/.git").mkdir()
+    (tmp_path / "repo/.gitignore").write_text("/packages/app/gen\n*.tmp\n")
+    for name in ("gen", "a.tmp", "kept", "inner/b.tmp"):
+        (root / name).write_text("x")
+    assert kept(root) == {b"kept", b"inner/b.tmp"}
+    outside = root_rules(root).outside
+    assert tmp_path / "repo/.gitignore" in outside
+    assert tmp_path / "repo/.git/info/exclude" in outside

@@ -1,0 +1,122 @@
+"""How changes are noticed: by events, without them, and where no event comes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.errors import BadRequest
+from sidecar.workspace.snapshots import inotify
+from sidecar.workspace.snapshots.choosing import why_no_events
+from sidecar.workspace.snapshots.cookies import CookieWatch
+from sidecar.workspace.snapshots.inotify import InotifyWatch
+from sidecar.workspace.snapshots.roots import check_root
+from tests.workspace.snapshots.upheaval import plain
+from tests.workspace.snapshots.work import Work
+
+
+def longest_queue() -> int:
+    return int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+
+
+async def test_the_root_may_be_replaced_by_another_folder(work: Work) -> None:
+    work.write("a/b", b"old")
+    snapshots = await work.open()
+    await snapshots.ready()
+    work.root.rename(work.root.with_name("moved"))
+    work.root.mkdir()
+    work.write("a/c", b"new")
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+    work.write("a/d", b"newer")
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+
+
+async def test_without_watches_everything_is_looked_at_and_it_is_said_why(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work.write("a/b/c")
+    snapshots = await work.open()
+    await snapshots.ready()
+    assert snapshots.status()["mode"] == "inotify"
+
+    def full(*_: object) -> None:
+        raise inotify.WatchFailed(inotify._reason(28))
+
+    monkeypatch.setattr(InotifyWatch, "add", full)
+    work.write("d/e")
+    await snapshots.snapshot()
+    status = snapshots.status()
+    assert status["mode"] == "rescan"
+    assert "max_user_watches" in str(status["reason"])
+    work.write("a/b/c", b"changed")
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+
+
+async def test_a_queue_that_overflows_loses_nothing(work: Work) -> None:
+    most = longest_queue()
+    snapshots = await work.open()
+    await snapshots.ready()
+    work.write("a/b", b"first")
+    await snapshots.snapshot()
+    one, two = work.write("x"), work.write("y")
+    # Two files in turn, because equal events one after the other count once.
+    for number in range(most // 2 + 100):
+        os.utime((one, two)[number % 2], (number, number))
+    work.write("a/b", b"second")
+    work.write("a/n/e/w", b"third")
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+    work.write("a/n/e/w", b"fourth")
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+    assert snapshots.status()["mode"] == "inotify"
+
+
+async def test_a_cookie_watch_that_ends_is_replaced_by_looking(work: Work) -> None:
+    work.write("a")
+    snapshots = await work.open(CookieWatch)
+    await snapshots.ready()
+    work.write("b/c")
+    await snapshots.snapshot()
+    assert snapshots.status()["mode"] == "watchfiles"
+    work.write(b"caf\xe9")
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+    assert snapshots.status()["mode"] == "rescan"
+
+
+async def test_a_recheck_finds_what_no_event_told(work: Work, tmp_path: Path) -> None:
+    path = work.write("a", b"one")
+    snapshots = await work.open()
+    await snapshots.ready()
+    assert await snapshots.recheck() == ()
+    os.link(path, tmp_path / "outside")
+    (tmp_path / "outside").write_bytes(b"two")
+    assert await snapshots.recheck() == (b"a",)
+    assert snapshots.status()["mode"] == "rescan"
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+
+
+def test_some_folders_are_refused(tmp_path: Path) -> None:
+    home, data, project = tmp_path / "home", tmp_path / "home/data", tmp_path / "home/project"
+    for folder in (data / "inner", project):
+        folder.mkdir(parents=True)
+    assert check_root(project, data, home) == project
+    for folder in (Path("/"), home, tmp_path, data, data / "inner", tmp_path / "missing"):
+        with pytest.raises(BadRequest):
+            check_root(folder, data, home)
+    with pytest.raises(BadRequest, match="own data"):
+        check_root(tmp_path / "home", data, tmp_path / "elsewhere")
+
+
+def test_file_systems_without_events_are_known() -> None:
+    local = "22 1 0:1 / / rw - ext4 /dev/sda rw\n30 22 0:2 / /mnt/my\\040disk rw - nfs4 host rw\n"
+    assert why_no_events(b"/home/dev", local) == ""
+    assert "nfs4" in why_no_events(b"/mnt/my disk/app", local)
+    assert "nfs4" in why_no_events(b"/mnt", local)
+    assert why_no_events(b"/mnt/my", local) == ""
+    assert "fuse.sshfs" in why_no_events(b"/x", "22 1 0:1 / /x rw - fuse.sshfs host rw\n")

@@ -1,0 +1,41 @@
+"""A folder with snapshots that are closed and opened again."""
+
+import os
+import time
+from pathlib import Path
+
+from sidecar.store.journal import Store
+from sidecar.workspace.snapshots.choosing import Choose, choose
+from sidecar.workspace.snapshots.reading import Limits
+from sidecar.workspace.snapshots.snapshots import Snapshots
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Work:
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "work"
+        self.data = folder / "data"
+        self.root.mkdir()
+        self.store = Store.open(self.data, now=now)
+        self.open_ones: list[Snapshots] = []
+
+    async def open(self, watch: Choose | None = choose, limits: Limits | None = None) -> Snapshots:
+        one = await Snapshots.open(
+            self.root,
+            self.store.snapshots,
+            data_dir=self.data,
+            now=now,
+            limits=limits,
+            watch=watch,
+        )
+        self.open_ones.append(one)
+        return one
+
+    def write(self, path: str | bytes, data: bytes = b"text\n") -> Path:
+        real = self.root / os.fsdecode(path)
+        real.parent.mkdir(parents=True, exist_ok=True)
+        real.write_bytes(data)
+        return real
