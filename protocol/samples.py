@@ -165,6 +165,9 @@ PARAMS: dict[str, msgspec.Struct] = {
         session_id=SESSION, path="/home/ada/engine/src/a b.py", content="é = 1\n"
     ),
     "session/fork": history.SessionForkParams(session_id=SESSION, at_message_id="msg_05"),
+    "session/handoff": history.SessionHandoffParams(
+        session_id=SESSION, goal="Make the red test green", go_on=True
+    ),
     "facts/list": history.FactsListParams(
         session_id=SESSION, cwd="/home/ada/app", kind="decision", query="migrations pos"
     ),
@@ -282,6 +285,11 @@ RESULTS: dict[str, msgspec.Struct] = {
     "fs/read_text_file": client.FsReadTextFileResult(content="é = 2\n"),
     "fs/write_text_file": session.Empty(),
     "session/fork": history.SessionForkResult(session_id="ses_01k9h2", revision=14),
+    "session/handoff": history.SessionHandoffResult(
+        draft="# Goal\n\nMake the red test green\n\n# Done\n\n- [x] Find out why it is red\n",
+        files=["src/a b.py", "tests/test_a.py"],
+        session_id="ses_01k9h2",
+    ),
     "facts/list": history.FactsListResult(
         facts=[
             history.Fact(

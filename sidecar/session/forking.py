@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, SessionId
 from sidecar.core.turns import is_settled
+from sidecar.session.bootstrap import COMPARED
 from sidecar.session.epochs import EPOCH
 from sidecar.session.founding import PARENT
 from sidecar.session.instructions import TOLD
@@ -21,6 +22,8 @@ SUFFIX = " (fork)"
 
 _WRITERS = frozenset({"turn_started", "steered", "step", "discarded", "step_failed", "cut"})
 """Records that come with the message that they name."""
+_AHEAD = frozenset({TOLD, COMPARED})
+"""Records that come with the user's message that follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +103,21 @@ def _first_left(records: Sequence[Record], kept: Sequence[Message], left: Sequen
         return len(records)
     ids = {message.id for message in kept}
     begun = max((n for n, r in enumerate(records, 1) if _comes_with(r, ids)), default=0)
-    following, turns = left[0], {m.turn_id for m in left} - {m.turn_id for m in kept}
-    left_ids = {message.id for message in left}
+    following, left_ids = left[0], {message.id for message in left}
+    turns = {m.turn_id for m in left} - {m.turn_id for m in kept}
+    names: set[object] = {*turns, *(part.id for message in left for part in message.parts)}
     # A user's message may have waited long before it was logged; an answer begins when it says.
     since = following.created if following.role == "assistant" else None
     first = len(records)
     for index in range(begun, len(records)):
         record = records[index]
         late = since is not None and record.at > since
-        if late or _comes_with(record, left_ids) or record.body.get("turnId") in turns:
+        named = any(record.body.get(key) in names for key in ("turnId", "partId"))
+        if late or named or _comes_with(record, left_ids):
             first = index
             break
-    # What the next message told of the instructions was noted ahead of it.
-    while first > begun and first < len(records) and records[first - 1].kind == TOLD:
+    # What the next message told was noted ahead of it.
+    while first > begun and first < len(records) and records[first - 1].kind in _AHEAD:
         first -= 1
     return first
 

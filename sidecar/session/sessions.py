@@ -8,17 +8,18 @@ from time import monotonic
 
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
-from sidecar.session import instructions, learning
+from sidecar.session import bootstrap, instructions, learning
 from sidecar.session.composing import compose
 from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.forking import fork
 from sidecar.session.founding import found, parent_of
+from sidecar.session.handoff import drafted, handoff, standing
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
 from sidecar.session.opening import warn_of_volatile_text
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
-from sidecar.session.values import NewSession, Opened, SessionSummary
+from sidecar.session.values import Handoff, NewSession, Opened, SessionSummary
 from sidecar.store.facts import StoredFact
 from sidecar.store.values import Owner
 from sidecar.tools.contract import Client
@@ -167,6 +168,24 @@ class Sessions:
         session.attach(watcher, client)
         return session.opened()
 
+    async def handoff(
+        self, session_id: SessionId, goal: str, client: Client, watcher: Watcher, *, go_on: bool
+    ) -> Handoff:
+        """Draft the first prompt of a session with a goal, and with `go_on` open one that knows.
+
+        Raises:
+            UnknownSession: there is no such session.
+            BadRequest: the goal is empty, or the folder of what is to go on is gone.
+        """
+        environment = await self._ready()
+        if not go_on:
+            return Handoff(*await handoff(environment, session_id, goal))
+        found = await standing(environment, session_id)
+        log = await bootstrap.go_on(environment, found, goal)
+        session = await self.get(log.row.id)
+        session.attach(watcher, client)
+        return Handoff(*drafted(found, goal), session.id)
+
     async def list(
         self, cwd: str | None, cursor: str | None, limit: int
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
@@ -314,7 +333,7 @@ class Sessions:
             state.owner = _told(owner)
             return False
         await self._read_again(state)
-        state.read_only, state.owner = False, None
+        state.read_only, state.owner, state.compared = False, None, False
         state.channel.skip_to(state.log.row.seq)
         await self._open[session_id].recover()
         return True

@@ -55,6 +55,7 @@ class State:
 
     `compact_now` is what a compaction would cost in USD, and the revision that this holds for;
     `instructions` and what was `learned` are as they were read last, `None` before that.
+    `compared` says that the workspace was compared with the log since the session was opened.
     """
 
     environment: Environment
@@ -71,6 +72,7 @@ class State:
     compact_now: tuple[int, str | None] = (-1, None)
     instructions: tuple[Instruction, ...] | None = None
     learned: str | None = None
+    compared: bool = False
 
     @property
     def store(self) -> Store:

@@ -90,3 +90,12 @@ class Recalled:
     content: str
     total_bytes: int
     next_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Handoff:
+    """A first prompt to edit, the files that bear on its goal, and the session if one was made."""
+
+    draft: str
+    files: tuple[str, ...]
+    session_id: SessionId | None = None

@@ -985,7 +985,7 @@ export interface DaemonRequests {
   "daemon/status": { params: DaemonStatusParams; result: DaemonStatusResult };
   /** Branch off a session; the new one is open and shares what the other's cache holds. */
   "session/fork": { params: SessionForkParams; result: SessionForkResult };
-  /** Draft the first prompt of a session that goes on with a goal. Not built yet. */
+  /** Draft the first prompt of a session that goes on with a goal, or open one. */
   "session/handoff": { params: SessionHandoffParams; result: SessionHandoffResult };
   /** Write a session out. Not built yet. */
   "session/export": { params: SessionExportParams; result: SessionExportResult };

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from sidecar.core.parts import Json, MessageId, SessionId
+from sidecar.core.parts import Json, JsonObject, MessageId, SessionId
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
-from sidecar.wire.messages import SessionForkParams
+from sidecar.wire.messages import SessionForkParams, SessionHandoffParams
 from sidecar.wire.methods.session import given
 from sidecar.wire.protocol import Handler, Ticket
 
@@ -23,4 +23,17 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         )
         return {"sessionId": made.session_id, "revision": made.revision}
 
-    return {"session/fork": fork}
+    async def handoff(connection: Connection, params: SessionHandoffParams, _: Ticket) -> Json:
+        given_on = await sessions.handoff(
+            SessionId(params.session_id),
+            params.goal,
+            connection,
+            connection.watch,
+            go_on=params.go_on is True,
+        )
+        told: JsonObject = {"draft": given_on.draft, "files": list(given_on.files)}
+        if given_on.session_id is not None:
+            told["sessionId"] = given_on.session_id
+        return told
+
+    return {"session/fork": fork, "session/handoff": handoff}

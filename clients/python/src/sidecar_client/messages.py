@@ -1444,12 +1444,12 @@ METHODS: dict[str, Method] = {
             _READ,
             "Branch off a session; the new one is open and shares what the other's cache holds.",
         ),
-        _later(
+        _ask(
             "session/handoff",
             SessionHandoffParams,
             SessionHandoffResult,
-            (-32010, -32020, -32030),
-            "Draft the first prompt of a session that goes on with a goal.",
+            _READ,
+            "Draft the first prompt of a session that goes on with a goal, or open one.",
         ),
         _later(
             "session/export",
