@@ -1,5 +1,6 @@
 """Configuration: precedence, what a workspace may not do, and errors that say where."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from sidecar.config import (
     OPTIONS,
     Config,
+    Delegate,
     Layer,
     Permissions,
     Problem,
@@ -85,6 +87,27 @@ def test_environment_goes_before_files_and_the_client_before_both(tmp_path: Path
     assert config.provider.api_key == KEY
     assert config.provider.base_url == "http://env"
     assert config.provider.name == "file"
+
+
+def test_what_a_subtask_may_take(tmp_path: Path) -> None:
+    config, problems = loaded(
+        tmp_path,
+        user="delegate = {steps = 5, cost = 0.1}",
+        options={"delegate": {"tokens": 5000, "cost": "0.25"}},
+    )
+    assert problems == ()
+    assert config.delegate == Delegate(5, 5000, Decimal("0.25"))
+    assert Config().delegate == Delegate(50, None, None)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"steps": 0}, {"tokens": 10}, {"cost": 0}, {"cost": "much"}, {"cost": True}, {"cost": "nan"}],
+)
+def test_what_no_subtask_can_be_held_to(wrong: dict[str, object]) -> None:
+    config, problems = merge([Layer("user", {"delegate": wrong})])
+    assert config.delegate == Delegate()
+    assert [problem.path for problem in problems] == [f"delegate.{next(iter(wrong))}"]
 
 
 def test_an_untrusted_workspace_configures_nothing(tmp_path: Path) -> None:

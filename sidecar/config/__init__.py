@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -41,6 +42,18 @@ class Permissions:
 
     allow: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delegate:
+    """What one subtask may take: model calls, tokens in all its requests and answers, USD.
+
+    `None` is as many as its steps need. What is nearly used up leaves it one step for its report.
+    """
+
+    steps: int = 50
+    tokens: int | None = None
+    cost: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +117,8 @@ class Config:
     """Who answers, and with which key."""
     retry: Retry = field(default_factory=Retry)
     """How failed model calls are tried again."""
+    delegate: Delegate = field(default_factory=Delegate)
+    """What a subtask may take that the model hands to a child session."""
     permissions: Permissions = field(default_factory=Permissions)
     """What need not be asked, and what is never done."""
     preserve: Mapping[str, Preserve] = field(default_factory=dict)
@@ -159,10 +174,12 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
                 problems.append(problem)
     provider = Provider(**_table("provider", chosen))  # type: ignore[arg-type] # read by READERS
     retry = Retry(**_table("retry", chosen))  # type: ignore[arg-type] # read by READERS
+    delegate = Delegate(**_table("delegate", chosen))  # type: ignore[arg-type] # read by READERS
     permissions = Permissions(**_table("permissions", chosen))  # type: ignore[arg-type] # same
     plain = {key: value for key, value in chosen.items() if "." not in key}
     plain.setdefault("model", default_model(bool(provider.api_key or provider.base_url)))
-    config = Config(provider=provider, retry=retry, permissions=permissions, **plain)  # type: ignore[arg-type] # same
+    tables = {"provider": provider, "retry": retry, "delegate": delegate}
+    config = Config(permissions=permissions, **tables, **plain)  # type: ignore[arg-type] # same
     return config, tuple(problems)
 
 
@@ -293,7 +310,7 @@ def _camel(name: str) -> str:
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
 
 
-_TABLES = frozenset({"provider", "retry", "permissions"})
+_TABLES = frozenset({"provider", "retry", "delegate", "permissions"})
 _OWN = frozenset({"data_dir", "workspace_trusted", "log", "permissions.allow"})
 """What a workspace may not set for itself, beside everything of the provider."""
 _VARIABLES = {"SIDECAR_DATA_DIR": "data_dir", "SIDECAR_LOG": "log"}

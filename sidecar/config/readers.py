@@ -1,6 +1,7 @@
 """How each setting is read: what its value may be, and what to say when it is something else."""
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
@@ -69,6 +70,18 @@ def _count(least: int, most: int = 1_000_000_000) -> "Reader":
         return value
 
     return read
+
+
+def _dollars(value: object) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise ValueError(f"must be an amount of USD, not {kind_of(value)}.")  # noqa: TRY004 - same
+    try:
+        amount = Decimal(str(value).strip())
+    except InvalidOperation:
+        raise ValueError("must be an amount of USD, such as 0.50.") from None
+    if not amount.is_finite() or amount <= 0:
+        raise ValueError("must be more than 0 USD.")
+    return amount
 
 
 def _folder(value: object) -> Path:
@@ -146,6 +159,9 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "provider.api_key": _secret,
         "retry.attempts": _count(1, 20),
         "retry.cap_ms": _count(0, 3_600_000),
+        "delegate.steps": _count(1, 10_000),
+        "delegate.tokens": _count(1000),
+        "delegate.cost": _dollars,
         "permissions.allow": _list,
         "permissions.reject": _list,
         "preserve": _preserve,

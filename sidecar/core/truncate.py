@@ -1,5 +1,6 @@
 """Cutting a long output at its source: the model sees an end or both, and how to read the rest."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -51,6 +52,19 @@ def cut(
     above = "" if not head or head.endswith("\n") else "\n"
     shown = f"{head}{above}{note}\n{tail}" if tail else f"{head}{above}{note}"
     return Cut(shown, cut=True, total_lines=total, total_bytes=len(data))
+
+
+def cut_to_tokens(
+    text: str, most: int, tokens: Callable[[str], int], *, keep: Keep = "both", part_id: str = ""
+) -> Cut:
+    """Keep what `tokens` counts as at most `most`, the note about what was left out included."""
+    piece = cut(text, keep=keep, part_id=part_id)
+    room = len(piece.text.encode("utf-8", "surrogatepass"))
+    while room and (size := tokens(piece.text)) > most:
+        # A little less than would be in proportion, so that a few rounds do.
+        room = room * most * 9 // (size * 10)
+        piece = cut(text, max_bytes=room, keep=keep, part_id=part_id)
+    return piece
 
 
 def _note(left_out: bytes, offset: int, part_id: str) -> str:

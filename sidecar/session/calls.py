@@ -18,7 +18,7 @@ from sidecar.core.parts import (
     ToolState,
 )
 from sidecar.core.prompt import ToolSpec
-from sidecar.core.truncate import MAX_BYTES, cut
+from sidecar.core.truncate import MAX_BYTES, cut, cut_to_tokens
 from sidecar.session.context import TurnContext
 from sidecar.session.events import PlanChanged, ToolChanged, ToolOutputChunk
 from sidecar.session.permissions import Answer
@@ -158,7 +158,11 @@ async def _perform(call: _Call, spec: ToolSpec, wanted: Access) -> CallsEnd:
 def _output(call: _Call, spec: ToolSpec, answer: ToolAnswer) -> Output:
     """Cut the answer at the source; what was cut is stored whole."""
     limit = MAX_BYTES if spec.output_limit is None else spec.output_limit
-    piece = cut(answer.text, max_bytes=limit, keep=kept_end(spec), part_id=call.part.id)
+    keep, name = kept_end(spec), call.part.id
+    piece = cut(answer.text, max_bytes=limit, keep=keep, part_id=name)
+    if answer.most_tokens is not None:
+        count = call.turn.view.tokens
+        piece = cut_to_tokens(answer.text, answer.most_tokens, count, keep=keep, part_id=name)
     whole = None
     if piece.cut:
         whole = call.turn.log.put_blob(answer.text.encode("utf-8", "surrogatepass"))
@@ -214,6 +218,7 @@ def _context(call: _Call, granted: tuple[str, ...]) -> ToolContext:
         recall=recall,
         environment=turn.environment,
         granted=granted,
+        delegate=turn.delegate,
     )
 
 

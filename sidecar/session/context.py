@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Protocol
 
 from sidecar.core.parts import JsonObject, MessageId, Millis, PartId, SessionId, TurnId, Usage
-from sidecar.core.prompt import ToolSpec
+from sidecar.core.prompt import Purpose, ToolSpec
 from sidecar.model.contract import Model
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
@@ -18,7 +18,7 @@ from sidecar.session.permissions import Permissions
 from sidecar.session.trust import Trust
 from sidecar.session.values import Recalled
 from sidecar.session.view import View
-from sidecar.tools.contract import Client, PermissionOption
+from sidecar.tools.contract import Client, Delegate, PermissionOption
 from sidecar.workspace.buffers import Buffers
 
 
@@ -63,7 +63,8 @@ class TurnContext:
     streams, `cold` while others that begin alike may have to wait for it. `goes_on`: a
     turn in whose middle the context was rewritten goes on by itself. `price` gives what usage
     costs in USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable`
-    tokens are not cached.
+    tokens are not cached. `purpose` is what its requests are for; `delegate` has a child session
+    do something.
     """
 
     session_id: SessionId
@@ -92,6 +93,8 @@ class TurnContext:
     gate: asyncio.Lock
     cold: ColdGate
     goes_on: bool = True
+    purpose: Purpose = "turn"
+    delegate: Delegate | None = None
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
         """Ask the user, through the editor that is connected now."""

@@ -1,6 +1,7 @@
 """A session's permissions: the rules so far, and asking the user where they say to."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
@@ -21,18 +22,33 @@ class Answer(Enum):
     dismissed = "dismissed"
 
 
+@dataclass(slots=True)
+class _Book:
+    rules: Rules
+
+
 class Permissions:
     """What this session may do. `always` answers are remembered while it is open."""
 
     def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+        self._book = _Book(rules)
         self.loops_allowed = False
+
+    def for_subtask(self) -> "Permissions":
+        """Give the same rules for a subtask, now and as they will be answered.
+
+        The user is asked in this session's name, so that an `always` holds for it as a whole.
+        Going round in circles is asked about anew.
+        """
+        other = Permissions(self._book.rules)
+        other._book = self._book
+        return other
 
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> Answer | str:
         """Decide on a call, asking if need be; a string is why a rule refuses it."""
-        decision = decide(spec, wanted, self._rules, trusted)
+        decision = decide(spec, wanted, self._book.rules, trusted)
         match decision:
             case Allow():
                 return Answer.allowed
@@ -56,5 +72,5 @@ class Permissions:
             return Answer.dismissed
         allowed = option.kind.startswith("allow")
         if option.kind.endswith("always") and asked.remember_key:
-            self._rules = remember(self._rules, asked.remember_key, allowed)
+            self._book.rules = remember(self._book.rules, asked.remember_key, allowed)
         return Answer.allowed if allowed else Answer.refused

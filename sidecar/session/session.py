@@ -106,20 +106,21 @@ class Session:
 
     def attach(self, watcher: Watcher, client: Client) -> None:
         """Let a connection see what happens from now on, and answer what a turn asks."""
-        self._clients = [(w, c) for w, c in self._clients if w is not watcher]
+        self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._clients.append((watcher, client))
         self._state.channel.attach(watcher)
 
     def detach(self, watcher: Watcher) -> None:
         """Forget a connection."""
-        self._clients = [(w, c) for w, c in self._clients if w is not watcher]
+        self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._state.channel.detach(watcher)
 
     def watchers(self) -> tuple[Watcher, ...]:
         """Give who watches, through whichever connection."""
         return tuple(watcher for watcher, _ in self._clients)
 
-    def _client(self) -> Client:
+    def client(self) -> Client:
+        """Give who answers what a turn asks; raises `Cancelled` when nobody is there."""
         if not self._clients:
             raise Cancelled("no editor is connected to this session any more")
         return self._clients[-1][1]
@@ -166,6 +167,12 @@ class Session:
         else:
             self._line.append(waiting)
             self._inbox.put_nowait(waiting)
+
+    def remind(self, words: str) -> None:
+        """Tell the model something before the running turn's next step."""
+        if self._turn_id is not None:
+            part = TextPart(self._state.clock.part_id(), words, "steer")
+            self._steering.add(self._user_message(self._turn_id, (part,)))
 
     def cancel(self) -> None:
         """Stop the running turn and those in line.
@@ -319,7 +326,7 @@ class Session:
         return result_of(state, turn.turn_id, message.id, end)
 
     def _turn_context(self, turn_id: TurnId) -> TurnContext:
-        about = self.rewriting, self._client, self.recall, self._show_meter
+        about = self.rewriting, self.client, self.recall, self._show_meter
         return surroundings(self._state, turn_id, *about)
 
     # --- pieces ------------------------------------------------------------------------------

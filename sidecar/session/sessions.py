@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -10,6 +11,7 @@ from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session import bootstrap, instructions, learning
 from sidecar.session.composing import compose
+from sidecar.session.delegating import delegate
 from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.forking import fork
 from sidecar.session.founding import found, parent_of
@@ -106,11 +108,11 @@ class Sessions:
 
     async def shutdown(self) -> None:
         """Stop every turn, make every log whole and durable, give up the leases."""
-        for session in self._open.values():
+        for session in tuple(self._open.values()):
             await session.end()
         with suppress(TimeoutError):
             async with asyncio.timeout(SHUTDOWN):
-                for session in self._open.values():
+                for session in tuple(self._open.values()):
                     await session.ended()
         environment = self._environment
         if environment is not None:
@@ -148,9 +150,7 @@ class Sessions:
             StorageFailed: the store cannot keep it.
         """
         environment = await self._ready()
-        log = await found(environment, request)
-        await environment.store.acquire(log.row.id, self._owner)
-        session = self._start(self._state(environment, log, read_only=False, owner=None))
+        session = await self._begin(await found(environment, request))
         session.attach(watcher, client)
         warn_of_volatile_text(session.state)
         return session.opened()
@@ -231,6 +231,10 @@ class Sessions:
                 watcher(event)
         else:
             session.attach(watcher, client)
+        if self._open.get(session_id) is not session:
+            # The session of a subtask that ended while its history was shown.
+            session = await self.get(session_id)
+            session.attach(watcher, client)
         return session.opened()
 
     async def get(self, session_id: SessionId) -> Session:
@@ -266,7 +270,8 @@ class Sessions:
             return
         await session.end()
         await session.ended()
-        await environment.store.release(session_id, self._owner.token)
+        if session_id not in self._open:
+            await environment.store.release(session_id, self._owner.token)
 
     async def delete(self, session_id: SessionId) -> None:
         """Remove a session with everything that only it held."""
@@ -311,8 +316,14 @@ class Sessions:
         for watcher in {w for s in self._open.values() for w in s.watchers()}:
             watcher(event)
 
+    async def _begin(self, log: SessionLog) -> Session:
+        environment = await self._ready()
+        await environment.store.acquire(log.row.id, self._owner)
+        return self._start(self._state(environment, log, read_only=False, owner=None))
+
     def _start(self, state: State) -> Session:
         session = Session(state, self._busy_changed)
+        state.delegate = partial(delegate, session, self._begin, self.close)
         assert self._group is not None
         session.start(self._group)
         self._open[session.id] = session

@@ -19,6 +19,7 @@ from sidecar.session.trust import Trust
 from sidecar.session.view import View
 from sidecar.session.views import Views
 from sidecar.store.journal import Store
+from sidecar.tools.contract import Client, Delegate
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
 from sidecar.workspace.instructions_watch import InstructionsWatch
@@ -49,10 +50,19 @@ class Environment:
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What binds a session while it does a subtask: who is asked, and how many steps it has."""
+
+    client: Callable[[], Client]
+    max_steps: int
+
+
 @dataclass(slots=True)
 class State:
     """One session's parts. `owner` says who writes it when `read_only`.
 
+    `subtask` binds it while it works for another; `delegate` has a child session work for it.
     `compact_now` is what a compaction would cost in USD, and the revision that this holds for;
     `instructions` and what was `learned` are as they were read last, `None` before that.
     `compared` says that the workspace was compared with the log since the session was opened.
@@ -69,6 +79,8 @@ class State:
     take_over: Callable[[], Awaitable[bool]]
     read_only: bool = False
     owner: JsonObject | None = None
+    subtask: Bound | None = None
+    delegate: Delegate | None = None
     compact_now: tuple[int, str | None] = (-1, None)
     instructions: tuple[Instruction, ...] | None = None
     learned: str | None = None

@@ -76,7 +76,11 @@ def is_empty(step: StepEnd) -> bool:
 
 async def _stream(turn: TurnContext) -> StepEnd:
     request = ModelRequest(
-        turn.view.static.model, turn.view.prompt(turn.log), turn.max_tokens, turn.effort
+        turn.view.static.model,
+        turn.view.prompt(turn.log),
+        turn.max_tokens,
+        turn.effort,
+        turn.purpose,
     )
     async with wait_if_cold(turn.cold, turn.view, request, turn.min_cacheable) as begun:
         attempt = _Attempt(turn, request)

@@ -21,7 +21,8 @@ def surroundings(
     recall: Recall,
     meter_changed: Callable[[], None],
 ) -> TurnContext:
-    """Give the surroundings of a turn that begins now."""
+    """Give the surroundings of a turn that begins now; while it does a subtask, that binds it."""
+    bound = state.subtask
     return TurnContext(
         session_id=state.log.row.id,
         turn_id=turn_id,
@@ -36,11 +37,11 @@ def surroundings(
         model=state.model(),
         max_tokens=state.max_tokens(),
         effort=state.setting("effort"),
-        max_steps=state.config.max_steps,
+        max_steps=state.config.max_steps if bound is None else bound.max_steps,
         price=state.price,
         tools={tool.name: tool for tool in state.view.static.tools},
         permissions=state.permissions,
-        client=client,
+        client=client if bound is None else bound.client,
         buffers=state.buffers,
         recall=recall,
         environment=state.environment.variables,
@@ -48,5 +49,8 @@ def surroundings(
         make_room=rewriting.make_room,
         gate=rewriting.gate,
         cold=state.environment.cold,
-        goes_on=state.log.row.settings.get("autoContinue") is not False,
+        # Nobody is there who could tell a subtask to go on.
+        goes_on=bound is not None or state.log.row.settings.get("autoContinue") is not False,
+        purpose="turn" if bound is None else "subtask",
+        delegate=state.delegate,
     )

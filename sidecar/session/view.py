@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
+from math import ceil
 
 from sidecar.core import cache
 from sidecar.core import view as core_view
@@ -106,6 +107,10 @@ class View:
         for block in static.system:
             raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
         self._static_raw = raw
+
+    def tokens(self, text: str) -> int:
+        """Count a text as the model does, as far as is known."""
+        return ceil(self._count(text) * self.calibration.factor)
 
     def trust(self, calibration: Calibration, bias: int) -> None:
         """Count as before a restart."""

@@ -24,7 +24,31 @@ def _schema(properties: JsonObject, *required: str) -> JsonObject:
 
 _PATH = _string("Absolute, or relative to the workspace.")
 
+DELEGATE = "delegate"
+
 BUILTIN: tuple[ToolSpec, ...] = (
+    ToolSpec(
+        name=DELEGATE,
+        description=(
+            "Have a child agent do a task of its own: search through much text, find something "
+            "out, make a change that stands by itself. Only its report comes back, at most 2,000 "
+            "tokens, so what it reads takes no room here. It knows nothing of this conversation: "
+            "say all that it needs, and what to report. Several in one step run side by side."
+        ),
+        input_schema=_schema(
+            {
+                "task": _string("What to do, and what to report, complete in itself."),
+                "context": _string("What it should know: paths, findings, constraints."),
+                "tools": {
+                    "type": "array",
+                    "items": _STRING,
+                    "description": "The only tools it may use, of yours. Default: all of them.",
+                },
+            },
+            "task",
+        ),
+        kind="other",
+    ),
     ToolSpec(
         name="edit_file",
         description=(

@@ -67,6 +67,7 @@ class ToolAnswer:
     """What a tool gives back, before its output is cut and stored.
 
     `text` is the complete output. `metadata` is for people and the ledger (`exitCode`, `diff`).
+    `most_tokens` bounds what the model is shown of it, beside the usual limits.
     """
 
     text: str
@@ -74,6 +75,33 @@ class ToolAnswer:
     title: str = ""
     metadata: JsonObject = field(default_factory=dict)
     media: tuple[Media, ...] = ()
+    most_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """Work for a child session, which begins with nothing but this.
+
+    `tools` are the only ones that it may have, of its parent's; `None` leaves it all of them.
+    """
+
+    task: str
+    context: str = ""
+    tools: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskEnd:
+    """What came of a subtask, and what that took: model calls, and USD (`None`: nobody knows).
+
+    `failed` says why it did not end well, and then `report` is what it had found so far.
+    """
+
+    session_id: SessionId
+    report: str
+    steps: int
+    cost: str | None
+    failed: str = ""
 
 
 Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[str]]
@@ -81,6 +109,9 @@ Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[str]]
 
 Progress: TypeAlias = Callable[[str], None]
 """Called with more of a running tool's output; what it is given is shown, not stored."""
+
+Delegate: TypeAlias = Callable[[Subtask, str, Progress], Awaitable[SubtaskEnd]]
+"""(subtask, id of the call that asks for it, progress) -> what came of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +139,8 @@ class ToolContext:
 
     `cwd` is the workspace's root. `environment` is the daemon's own; a shell gets it without
     what looks like a key. `granted` are the paths outside of the workspace that the user allowed
-    for this call: `Access.outside`, once permission was given.
+    for this call: `Access.outside`, once permission was given. `delegate` has a child session do
+    something; `None` where there can be none.
     """
 
     session_id: SessionId
@@ -121,6 +153,7 @@ class ToolContext:
     recall: Recall
     environment: Mapping[str, str]
     granted: tuple[str, ...] = ()
+    delegate: Delegate | None = None
 
 
 Tool: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[ToolAnswer]]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sidecar.core.prompt import ToolSpec
+from sidecar.tools.catalogue import DELEGATE
 from sidecar.tools.contract import Access, PermissionOption
 
 _ASKING = ("edit", "execute")
@@ -65,20 +66,23 @@ _ONCE = (
 def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Decision:
     """Decide on a call. Reading inside the workspace, todo and recall are free.
 
-    An untrusted workspace refuses our own tools that edit or execute. A client's tools run in
-    the client, so those only ask.
+    A subtask touches nothing by itself but spends, so that it asks, trusted or not. An untrusted
+    workspace refuses our own tools that edit or execute. A client's tools run in the client, so
+    those only ask.
     """
     if access.problem:
         return Allow()
-    asking = access.kind in _ASKING
-    if asking and not trusted and spec.origin == "builtin":
+    ours = spec.origin == "builtin"
+    acting = access.kind in _ASKING
+    if acting and not trusted and ours:
         return Refuse(
             "This workspace is not trusted, so nothing is run or changed in it. Tell the user, "
             "who can trust it in the editor (workspaceTrusted)."
         )
     if any(_matches(rule, spec, access, _ANY, some=True) for rule in rules.reject):
         return Refuse("A rule of the user rejects this call. Do it another way, or ask the user.")
-    if not asking and not access.outside:
+    spending = ours and spec.name == DELEGATE
+    if not (acting or spending or access.outside):
         return Allow()
     if _allowed(spec, access, rules.allow):
         return Allow()

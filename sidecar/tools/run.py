@@ -10,8 +10,9 @@ from sidecar.core.errors import BadRequest, Cancelled, SidecarError
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt import ToolSpec
 from sidecar.tools import inputs
-from sidecar.tools.catalogue import BY_NAME, signature
+from sidecar.tools.catalogue import BY_NAME, DELEGATE, signature
 from sidecar.tools.contract import Access, Tool, ToolAnswer, ToolContext
+from sidecar.tools.delegate import delegate, read_subtask, title_of
 from sidecar.tools.edit import edit_file, write_file
 from sidecar.tools.find import list_files, search
 from sidecar.tools.read import read_file
@@ -22,6 +23,7 @@ from sidecar.workspace.paths import display, locate, printable
 
 TOOLS: Mapping[str, Tool] = MappingProxyType(
     {
+        DELEGATE: delegate,
         "edit_file": edit_file,
         "list_files": list_files,
         "read_file": read_file,
@@ -91,6 +93,8 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
     command = inputs.optional_text(given, "command") or "" if spec.name == "shell" else ""
     if spec.name == "shell" and not command.strip():
         raise BadRequest("`command` is empty.", "input.command")
+    if spec.name == DELEGATE:
+        return Access(spec.kind, title_of(read_subtask(given)))
     if spec.name not in _VERBS and not command:
         return Access(spec.kind, spec.name)
     path = inputs.optional_text(given, "cwd" if command else "path")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.truncate import Cut, Keep, cut
+from sidecar.core.truncate import Cut, Keep, cut, cut_to_tokens
 
 KEEPS: tuple[Keep, ...] = ("head", "tail", "both")
 TEXTS = st.text(alphabet=st.sampled_from("ab\n\né漢😀"), max_size=200)
@@ -76,3 +76,22 @@ def test_much_text_is_cut_fast(keep: Keep) -> None:
     result = cut("x" * 99 + "\n" + ("y" * 99 + "\n") * 100_000, keep=keep)
     assert len(result.text) <= 50 * 1024 + 200
     assert result.total_lines == 100_001
+
+
+@given(TEXTS, st.integers(20, 60), st.sampled_from(KEEPS))
+def test_tokens_are_a_limit_of_the_note_too(text: str, most: int, keep: Keep) -> None:
+    result = cut_to_tokens(text, most, len, keep=keep)
+    if len(text) <= most:
+        assert result == cut(text)
+    else:
+        assert result.cut
+        # The note alone may be longer than a limit as small as this.
+        assert len(result.text) <= max(most, 45)
+
+
+def test_what_is_cut_to_tokens_says_how_to_read_on() -> None:
+    shown = cut_to_tokens("some words\n" * 400, 200, len, part_id="part_7").text
+    assert shown.startswith("some words\n")
+    assert shown.endswith("some words\n")
+    assert 120 < len(shown) <= 200
+    assert 'recall {"id": "part_7", "offset": ' in shown

@@ -17,6 +17,7 @@ def test_the_catalogue_is_sorted_and_complete() -> None:
     assert names == sorted(names)
     assert set(names) == set(TOOLS)
     assert {spec.name: signature(spec) for spec in BUILTIN} == {
+        "delegate": "{task, context?, tools?}",
         "edit_file": "{path, oldText, newText, replaceAll?}",
         "list_files": "{path?, pattern?}",
         "read_file": "{path, offset?, limit?}",

@@ -1,0 +1,65 @@
+"""`delegate`: a task of its own for a child session, of which only a report comes back."""
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.outcome import one_line
+from sidecar.core.parts import JsonObject
+from sidecar.tools.contract import Subtask, SubtaskEnd, ToolAnswer, ToolContext
+from sidecar.tools.inputs import kind, optional_text, text
+
+MOST_TOKENS = 2_000
+"""What a report may take of the context that it was meant to spare."""
+_TITLE = 80
+
+
+async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
+    """Run the subtask and give its report; `metadata` is `{sessionId, cost, steps}`.
+
+    When it did not end well, the error says why first, and then what it had found so far.
+    """
+    subtask = read_subtask(given)
+    if context.delegate is None:
+        raise BadRequest("Nothing can be delegated here: do it yourself.")
+    end = await context.delegate(subtask, context.call_id, context.progress)
+    return ToolAnswer(
+        end.report if not end.failed else _told(end),
+        is_error=bool(end.failed),
+        title=title_of(subtask),
+        metadata={"sessionId": end.session_id, "cost": end.cost, "steps": end.steps},
+        most_tokens=MOST_TOKENS,
+    )
+
+
+def read_subtask(given: JsonObject) -> Subtask:
+    """Read a call's input.
+
+    Raises:
+        BadRequest: the task is empty, or a field is not of its type.
+    """
+    task = text(given, "task").strip()
+    if not task:
+        raise BadRequest("`task` is empty: say what to do and what to report.", "input.task")
+    context = (optional_text(given, "context") or "").strip()
+    return Subtask(task, context, _names(given))
+
+
+def title_of(subtask: Subtask) -> str:
+    """Give the line by which people know a subtask."""
+    return f"Delegate {one_line(subtask.task, _TITLE)}"
+
+
+def _names(given: JsonObject) -> tuple[str, ...] | None:
+    names = given.get("tools")
+    if names is None:
+        return None
+    if not isinstance(names, list):
+        raise BadRequest(f"`tools` must be an array of names, not {kind(names)}.", "input.tools")
+    for index, name in enumerate(names):
+        if not isinstance(name, str):
+            message = f"`tools` must hold names, not {kind(name)}."
+            raise BadRequest(message, f"input.tools[{index}]")
+    return tuple(str(name) for name in names)
+
+
+def _told(end: SubtaskEnd) -> str:
+    found = f"\n\nWhat it had found so far:\n{end.report}" if end.report else ""
+    return f"The subtask did not end well: {end.failed}{found}"
