@@ -36,6 +36,10 @@ def test_what_nobody_knows_is_no_drift() -> None:
     assert drift(FILES, "", {}, "main") == ()
 
 
+def test_a_file_that_was_deleted_and_cannot_be_read_is_there_again() -> None:
+    assert drift(FILES, "", {"gone.py": ""}, "") == ("gone.py was deleted and is there again.",)
+
+
 def test_of_very_many_the_first_are_named_and_the_others_counted() -> None:
     files = [File(f"{n}.py", "edited", ("edited",), T, hash="1") for n in range(100)]
     told = drift(files, "", {file.path: None for file in files}, "")

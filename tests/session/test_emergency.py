@@ -8,8 +8,11 @@ import pytest
 
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import ToolPart
+from sidecar.core.plan import tokens_of
+from sidecar.session.emergency import drop_oldest
 from sidecar.session.events import EpochChanged
 from sidecar.session.values import PromptRequest
+from tests.core.policies.situations import situation
 from tests.fakes.scripted_model import says
 from tests.session.conftest import Desk
 from tests.session.work import Worker
@@ -52,6 +55,25 @@ async def test_the_oldest_half_of_the_turns_goes(desk: Desk) -> None:
     await worker.session.rewriting.undo(change.compaction_id)
     again = json.dumps((await worker.session.rewriting.preview(())).body)
     assert all(f"Typed {number}." in again for number in range(6))
+
+
+def test_what_failed_in_the_half_that_goes_is_told_by_its_note() -> None:
+    steps = "C900!:bash(make) A9; U10 C900:bash(ls) A9; U10 C900; A9; U10 C900; C9; C9"
+    plan = drop_oldest(situation(f"U10 {steps}", overflow=True))
+    assert plan is not None
+    assert "- bash make → " in plan.note
+    assert plan.note_tokens == tokens_of(plan.note)
+    freed = sum(change.tokens_before - change.tokens_after for change in plan.changes)
+    assert plan.tokens_after == plan.tokens_before - freed + plan.note_tokens
+
+
+def test_the_last_rung_frees_room_however_much_has_failed() -> None:
+    steps = " ".join(f"C60!:bash(command-number-{number});" for number in range(900))
+    given = situation(f"U10 {steps} U10 C9; C9; C9", overflow=True, window=64_000)
+    plan = drop_oldest(given)
+    assert plan is not None
+    assert plan.note_tokens < 64_000 // 7
+    assert "command-number-899 " in plan.note
 
 
 async def test_one_long_turn_loses_its_oldest_steps(desk: Desk) -> None:
