@@ -10,9 +10,15 @@ from msgspec import UNSET, UnsetType
 from sidecar_client.connection import INTERNAL_ERROR, Connection
 from sidecar_client.errors import SidecarError
 from sidecar_client.messages import (
+    ContextCompactParams,
+    ContextCompactResult,
     ContextMeterParams,
+    ContextPreviewParams,
+    ContextPreviewResult,
     ContextRecallParams,
     ContextRecallResult,
+    ContextUndoCompactionParams,
+    ContextUndoCompactionResult,
     DaemonStatusParams,
     DaemonStatusResult,
     Empty,
@@ -160,10 +166,9 @@ class Client:
 
         A turn that fails is a result too (`stop_reason == "error"`).
         """
-        blocks = [{"type": "text", "text": prompt}] if isinstance(prompt, str) else prompt
         params = SessionPromptParams(
             session_id=session_id,
-            prompt=[dict(block) for block in blocks],
+            prompt=_blocks(prompt),
             context=UNSET if context is None else dict(context),
             steer=steer or UNSET,
             expected_revision=_given(expected_revision),
@@ -199,9 +204,48 @@ class Client:
         )
         return await self._call("context/recall", params, ContextRecallResult)
 
+    async def preview(
+        self, session_id: str, prompt: str | Sequence[Mapping[str, Any]] | None = None
+    ) -> ContextPreviewResult:
+        """Show the provider's request as it would be sent, with this prompt or as it stands."""
+        params = ContextPreviewParams(
+            session_id=session_id, prompt=UNSET if prompt is None else _blocks(prompt)
+        )
+        return await self._call("context/preview", params, ContextPreviewResult)
+
     async def status(self) -> DaemonStatusResult:
         """Ask how the daemon is."""
         return await self._call("daemon/status", DaemonStatusParams(), DaemonStatusResult)
+
+    # --- making room -------------------------------------------------------------------------
+
+    async def compact(
+        self,
+        session_id: str,
+        *,
+        strategy: str | None = None,
+        instructions: str | None = None,
+        dry_run: bool = False,
+        summary: bool = False,
+        expected_revision: int | None = None,
+    ) -> ContextCompactResult:
+        """Make room now; a dry run only answers the plan, with `summary` its summary too (paid)."""
+        params = ContextCompactParams(
+            session_id=session_id,
+            strategy=_given(strategy),
+            instructions=_given(instructions),
+            dry_run=dry_run or UNSET,
+            summary=summary or UNSET,
+            expected_revision=_given(expected_revision),
+        )
+        return await self._call("context/compact", params, ContextCompactResult)
+
+    async def undo_compaction(
+        self, session_id: str, compaction_id: str
+    ) -> ContextUndoCompactionResult:
+        """Take a compaction back: what it left out is shown again."""
+        params = ContextUndoCompactionParams(session_id=session_id, compaction_id=compaction_id)
+        return await self._call("context/undo_compaction", params, ContextUndoCompactionResult)
 
     # --- unsaved buffers ---------------------------------------------------------------------
 
@@ -238,6 +282,12 @@ class Client:
 
 def _given(value: T | None) -> T | UnsetType:
     return UNSET if value is None else value
+
+
+def _blocks(prompt: str | Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    if isinstance(prompt, str):
+        return [{"type": "text", "text": prompt}]
+    return [dict(block) for block in prompt]
 
 
 def _object(params: Any) -> Any:  # noqa: ANN401 - any JSON
