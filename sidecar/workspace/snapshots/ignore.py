@@ -51,18 +51,19 @@ class Patterns:
         self._deep = [(n, p) for n, p in enumerate(found) if not p.plain]
         self._any_plain = _any(p for _, p in self._plain)
         self._any_deep = _any(p for _, p in self._deep)
-        self._names: dict[tuple[str, bool], tuple[int, bool]] = {}
+        # Names come again and again, so most verdicts are looked up: of files, and of folders.
+        self._names: tuple[dict[bytes, tuple[int, bool]], ...] = ({}, {})
 
-    def verdict(self, relative: str, is_folder: bool) -> bool | None:
+    def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
         """Say whether a path relative to the file's folder is ignored; `None` without opinion."""
-        key = (relative.rpartition("/")[2], is_folder)
-        best = self._names.get(key)
+        known = self._names[is_folder]
+        best = known.get(name)
         if best is None:
-            best = _last(self._plain, self._any_plain, *key)
-            if len(self._names) < MOST_NAMES:
-                self._names[key] = best
+            best = _last(self._plain, self._any_plain, os.fsdecode(name), is_folder)
+            if len(known) < MOST_NAMES:
+                known[name] = best
         if self._deep:
-            deep = _last(self._deep, self._any_deep, relative, is_folder)
+            deep = _last(self._deep, self._any_deep, os.fsdecode(path), is_folder)
             if deep[0] > best[0]:
                 best = deep
         return best[1] if best[0] >= 0 else None
@@ -93,7 +94,7 @@ class Level:
 
     patterns: Patterns
     folder: bytes
-    above: str = ""
+    above: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +134,17 @@ class Rules:
             rules = rules.with_file(real / ".gitignore", folder)
         return rules
 
-    def with_file(self, path: Path, folder: bytes, above: str = "") -> Self:
+    def with_file(self, path: Path, folder: bytes, above: bytes = b"") -> Self:
         """Add the lines of a file."""
         lines = _lines(path)
         level = Level(Patterns(lines), folder, above)
         return replace(self, levels=(*self.levels, level)) if lines else self
 
     def _matches(self, path: bytes, is_folder: bool) -> bool:
-        text = os.fsdecode(path)
+        name = path.rpartition(b"/")[2]
         for level in reversed(self.levels):
-            # Names of bytes and of text differ in length, so the cut is made in bytes.
-            relative = text if not level.folder else os.fsdecode(path[len(level.folder) + 1 :])
-            verdict = level.patterns.verdict(level.above + relative, is_folder)
+            relative = path[len(level.folder) + 1 :] if level.folder else path
+            verdict = level.patterns.verdict(level.above + relative, name, is_folder)
             if verdict is not None:
                 return verdict
         return False
@@ -155,16 +155,31 @@ def root_rules(root: Path) -> Rules:
     around = [root, *root.parents]
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))
-    if at is None:
+    if at is None or _leaves_out(around[at], root):
+        # Who opens a folder that git ignores wants to see what is in it.
         rules = Rules((Level(_built_in(), b""),), own=own)
         return rules.with_file(root / ".gitignore", b"")
     above = os.fsencode(root.relative_to(around[at]).as_posix() + "/") if at else b""
     rules = _in_repository(Rules(own=own), around[at], b"", above)
     for folder in reversed(around[: at + 1]):
-        prefix = "" if folder == root else f"{root.relative_to(folder).as_posix()}/"
+        inner = "" if folder == root else f"{root.relative_to(folder).as_posix()}/"
+        prefix = os.fsencode(inner)
         rules = rules.with_file(folder / ".gitignore", b"", prefix)
     outside = tuple(folder / ".gitignore" for folder in around[1 : at + 1])
     return replace(rules, outside=(*rules.outside, *outside))
+
+
+def _leaves_out(top: Path, root: Path) -> bool:
+    """Tell whether a repository's own rules leave out a folder in it."""
+    if top == root:
+        return False
+    rules, folder = root_rules(top), b""
+    for name in map(os.fsencode, root.relative_to(top).parts):
+        folder = folder + b"/" + name if folder else name
+        if rules.ignored(folder, True):
+            return True
+        rules = rules.inside(top, folder, git=False, gitignore=True)
+    return False
 
 
 def _in_repository(rules: Rules, real: Path, folder: bytes, above: bytes = b"") -> Rules:
@@ -181,9 +196,7 @@ def _in_repository(rules: Rules, real: Path, folder: bytes, above: bytes = b"") 
         main = git
     files = (*_global_files(), main / "info/exclude")
     levels = tuple(
-        Level(Patterns(lines), folder, os.fsdecode(above))
-        for path in files
-        if (lines := _lines(path))
+        Level(Patterns(lines), folder, above) for path in files if (lines := _lines(path))
     )
     repository = Repository(git, folder, above)
     return replace(rules, levels=levels, repository=repository, outside=files)
@@ -218,8 +231,14 @@ def _pattern(line: str) -> Pattern | None:
     if parsed.include is None or parsed.regex is None:
         return None
     body = line.rstrip().removeprefix("!")
+    # As it comes, it fits what is below a match too; here the folders above were asked about.
+    text = parsed.regex.pattern.replace("?P<ps_d>", "?:")
+    for tail, end in (("(?:(?:/)|$)", r"\Z"), ("(?:/)", r"/\Z")):
+        if text.endswith(tail):
+            text = text.removesuffix(tail) + end
+            break
     return Pattern(
-        re.compile(parsed.regex.pattern.replace("?P<ps_d>", "?:")),
+        re.compile(text),
         parsed.include,
         body.endswith("/"),
         "/" not in body.removesuffix("/"),

@@ -256,16 +256,18 @@ class Scan:
             except OSError:
                 self._lose(join(folder, name))
                 continue
-            # The commonest case by far, so it makes no calls that it can do without.
+            # The commonest case by far, so it is written out. Whatever changes a file changes
+            # its time of change or its inode.
+            entry, mtime, ctime, inode, racy, _ = seen
             same = (
-                seen.ctime == found.st_ctime_ns
-                and seen.inode == found.st_ino
-                and unchanged(seen, found)
+                ctime == found.st_ctime_ns and inode == found.st_ino and mtime == found.st_mtime_ns
             )
+            if same and racy:
+                same = unchanged(seen, found)
+            if same and entry.mode & 0o170000 != 0o040000:
+                continue
             if name == b".gitignore" and not same:
                 return self._list(folder, True, False)
-            if same and not seen.entry.is_folder:
-                continue
             path = join(folder, name)
             if not same:
                 self._found(path, seen, found)

@@ -13,7 +13,7 @@ from sidecar.workspace.snapshots.state import State
 from sidecar.workspace.snapshots.tracked import read_tracked
 from sidecar.workspace.snapshots.unwatched import Unwatched
 
-PATTERNS = """
+PATTERNS = r"""
 *.log
 !keep.log
 build/
@@ -26,10 +26,10 @@ a/**/b
 !a/x/b
 *.py[co]
 # a comment
-\\#file
-\\!file
-trailing\\
-space at end\\ 
+\#file
+\!file
+trailing\
+space at end\\
 [abc]x
 [!abc]y
 foo/
@@ -40,7 +40,7 @@ ba?
 sub/*
 !sub/keep
 größe*
-\\
+\
 **
 """.split("\n")  # noqa: SIM905 - patterns are lines
 NAMES = [
@@ -109,11 +109,11 @@ def test_what_is_left_out_is_what_git_leaves_out(tmp_path: Path, seed: int) -> N
             git(root, "add", "-f", str(path))
     assert kept(root) == kept_by_git(root)
     inner = next(path for path in sorted(root.iterdir()) if path.is_dir() and path.name != ".git")
-    if kept(inner):
-        listed = {b"%s/%s" % (os.fsencode(inner.name), path) for path in kept(inner)}
-        assert listed == {
-            path for path in kept_by_git(root) if path.startswith(os.fsencode(inner.name) + b"/")
-        }
+    found = kept(inner)
+    if not root_rules(root)._matches(os.fsencode(inner.name), True):
+        prefix = os.fsencode(inner.name) + b"/"
+        below = {path for path in kept_by_git(root) if path.startswith(prefix)}
+        assert {prefix + path for path in found} == below
 
 
 def test_without_git_what_is_built_is_left_out(tmp_path: Path) -> None:
@@ -161,3 +161,12 @@ def test_rules_of_a_repository_around_hold_and_those_of_one_inside_are_its_own(
     outside = root_rules(root).outside
     assert tmp_path / "repo/.gitignore" in outside
     assert tmp_path / "repo/.git/info/exclude" in outside
+
+
+def test_a_folder_that_is_ignored_is_seen_when_it_is_opened(tmp_path: Path) -> None:
+    root = tmp_path / "repo/build/app"
+    root.mkdir(parents=True)
+    (tmp_path / "repo/.git").mkdir()
+    (tmp_path / "repo/.gitignore").write_text("build/**\n")
+    (root / "made").write_text("x")
+    assert kept(root) == {b"made"}
