@@ -15,6 +15,9 @@ from sidecar.core.plan import REWRITE_ID, Change, tokens_of
 from sidecar.core.units import Item, Unit
 from sidecar.core.view import Dropped, Excerpt, Shown, Truncated, shorten
 
+ASKED = "Asked by the user, oldest first:"
+DIRECTIVE = 800
+"""Characters of a typed message that is told whole."""
 FAILED, CHANGED, DELETED = "Failed, do not repeat:", "Changed: ", "Deleted: "
 QUOTED = 60
 """Characters of an error line that must be left of a shortened result, or the note tells it."""
@@ -29,6 +32,7 @@ class Room:
     is how many characters tell what was tried, and how it failed.
     """
 
+    asked: int = 1_500
     commands: int = 200
     names: int = 4_000
     prose: int = 700
@@ -62,6 +66,7 @@ def write_note(
     units = [unit for unit, _ in shown if unit.kind == "call"]
     sections = [
         head,
+        *_asked(shown, stays, room.asked),
         *_failures(shown, stays, room),
         *_files(units, stays),
         *_todo(units, hidden, stays, room.todo),
@@ -82,6 +87,26 @@ def failure_line(unit: Unit, most: int = LONGEST) -> str:
     """Say in one line what was tried and how it failed, with at most so many characters each."""
     tried, error = one_line(unit.argument, most), one_line(error_line(unit.text), most)
     return f"- {unit.tool} {tried} → {error}"
+
+
+def _asked(
+    shown: Sequence[tuple[Unit, Shown | None]], stays: Sequence[str], room: int
+) -> Iterator[str]:
+    """Say word for word what the user asked for that is out of view, the newest first chosen."""
+    told = "\n".join(stays)
+    gone = [unit.text for unit, how in shown if unit.kind == "typed" and isinstance(how, Dropped)]
+    lines = [f"- {text}" for text in dict.fromkeys(map(_directive, gone)) if text]
+    kept = list(_within((line for line in reversed(lines) if line not in told), room))[::-1]
+    if kept:
+        yield "\n".join((ASKED, *kept))
+
+
+def _directive(text: str) -> str:
+    """Give a typed message, its lines indented; of a long one both ends."""
+    text = text.strip()
+    if len(text) > DIRECTIVE:
+        text = f"{text[: DIRECTIVE // 2]} […] {text[-DIRECTIVE // 2 :]}"
+    return text.replace("\n", "\n  ")
 
 
 def _failures(

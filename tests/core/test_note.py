@@ -75,7 +75,20 @@ def lines(
 
 def test_nothing_to_tell_leaves_the_head_alone() -> None:
     assert note([]) == HEAD
-    assert lines(items("U10 X10 C10:read A3 R10", p3="short")) == []
+    assert lines(items("X10 C10:read A3 R10", p2="short")) == []
+
+
+def test_what_the_user_asked_for_is_told_word_for_word() -> None:
+    gone = items("U9 A3 U9 U9", p0="Never touch a.py.", p2="Two\nlines.", p3="x" * 2_000)
+    told = lines(gone)
+    assert told[:4] == [
+        "Asked by the user, oldest first:", "- Never touch a.py.", "- Two", "  lines."
+    ]  # fmt: skip
+    assert told[4].startswith("- xxx")
+    assert "[…]" in told[4]
+    assert len(told[4]) < 900
+    stays = items("L9", p0="[old]\n- Never touch a.py.")
+    assert "- Never touch a.py." not in lines([*stays, *gone[:1]], ["p0"])
 
 
 def test_every_failed_call_is_there_with_its_error_line_once() -> None:
@@ -185,7 +198,7 @@ def test_what_worked_before_the_first_change_has_a_note_of_its_own() -> None:
 def test_the_thread_of_what_was_said_is_told_in_its_order() -> None:
     gone = items("A9 A9 U9 R9 A9", p0=f"\n {LONG}\nmore", p1="too short", p4=f"{LONG * 3}")
     one = LONG * 3
-    assert lines(gone) == ["Said:", f"- {LONG.strip()}", f"- {one[:99]}…"]
+    assert lines(gone)[-3:] == ["Said:", f"- {LONG.strip()}", f"- {one[:99]}…"]
 
 
 def test_a_text_of_fewer_than_40_letters_says_too_little() -> None:
