@@ -92,7 +92,7 @@ def claims_in(reply: str) -> Found:
 def _read(text: str) -> tuple[list[Claim], list[str]]:
     claims: list[Claim] = []
     problems: list[str] = []
-    for value in _values(text):
+    for value in objects_in(text):
         claim = _claim(value)
         if isinstance(claim, Claim):
             claims.append(claim)
@@ -101,8 +101,11 @@ def _read(text: str) -> tuple[list[Claim], list[str]]:
     return claims, problems
 
 
-def _values(text: str) -> Iterator[object]:
-    """Give the JSON objects of a text, one after the other; the line itself for what is none."""
+def objects_in(text: str) -> Iterator[object]:
+    """Give the JSON objects of a text, one after the other; the line itself for what is none.
+
+    What is nearly JSON is repaired.
+    """
     decoder = json.JSONDecoder(strict=False)
     at, faults = text.find("{"), 0
     while at >= 0 and faults < FAULTS:

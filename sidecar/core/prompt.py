@@ -49,7 +49,7 @@ class Prompt:
     breakpoints: tuple[Breakpoint, ...] = ()
 
 
-Purpose: TypeAlias = Literal["turn", "summary", "title", "subtask"]
+Purpose: TypeAlias = Literal["turn", "summary", "title", "subtask", "judge"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,15 @@ the request.
 """
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sidecar.core.names import NameIndex, names_in
 from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.plan import Plan, Policy, Rates, Situation, Standing
 from sidecar.core.prompt import Ttl
+from sidecar.core.summary import summary_in
 from sidecar.core.units import Item, Kind, Unit, learn
 from sidecar.core.view import Dropped
 from sidecar.core.warm import TTL_MS, Entry, predict
@@ -57,7 +60,10 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One policy over one conversation; `over` counts requests that the window cannot hold."""
+    """One policy over one conversation; `over` counts requests that the window cannot hold.
+
+    `items` are what the last request held, and what each of them looked like.
+    """
 
     policy: str
     cost: float
@@ -66,11 +72,25 @@ class Run:
     summaries: int
     over: int
     memory: Memory
+    items: tuple[Item, ...] = ()
 
 
-def simulate(conversation: Conversation, policy: Policy, window: int, rates: Rates) -> Run:
-    """Play every request of the conversation under a policy."""
-    state = _Simulation(conversation, policy, window, rates)
+Tell: TypeAlias = Callable[[Plan, Situation], Plan]
+"""Puts the text of the summary that a plan wants into it, as `told`."""
+
+
+def simulate(
+    conversation: Conversation,
+    policy: Policy,
+    window: int,
+    rates: Rates,
+    tell: Tell | None = None,
+) -> Run:
+    """Play every request of the conversation under a policy.
+
+    Without `tell` a summary is billed, and takes its tokens, but has no words.
+    """
+    state = _Simulation(conversation, policy, window, rates, tell)
     for request in conversation.requests:
         state.arrive(request)
         state.decide(request)
@@ -84,6 +104,7 @@ def simulate(conversation: Conversation, policy: Policy, window: int, rates: Rat
         state.summaries,
         state.over,
         state.memory,
+        tuple(state.items),
     )
 
 
@@ -91,8 +112,14 @@ class _Simulation:
     """What one run has come to. Segment 0 is the static prefix, segment i the item i - 1."""
 
     def __init__(
-        self, conversation: Conversation, policy: Policy, window: int, rates: Rates
+        self,
+        conversation: Conversation,
+        policy: Policy,
+        window: int,
+        rates: Rates,
+        tell: Tell | None = None,
     ) -> None:
+        self._tell = tell
         self._conversation = conversation
         self._policy = policy
         self._window = window
@@ -152,6 +179,8 @@ class _Simulation:
             plan = self._policy.plan(situation, cause)
             if plan is None:
                 return
+            if self._tell is not None and plan.summary is not None:
+                plan = self._tell(plan, situation)
             self._apply(plan, standing, request)
             if plan.first < sent:
                 return
@@ -228,6 +257,9 @@ class _Simulation:
         retired = set(plan.retired)
         summary = 0 if plan.summary is None else plan.summary.output_tokens
         kept: list[Item] = self.items[: plan.first]
+        if plan.told:
+            kept.append(self._note(request, "ledger", plan.told, summary))
+            summary = 0
         if plan.excerpt:
             kept.append(self._note(request, "excerpt", plan.excerpt, plan.excerpt_tokens))
         if plan.note_tokens or summary:
@@ -259,7 +291,8 @@ class _Simulation:
         self.rewrites.append(Rewritten(request.step, plan.cause, plan.reason, before, after, price))
 
     def _note(self, request: Request, kind: Kind, text: str, tokens: int) -> Item:
-        part_id = PartId(f"{kind}{len(self.rewrites)}")
+        made = "summary" if text and summary_in(text) is not None else kind
+        part_id = PartId(f"{made}{len(self.rewrites)}")
         unit = Unit(part_id, MessageId(""), 0, request.step, kind, text, names_in(text))
         return Item(unit, tokens)
 
