@@ -1,6 +1,7 @@
 """Sessions that go on from another, through the real daemon: forks, handoffs, by kill."""
 
 import asyncio
+import json
 import random
 import threading
 import time
@@ -13,11 +14,11 @@ import pytest
 
 from sidecar.store.journal import Store
 from tests.e2e.desk import Desk, Start, bare
-from tests.e2e.plain import LIMIT, PlainClient
+from tests.e2e.plain import LIMIT, PlainClient, Refused
 from tests.fakes.messages_api import FakeMessagesApi, text
 
 UNKNOWN_SESSION, INVALID = -32010, -32602
-ROUNDS = 6
+ROUNDS = 3
 LOOK = {"name": "lookup", "description": "x", "inputSchema": {"type": "object"}, "kind": "read"}
 
 
@@ -132,8 +133,52 @@ def test_a_read_only_session_can_be_forked(desk: Desk) -> None:
     assert answered["stopReason"] == "end_turn"
 
 
+def test_a_handoff_is_a_draft_and_a_linked_session(desk: Desk) -> None:
+    desk.open(title="Look around")
+    desk.work(2, 2)
+    asked = len(desk.api.requests)
+    made = desk("session/handoff", goal="Look at src/file_2.py again")
+    assert len(desk.api.requests) == asked
+    assert made["draft"].startswith("# Goal\n\nLook at src/file_2.py again\n")
+    assert "> Look at the next files." in made["draft"]
+    assert "sessionId" not in made
+    assert desk("session/handoff", goal="Look at src/file_2.py again") == made
+    parent = desk.session
+    desk.open(**{"from": parent})
+    assert lines(desk.client)[desk.session]["parent"] == parent
+    assert desk.say(made["draft"])["stopReason"] == "end_turn"
+    assert "Look at src/file_2.py again" in str(desk.api.requests[-1].body)
+    desk.session = parent
+    error = desk.refused("session/handoff", goal="")
+    assert (error.code, error.data["path"]) == (INVALID, "params.goal")
+    desk.session = "ses_none"
+    assert desk.refused("session/handoff", goal="x").code == UNKNOWN_SESSION
+    with pytest.raises(Refused) as unknown:
+        desk.open(**{"from": "ses_none"})
+    assert unknown.value.code == UNKNOWN_SESSION
+
+
+def test_a_session_that_another_window_writes_is_handed_on(desk: Desk) -> None:
+    desk.open()
+    desk.work(1, 2)
+    other = desk.daemon()
+    assert desk("session/load", other, replay=False)["readOnly"] is True
+    here, there = (desk("session/handoff", who, goal="Go on") for who in (None, other))
+    assert here == there
+    made = desk("session/handoff", other, goal="", **{"continue": True})
+    assert made["draft"].startswith("# Goal\n\nLook at the next files.\n")
+    told = lines(other)[made["sessionId"]]
+    assert (told["parent"], told["turns"], told["cost"]) == (desk.session, 0, "0")
+    desk.session = made["sessionId"]
+    assert desk("session/load", other, replay=False)["readOnly"] is False
+
+
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_kill_leaves_a_whole_fork_or_none(start: Start, workspace: Path, seed: int) -> None:
+@pytest.mark.parametrize("method", ["session/fork", "session/handoff"])
+def test_kill_leaves_a_whole_session_or_none(
+    start: Start, workspace: Path, method: str, seed: int
+) -> None:
+    given = {"goal": "Go on", "continue": True} if method == "session/handoff" else {}
     chance = random.Random(seed)
 
     def answer(params: Any) -> Any:
@@ -155,7 +200,7 @@ def test_kill_leaves_a_whole_fork_or_none(start: Start, workspace: Path, seed: i
             while True:
                 if len(acknowledged) == seed % 3:
                     enough.set()
-                made = client.request("session/fork", {"sessionId": parent}, limit=5)
+                made = client.request(method, {"sessionId": parent, **given}, limit=5)
                 acknowledged.append(made["sessionId"])
 
     busy = threading.Thread(target=fork_again_and_again, daemon=True)
@@ -171,7 +216,11 @@ def test_kill_leaves_a_whole_fork_or_none(start: Start, workspace: Path, seed: i
     assert {line["sessionId"] for line in forks} >= set(acknowledged)
     for line in forks:
         shown = again.request("context/preview", {"sessionId": line["sessionId"]})["request"]
-        assert bare(shown) == before
+        if method == "session/fork":
+            assert bare(shown) == before
+        else:
+            assert shown["messages"] == []
+            assert shown["tools"] == json.loads(before)["tools"]
     assert again.stop() == 0
     assert problems(workspace.parent / "data") == ()
 
