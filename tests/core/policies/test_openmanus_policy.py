@@ -6,7 +6,7 @@ from sidecar.core.policies.openmanus import OpenManus
 from tests.core.policies.situations import dropped, parts, situation
 
 POLICY = OpenManus()
-FIFTY = "U300 " + "C500; " * 49 + "A100"
+FIFTY = "U3000 " + "C500; " * 49 + "A100"
 """100 messages: one typed, 49 with calls and as many with results, and an answer."""
 
 
