@@ -66,7 +66,7 @@ class ClaudeCode:
         """Clear old results if that is enough, else summarise."""
         standing = situation.standing
         at = below(standing, RESERVE)
-        if self.micro and cause == "budget":
+        if self.micro and cause in ("budget", "idle"):
             cleared = self._cleared(situation, cause)
             if cleared is not None and cleared.tokens_after < at:
                 return cleared

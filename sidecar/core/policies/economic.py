@@ -4,15 +4,46 @@ A rewrite rebuilds everything after the static prefix anyway, so what stays need
 newest: it is what is worth its tokens (`core/rebuild`). Three dials: lean, balanced, rich.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from sidecar.core.plan import Plan, Situation, Standing
+from sidecar.core.plan import Plan, Situation, Standing, Summary, tokens_of
 from sidecar.core.prompt import Ttl
 from sidecar.core.rebuild import Keeping, rebuild, shorten_arrivals
-from sidecar.core.view import Cause
+from sidecar.core.sections import (
+    CONSTRAINTS,
+    DECISIONS,
+    DONE,
+    IN_PROGRESS,
+    KEY_FACTS,
+    NEXT,
+    shortened,
+)
+from sidecar.core.summary import Writer, note_of, summary_in
+from sidecar.core.view import Cause, Dropped
 
-RUNWAY = 0.85
-"""A forced rewrite that leaves more than this share of the ceiling rebuilds everything instead."""
+KEEPING = Keeping(listed=1.2e-3)
+RUNWAY = 0.60
+"""A rewrite that leaves more than this share of what the history may take rebuilds everything, and
+if that is not enough keeps less."""
+LESS = (1.0, 0.6, 0.3)
+"""Shares of what is kept otherwise, tried one after the other until that much is left at most."""
+LEAST_COMPRESSION = 3.0
+"""A rewrite that need not be is left alone where more than a third of what it changes stays."""
+SUMMARY_TOKENS = 600
+SINCE = f"""\
+The summary that stands above stays where it is. Write only what has come since, or has changed,
+in short lines under these headings, and leave out those that would be empty:
+## {CONSTRAINTS}
+## {DECISIONS}
+each with why, and what was turned down
+## {DONE}
+## {IN_PROGRESS}
+exactly where the work stands
+## {NEXT}
+## {KEY_FACTS}
+what was found out and will be needed"""
+"""What is asked for where an earlier rewrite's summary is left as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +56,23 @@ class Economic:
     `first`: the share of the history that a first rebuild is expected to leave. `arrival`: what
     has just come may take this share, each result at most `each`. `generations`: the result of
     earlier rewrites is left as it is, while cached, up to this share. `spacing`: requests between
-    rewrites that only pay; each one costs the model its thinking, which no price shows.
+    rewrites that only pay; each one costs the model its thinking, which no price shows. `said`:
+    the tokens of the model's own words, thinking included, that must go for a summary of them to
+    be worth its price.
     """
 
     name: str = "economic"
-    keeping: Keeping = field(default_factory=Keeping)
+    keeping: Keeping = KEEPING
     most: float = 0.80
     cold: float = 0.10
-    rent: float = 2.8
+    rent: float = 2.4
     least: int = 11_000
     first: float = 0.35
     arrival: float = 0.10
     each: float = 0.06
     generations: float = 0.30
     spacing: int = 24
+    said: int = 1_200
     static_ttl: Ttl = "1h"
 
     def due(self, standing: Standing) -> Cause | None:
@@ -72,17 +106,11 @@ class Economic:
             if cause_without is None:
                 return None
             cause = cause_without
-        left = sum(item.tokens for item in situation.items[: situation.anchored])
-        forced = cause in ("user", "overflow")
-        stays = st.warm and not forced and left <= self.generations * st.window
-        start = situation.anchored if stays else 0
-        plan = rebuild(situation, start, self.keeping, cause, self.name)
-        cramped = plan is None or plan.tokens_after > RUNWAY * self._ceiling(st)
-        if start and cause == "budget" and cramped:
-            wider = rebuild(situation, 0, self.keeping, cause, self.name)
-            if wider is not None and (plan is None or wider.tokens_after < plan.tokens_after):
-                plan = wider
+        plan = self._rebuilt(situation, cause)
         if plan is None:
+            return None
+        plan = self._told(situation, plan)
+        if cause in ("cold", "pays", "idle") and compression(situation, plan) < LEAST_COMPRESSION:
             return None
         figures = {
             "rentPaidUsd": round(self.rent_paid(st), 6),
@@ -90,9 +118,56 @@ class Economic:
             "grown": st.used - st.base,
             "base": st.base,
             "ceiling": self._ceiling(st),
+            "compression": round(compression(situation, plan), 2),
             **plan.figures,
         }
         return replace(plan, reason=self._reason(st, cause, plan), figures=figures)
+
+    def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
+        """Rebuild what came after the last rewrite; more of it, or to less, if too much is left."""
+        st = situation.standing
+        left = sum(item.tokens for item in situation.items[: situation.anchored])
+        forced = cause in ("user", "overflow")
+        stays = st.warm and not forced and left <= self.generations * st.window
+        start = situation.anchored if stays else 0
+        plan = rebuild(situation, start, self.keeping, cause, self.name)
+        if plan is None and (not start or cause != "budget"):
+            return None
+        room = st.static + RUNWAY * (st.limit - st.static) - SUMMARY_TOKENS
+        for share in LESS:
+            if plan is not None and plan.tokens_after <= room:
+                break
+            if start or share < 1:
+                wider = rebuild(situation, 0, less(self.keeping, share), cause, self.name)
+                if wider is not None and (plan is None or wider.tokens_after < plan.tokens_after):
+                    plan = wider
+        return plan
+
+    def _told(self, situation: Situation, plan: Plan) -> Plan:
+        """Ask for a summary where the prefix to ask it on is cached; else carry on the last one."""
+        retired = set(plan.retired)
+        notes = [(item.unit, summary_in(item.unit.text)) for item in situation.items]
+        before = [(unit.text, text) for unit, text in notes if text and unit.part_id in retired]
+        if before:
+            # It gives way to the new one, should there be one.
+            told = carried([note for note, _ in before], [text for _, text in before])
+            plan = replace(plan, told=told, tokens_after=plan.tokens_after + tokens_of(told))
+        if not self._worth_asking(situation, plan):
+            return plan
+        stays = any(text for unit, text in notes if unit.part_id not in retired)
+        summary = Summary("extension", 0, SUMMARY_TOKENS, prompt=SINCE if stays else "")
+        after = plan.tokens_after + (0 if plan.told else SUMMARY_TOKENS)
+        return replace(plan, summary=summary, tokens_after=after)
+
+    def _worth_asking(self, situation: Situation, plan: Plan) -> bool:
+        """Say whether enough was said that goes, or the user says what to dwell on."""
+        if plan.cause == "user" and situation.instructions:
+            return True
+        if plan.cause in ("cold", "overflow") or not situation.standing.warm:
+            return False
+        own = {i.unit.part_id for i in situation.items if i.unit.kind in ("prose", "reasoning")}
+        gone = (c for c in plan.changes if isinstance(c.shown, Dropped) and c.part_id in own)
+        return sum(change.tokens_before for change in gone) >= self.said
 
     def rent_paid(self, standing: Standing) -> float:
         """Give what carrying tokens above the base has cost since the last rewrite, in USD."""
@@ -129,6 +204,39 @@ class Economic:
                 return f"{size}: the provider said that the prompt is too long"
             case _:
                 return f"{size}: asked for"
+
+
+def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
+    """Give the notes of earlier summaries as one that stands for them."""
+    if len(notes) == 1:
+        return notes[0]
+    by: Writer = "model" if any("written by a model" in note for note in notes) else "extract"
+    return note_of(shortened("\n".join(summaries), 2 * SUMMARY_TOKENS), by)
+
+
+def compression(situation: Situation, plan: Plan) -> float:
+    """Give how many times larger what a plan changes is than what it leaves of it."""
+    retired = set(plan.retired)
+    before = sum(change.tokens_before for change in plan.changes)
+    before += sum(item.tokens for item in situation.items if item.unit.part_id in retired)
+    return before / max(1, before - (plan.tokens_before - plan.tokens_after))
+
+
+def less(keeping: Keeping, share: float) -> Keeping:
+    """Keep only a share of as much; what was typed and what is named included."""
+    if share == 1:
+        return keeping
+    room = keeping.room
+    return replace(
+        keeping,
+        keep=share * keeping.keep,
+        whole=round(share * keeping.whole),
+        tail=0.0,
+        first=round(share * keeping.first),
+        each=round(share * keeping.each),
+        typed=round(share * keeping.typed),
+        room=replace(room, names=round(share * room.names), prose=round(share * room.prose)),
+    )
 
 
 POLICIES = (

@@ -56,7 +56,7 @@ class Opencode:
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
         """Prune if that brings the prompt below the trigger, else summarise."""
         at = below(situation.standing, RESERVE)
-        if self.prune and cause == "budget":
+        if self.prune and cause in ("budget", "idle"):
             pruned = self._pruned(situation, cause)
             if pruned is not None and pruned.tokens_after < at:
                 return pruned

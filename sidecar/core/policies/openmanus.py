@@ -40,7 +40,7 @@ class OpenManus:
                 sizes.get(unit.message_id, 1), 2 if unit.kind == "call" else 1
             )
         count = sum(sizes.values())
-        most = MESSAGES if cause == "budget" else min(MESSAGES, count // 2)
+        most = MESSAGES if cause in ("budget", "idle") else min(MESSAGES, count // 2)
         over: set[str] = set()
         left = count
         for message_id, size in sizes.items():

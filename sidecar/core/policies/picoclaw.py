@@ -63,13 +63,13 @@ class PicoClaw:
         standing = situation.standing
         if cause == "user":
             return self._summarised(situation, cause, KEPT_BY_HAND)
-        if cause == "budget" and standing.opens_turn:
+        if cause == "idle" or (cause == "budget" and standing.opens_turn):
             count = message_count(situation.items)
             if count > MESSAGES or standing.used > _much(standing):
                 plan = self._summarised(situation, cause, KEPT_MESSAGES)
                 if plan is not None and plan.tokens_after < trigger(standing):
                     return plan
-        if cause == "budget" and standing.used < trigger(standing):
+        if cause in ("budget", "idle") and standing.used < trigger(standing):
             return None
         return self._dropped(situation, cause)
 

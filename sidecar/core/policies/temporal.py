@@ -37,7 +37,7 @@ class Temporal:
         """Start anew."""
         items = situation.items
         count = message_count(items)
-        if cause == "budget" and count < MESSAGES:
+        if cause in ("budget", "idle") and count < MESSAGES:
             return None
         edits = leave_out(items, untouchable(situation), "continued as new")
         summary = Summary(

@@ -114,7 +114,9 @@ def situation(
         learn(names, item.unit)
     size = STATIC + sum(item.tokens for item in listed) if used is None else used
     coming = max((item.unit.step for item in listed), default=0) + 1 if step is None else step
-    of_situation = {"sent", "protected_tools", "preserved", "anchored", "revision"}
+    of_situation = {
+        "sent", "protected_tools", "preserved", "anchored", "revision", "instructions",
+    }  # fmt: skip
     rest = {name: value for name, value in given.items() if name in of_situation}
     at = {name: value for name, value in given.items() if name not in of_situation}
     return Situation(standing(size, **at), listed, names, coming, **rest)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.plan import Plan, Rates, Situation, tokens_of
 from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.policies.economic import POLICIES, RUNWAY, Economic
+from sidecar.core.policies.economic import POLICIES, RUNWAY, SUMMARY_TOKENS, Economic
 from sidecar.core.rebuild import HEAD, Keeping
 from sidecar.core.view import Cause
 from tests.core.policies.situations import STATIC, history, shown_after, situation, standing
@@ -19,7 +19,7 @@ Given: TypeAlias = dict[str, Any]
 KEEPING = Keeping(density=1.4e-3, listed=1.5e-3)
 ECONOMIC = Economic(
     keeping=KEEPING, most=0.80, cold=0.10, rent=3.0, least=12_000, first=0.35, arrival=0.10,
-    each=0.06, generations=0.30, spacing=20,
+    each=0.06, generations=0.30, spacing=20, said=1_000,
 )  # fmt: skip
 """With numbers of its own, so that fitting the policy anew leaves the thresholds here alone."""
 SHARES = 2.0**-20
@@ -218,18 +218,20 @@ def test_a_session_without_an_earlier_rewrite_is_rebuilt_from_its_beginning() ->
     assert (plan.first, list(shown_after(plan))) == (0, ["p1", "p2"])
 
 
-FITS = 144_500 - (STATIC + 60_000 + 20 + tokens_of(HEAD))
-"""What may be pinned so that 85 per cent of the ceiling of 170,000 is left."""
+ROOM = STATIC + 109_200 - SUMMARY_TOKENS
+"""60 per cent of the 182,000 tokens that the history may take, less what a summary may."""
+FITS = ROOM - (STATIC + 60_000 + 20 + tokens_of(HEAD))
+"""What may be pinned so that just so much is left."""
 
 
 @pytest.mark.parametrize(
     ("cause", "pinned", "first"),
-    [("budget", FITS, 3), ("budget", FITS + 1, 0), ("pays", FITS + 1, 3)],
+    [("budget", FITS, 3), ("budget", FITS + 1, 0), ("pays", FITS, 3), ("pays", FITS + 1, 0)],
 )
 def test_where_the_newest_stretch_does_not_free_enough_all_is_rebuilt(
     cause: Cause, pinned: int, first: int
 ) -> None:
-    assert RUNWAY == 0.85
+    assert RUNWAY == 0.60
     told = situation(f"L300 U10 A59690; C{pinned}*; C20k; C10; C10", anchored=3)
     assert planned(told, cause).first == first
 

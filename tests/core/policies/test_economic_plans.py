@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sidecar.core.guard import NOTES, untouchable
 from sidecar.core.outcome import error_line
 from sidecar.core.parts import PartId
-from sidecar.core.plan import REWRITE_ID, Plan, Situation
+from sidecar.core.plan import REWRITE_ID, Plan, Situation, tokens_of
 from sidecar.core.policies.economic import POLICIES, Economic
 from sidecar.core.rebuild import WORTHWHILE
 from sidecar.core.units import Item
@@ -69,7 +69,7 @@ def situations(draw: st.DrawFn) -> Situation:
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda policy: policy.name)
 @given(
     told=situations(),
-    cause=st.sampled_from(["budget", "cold", "pays", "user", "overflow"]),
+    cause=st.sampled_from(["budget", "cold", "pays", "user", "overflow", "idle"]),
 )
 @settings(max_examples=120, deadline=None)
 def test_every_plan_leaves_alone_what_it_must_and_adds_up(
@@ -89,7 +89,8 @@ def test_every_plan_leaves_alone_what_it_must_and_adds_up(
     freed = sum(change.tokens_before - change.tokens_after for change in plan.changes)
     freed += sum(items[part_id].tokens for part_id in plan.retired)
     assert plan.tokens_before == told.standing.used
-    assert plan.tokens_after == told.standing.used - freed + plan.note_tokens + plan.excerpt_tokens
+    written = plan.note_tokens + plan.excerpt_tokens + _told(plan)
+    assert plan.tokens_after == told.standing.used - freed + written
     assert plan.tokens_after < plan.tokens_before
     assert (plan.policy, plan.revision) == (policy.name, told.revision)
     for change in plan.changes:
@@ -115,8 +116,15 @@ def _cut(plan: Plan, told: Situation, items: dict[PartId, Item]) -> None:
         assert item.shown is None
 
 
+def _told(plan: Plan) -> int:
+    """Give what is reckoned for a summary: the one that is carried on, else the one asked for."""
+    if plan.told:
+        return tokens_of(plan.told)
+    return plan.summary.output_tokens if plan.summary else 0
+
+
 def _rebuilt(plan: Plan, told: Situation, items: dict[PartId, Item]) -> None:
-    assert plan.tokens_before - plan.tokens_after >= WORTHWHILE
+    assert plan.tokens_before - plan.tokens_after + _told(plan) >= WORTHWHILE
     assert plan.note.count(REWRITE_ID) == 1
     spared = untouchable(told)
     after = {change.part_id: change.shown for change in plan.changes}

@@ -17,7 +17,7 @@ from tests.core.policies.situations import STATIC, standing
 from tests.core.policies.test_documented_constants import NAMES
 
 PRESETS = [policies()[name] for name in sorted(NAMES)]
-CAUSES: list[Cause] = ["budget", "cold", "user", "overflow"]
+CAUSES: list[Cause] = ["budget", "cold", "user", "overflow", "idle"]
 OF_USER: list[Kind] = ["typed", "context"]
 OF_MODEL: list[Kind] = ["reasoning", "prose", "call", "call", "call", "opaque"]
 TOOLS = ["Read", "read_file", "grep", "bash", "skill", "edit"]
