@@ -33,6 +33,8 @@ INLINE_BYTES = 256 * 1024
 TRIES = 8
 """How often a snapshot begins anew because another process appended to the same chain."""
 
+BUSY = "Too many other processes take snapshots of this folder. Try again."
+
 
 class Snapshots:
     """Takes and remembers states of a workspace's files. Methods belong to one event loop.
@@ -226,9 +228,7 @@ class Snapshots:
                 return self._chain.head
             self._noticing.waiting.merge(noticed)
             await self._adopt(done)
-        raise StorageFailed(
-            "Too many other processes take snapshots of this folder. Try again.", kind="io"
-        )
+        raise StorageFailed(BUSY, kind="io")
 
     async def _begin(self) -> None:
         """Take the state as it is now, to be read later."""
@@ -317,10 +317,14 @@ class Snapshots:
         told = image.followed(path in follow)
         # What changed since the newest snapshot is stored, but is for the next one to tell.
         batch = {path: told} if image.same or (known is None and ignored) else {}
-        await self._tell(batch, image.looked(path, told))
-        if path in batch:
-            self._unread.pop(path, None)
-        return told.entry
+        for _ in range(TRIES):
+            if await self._tell(batch, image.looked(path, told)):
+                if path in batch:
+                    self._unread.pop(path, None)
+                return told.entry
+            # Others have moved the chain on; what they found at this path is theirs to tell.
+            batch = {}
+        raise StorageFailed(BUSY, kind="io")
 
     async def _adopt(self, moved: Moved) -> None:
         """Go on from where another process has brought the chain."""
