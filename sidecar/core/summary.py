@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.claims import KINDS, Claim, claims_in
 from sidecar.core.guard import NOTES
-from sidecar.core.plan import REWRITE_ID, Plan, tokens_of
+from sidecar.core.plan import REWRITE_ID, Plan, Situation, tokens_of
 from sidecar.core.sections import (
     CONSTRAINTS,
     DECISIONS,
@@ -300,6 +300,26 @@ def summary_in(note: str) -> str | None:
     """Give the summary that a note holds, or `None` for any other note."""
     match = _NOTE.match(note)
     return None if match is None else match[1]
+
+
+def left_out(plan: Plan, situation: Situation) -> list[Item]:
+    """Give what a plan leaves out and its summary stands for, earlier notes included."""
+    retired = set(plan.retired)
+    changed = {c.part_id for c in plan.changes if isinstance(c.shown, Dropped)}
+    return [
+        item
+        for item in situation.items
+        if item.unit.part_id in retired
+        or (item.unit.part_id in changed and item.unit.kind != "reasoning")
+    ]
+
+
+def summary_before(plan: Plan, situation: Situation) -> str:
+    """Give the summaries that the plan's own one replaces."""
+    retired = set(plan.retired)
+    units = [item.unit for item in situation.items]
+    found = (summary_in(unit.text) for unit in units if unit.part_id in retired)
+    return "\n\n".join(text for text in found if text)
 
 
 def with_summary(plan: Plan, text: str, by: Writer) -> Plan:

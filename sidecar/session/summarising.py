@@ -5,7 +5,6 @@ fails. What it says is never needed: the ledger is made by code.
 """
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -22,14 +21,13 @@ from sidecar.core.summary import (
     Brief,
     Writer,
     instruction,
+    left_out,
     read_summary,
-    summary_in,
+    summary_before,
     transcript,
     with_summary,
 )
 from sidecar.core.tokens import count_block
-from sidecar.core.units import Item, Unit
-from sidecar.core.view import Dropped
 from sidecar.session.asking import ask
 from sidecar.session.deciding import Decision
 from sidecar.session.planner import Scene
@@ -84,7 +82,12 @@ def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
     wanted = draft.plan.summary
     if wanted is None or not state.config.summaries:
         return ()
-    text = instruction(_brief(state, scene), _previous(draft), wanted.output_tokens, wanted.prompt)
+    text = instruction(
+        _brief(state, scene),
+        summary_before(draft.plan, draft.situation),
+        wanted.output_tokens,
+        wanted.prompt,
+    )
     models = dict.fromkeys((scene.view.static.model, state.config.summary_model))
     found = [_extension(state, scene, text, wanted.output_tokens)]
     found += [_fresh(state, draft, model, text) for model in models if model]
@@ -124,29 +127,13 @@ async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool
 def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
     wanted = draft.plan.summary
     room = 0 if wanted is None else wanted.output_tokens
-    gone = [item.unit for item in _gone(draft) if item.unit.kind not in ("ledger", "excerpt")]
-    text = extract(gone, _previous(draft), room) if room else ""
-    return Told(text, "extract", problem=problem, figures=figures)
-
-
-def _gone(draft: Decision) -> list[Item]:
-    """Give what the plan leaves out, earlier notes included."""
-    retired = set(draft.plan.retired)
-    changed = {c.part_id for c in draft.plan.changes if isinstance(c.shown, Dropped)}
-    return [
-        item
-        for item in draft.situation.items
-        if item.unit.part_id in retired
-        or (item.unit.part_id in changed and item.unit.kind != "reasoning")
+    gone = [
+        item.unit
+        for item in left_out(draft.plan, draft.situation)
+        if item.unit.kind not in ("ledger", "excerpt")
     ]
-
-
-def _previous(draft: Decision) -> str:
-    """Give the summaries that the plan's own one replaces."""
-    retired = set(draft.plan.retired)
-    units: Sequence[Unit] = [item.unit for item in draft.situation.items]
-    found = (summary_in(unit.text) for unit in units if unit.part_id in retired)
-    return "\n\n".join(text for text in found if text)
+    text = extract(gone, summary_before(draft.plan, draft.situation), room) if room else ""
+    return Told(text, "extract", problem=problem, figures=figures)
 
 
 def _brief(state: State, scene: Scene) -> Brief:
@@ -191,7 +178,7 @@ def _fresh(state: State, draft: Decision, model: str, text: str) -> Way | None:
     room = info.window - _most(state, wanted.output_tokens) - 4_000
     if room < 4_000:
         return None
-    told = transcript(_gone(draft), round(room / info.token_factor))
+    told = transcript(left_out(draft.plan, draft.situation), round(room / info.token_factor))
     block = Block(TextBlock(f"{told}\n\n{text}"), "context")
     tokens = round(count_block(block, state.environment.count) * info.token_factor)
     prompt = Prompt((), (), (Rendered("user", (block,)),))
