@@ -183,7 +183,8 @@ class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
 class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
     """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
 
-    `parent` is the session that it was forked from or goes on with; it may be deleted by now.
+    `parent` is the session that it was forked from, goes on with or does a subtask of; it may be
+    deleted by now. What a subtask costs is in its parent's cost too.
     """
 
     session_id: str

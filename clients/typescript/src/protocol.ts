@@ -157,7 +157,8 @@ export interface SessionListParams {
 /**
  * A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
  *
- * `parent` is the session that it was forked from or goes on with; it may be deleted by now.
+ * `parent` is the session that it was forked from, goes on with or does a subtask of; it may be
+ * deleted by now. What a subtask costs is in its parent's cost too.
  */
 export interface SessionInfo {
   sessionId: string;
