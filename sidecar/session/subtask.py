@@ -80,10 +80,8 @@ def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[
 
 def blocks_of(subtask: Subtask) -> tuple[JsonObject, ...]:
     """Give a subtask as the message that its session begins with."""
-    texts = [subtask.task]
-    if subtask.context:
-        texts.append(f"What is known already:\n{subtask.context}")
-    return tuple({"type": "text", "text": text} for text in texts)
+    known = f"\n\nWhat is known already:\n{subtask.context}" if subtask.context else ""
+    return ({"type": "text", "text": subtask.task + known},)
 
 
 def last_words(messages: Sequence[Message]) -> str:

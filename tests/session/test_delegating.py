@@ -30,7 +30,7 @@ async def test_a_child_begins_with_nothing_but_its_task(allowed: World) -> None:
         result = await desk.ask(session, "count them")
         assert result.stop_reason == "end_turn"
         _, asks, child, after = desk.model.requests
-        assert told(child) == ["Count the files.", "What is known already:\nThey lie in src."]
+        assert told(child) == ["Count the files.\n\nWhat is known already:\nThey lie in src."]
         assert [r.purpose for r in desk.model.requests] == ["turn", "turn", "subtask", "turn"]
         offered = [tool.name for tool in child.prompt.tools]
         assert offered == [t.name for t in asks.prompt.tools if t.name != "delegate"]
