@@ -1,7 +1,8 @@
 """`sidecar demo`: a session with the offline model, played as an editor would, to be watched.
 
 It starts the daemon over stdio through the Python client, sends turns that read, search, edit and
-run, kills the daemon without warning, and finds everything again.
+run, makes room in the window and takes that back, kills the daemon without warning, and finds
+everything again.
 """
 
 import asyncio
@@ -13,96 +14,70 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 from sidecar_client import Client, connect
-from sidecar_client.messages import (
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    Meter,
-    SessionPromptResult,
-    SessionRequestPermissionParams,
-    SessionUpdateParams,
-    ToolCallChanged,
-    UserMessageChunk,
-)
+from sidecar_client.messages import SessionPromptResult
 
+from sidecar.commands.demo_rewrite import rewrite
+from sidecar.commands.demo_sample import FORGOTTEN, TURNS, sample
+from sidecar.commands.demo_screen import Screen, costs
 from sidecar.core.parts import Usage
-from sidecar.core.pricing import money, price
-from sidecar.model.catalogue import lookup
 
 PACE = 0.03
-WOULD_COST = ("claude-opus-5-5", "claude-haiku-5-5")
-REGIONS = {
-    "system": "blue",
-    "tools": "cyan",
-    "instructions": "bright_blue",
-    "user": "green",
-    "assistant": "magenta",
-    "reasoning": "bright_black",
-    "toolResults": "yellow",
-    "context": "white",
-}
-SAMPLE = {
-    "README.md": "# Greeter\n\nSays hello.\n\nTODO: greet in other languages.\n",
-    "greeter.py": 'def greet(name):\n    return "Hello, " + name\n\n\nprint(greet("world"))\n',
-    "AGENTS.md": "Keep functions short. Run `python greeter.py` after a change.\n",
-}
-TURNS = (
-    "read README.md and greeter.py",
-    "search for TODO",
-    "replace `Hello, ` with `Good day, ` in greeter.py then run `python3 greeter.py`",
-    "todo: greet in French; greet in German",
-)
+WINDOW, MAX_TOKENS = 12_000, 1_000
+"""Small, so that a few reads fill it."""
+ELSEWHERE = ("list files", "read README.md")
+"""Turns in a folder of which nothing is known."""
 
 
 def play(workspace: Path | None, *, fast: bool) -> int:
     """Play the demo in a sample workspace, or in the one given; gives the exit code."""
-    console = Console(highlight=False)
+    paced = not fast and sys.stdout.isatty()
+    screen = Screen(Console(highlight=False), paced=paced)
     with tempfile.TemporaryDirectory(prefix="sidecar-demo-") as folder:
-        place = workspace or _sample(Path(folder) / "greeter")
-        asyncio.run(_play(console, place.resolve(), Path(folder) / "data", fast=fast))
+        place = workspace or sample(Path(folder) / "greeter")
+        turns, forgotten = (ELSEWHERE, None) if workspace else (TURNS, FORGOTTEN)
+        asyncio.run(_play(screen, place.resolve(), Path(folder) / "data", turns, forgotten))
     return 0
 
 
-def _sample(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    for name, text in SAMPLE.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return folder
-
-
-async def _play(console: Console, place: Path, data: Path, *, fast: bool) -> None:
+async def _play(
+    screen: Screen, place: Path, data: Path, turns: tuple[str, ...], forgotten: str | None
+) -> None:
+    console = screen.console
     console.rule("[bold]sidecar demo")
     console.print(
         f"A daemon is started as an editor would start it, in [bold]{place}[/].\n"
         "The offline model answers: no key, no network, and no language model, but real tools.\n"
+        f"Its window is {WINDOW} tokens here, so that it fills while you watch.\n"
     )
-    screen = _Screen(console)
     total = Usage()
-    async with _daemon(screen, data, fast=fast) as client:
-        session = (await client.new_session(place)).session_id
-        turns = TURNS if place.name == "greeter" else ("list files", "read README.md")
+    async with _daemon(screen, data) as client:
+        opened = await client.new_session(place, window=WINDOW, max_tokens=MAX_TOKENS)
+        session = opened.session_id
         for text in turns:
             result = await client.prompt(session, text)
             total = total + _usage(result)
             screen.turn_ended(result)
+        await rewrite(client, screen, session, forgotten)
         status = await client.status()
-        console.print(f"\n[bold red]kill -9[/] {status.pid}: the daemon is gone, without a word.")
+        await screen.chapter("And if the daemon dies?")
+        sent = await client.preview(session)
+        console.print(f"[bold red]kill -9[/] {status.pid}: the daemon is gone, without a word.")
         os.kill(status.pid, signal.SIGKILL)
-    async with _daemon(_Screen(Console(quiet=True)), data, fast=True) as client:
+    async with _daemon(Screen(Console(quiet=True)), data) as client:
         loaded = await client.load_session(session)
         meter = await client.meter(session)
+        now = await client.preview(session)
+        kept = "Nothing was lost." if now.request == sent.request else "It is not what it was!"
         console.print(
-            f"[bold green]Started again[/]: the session is at revision {loaded.revision}, "
-            f"with {meter.used} tokens of context. Nothing was lost.\n"
+            f"[bold green]Started again[/]: revision {loaded.revision}, {meter.used} tokens of "
+            f"context. {kept}\n"
         )
-    _costs(console, total)
+    costs(console, total)
 
 
-def _daemon(
-    screen: "_Screen", data: Path, *, fast: bool
-) -> AbstractAsyncContextManager[Client, bool | None]:
-    pace = "0" if fast or not sys.stdout.isatty() else str(PACE)
+def _daemon(screen: Screen, data: Path) -> AbstractAsyncContextManager[Client, bool | None]:
+    pace = str(PACE) if screen.paced else "0"
     return connect(
         [sys.executable, "-m", "sidecar", "serve", "--stdio"],
         env={"SIDECAR_DATA_DIR": str(data), "SIDECAR_OFFLINE_PACE": pace, "SIDECAR_LOG": "error"},
@@ -110,85 +85,6 @@ def _daemon(
         on_update=screen.update,
         on_permission=screen.allow,
     )
-
-
-class _Screen:
-    """Prints what comes, as it comes."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._speaking = ""
-        self._titles: dict[str, str] = {}
-
-    def update(self, params: SessionUpdateParams) -> None:
-        match params.update:
-            case UserMessageChunk(content=content):
-                self._say("you", "bold green", _text(content))
-            case AgentThoughtChunk(content=content):
-                self._say("thinks", "bright_black italic", _text(content))
-            case AgentMessageChunk(content=content):
-                self._say("sidecar", "magenta", _text(content))
-            case ToolCallChanged() as changed:
-                self._tool(changed)
-            case _:
-                pass
-
-    def _say(self, who: str, style: str, text: str) -> None:
-        if self._speaking != who:
-            self._end_line()
-            self._console.print(Text(f"{who:>8} ", style="bold"), end="")
-            self._speaking = who
-        self._console.print(Text(text, style=style), end="", soft_wrap=True)
-
-    def _tool(self, changed: ToolCallChanged) -> None:
-        if isinstance(changed.title, str):
-            self._titles[changed.tool_call_id] = changed.title
-        if changed.status in ("completed", "failed"):
-            self._end_line()
-            mark = "[green]✓[/]" if changed.status == "completed" else "[red]✗[/]"
-            title = self._titles.get(changed.tool_call_id, "tool")
-            self._console.print(f"    tool {mark} {title}", highlight=False)
-
-    async def allow(self, asked: SessionRequestPermissionParams) -> str | None:
-        self._end_line()
-        self._console.print(f"     [yellow]ask[/] {asked.tool_call.title}  [green]allowed once[/]")
-        return "allow_once"
-
-    def turn_ended(self, result: SessionPromptResult) -> None:
-        self._end_line()
-        self._console.print(_bar(result.meter), soft_wrap=True)
-
-    def _end_line(self) -> None:
-        if self._speaking:
-            self._console.print()
-        self._speaking = ""
-
-
-def _bar(meter: Meter, width: int = 40) -> Text:
-    """Draw the context: each region in its colour, scaled to what is used."""
-    bar = Text(" context ", style="bold")
-    regions = {name: getattr(meter.regions, _field(name)) for name in REGIONS}
-    for name, tokens in regions.items():
-        cells = round(width * tokens / meter.used) if meter.used else 0
-        bar.append("█" * cells, style=REGIONS[name])
-    about = "≈" if meter.accuracy == "estimated" else "="
-    bar.append(f"  {meter.percent}% {about} {meter.used} of {meter.window} tokens, {meter.zone}")
-    hit = meter.cache.hit_rate
-    bar.append(f", cache {'warm' if meter.cache.warm else 'cold'}, {hit:.0%} read", style="dim")
-    return bar
-
-
-def _costs(console: Console, usage: Usage) -> None:
-    console.print(
-        f"{usage.requests} requests: {usage.prompt} tokens sent, {usage.cache_read} of them read "
-        f"from the cache, {usage.output} written.\nThe offline model is free. The same would cost:"
-    )
-    for name in WOULD_COST:
-        info = lookup(name)
-        cached = price(info, usage)
-        fresh = price(info, Usage(input=usage.prompt, output=usage.output))
-        if cached is not None and fresh is not None:
-            console.print(f"  {name:<18} ${money(cached)}, without the cache ${money(fresh)}")
 
 
 def _usage(result: SessionPromptResult) -> Usage:
@@ -200,14 +96,3 @@ def _usage(result: SessionPromptResult) -> Usage:
         output=used.output_tokens,
         requests=used.requests,
     )
-
-
-def _field(name: str) -> str:
-    return "tool_results" if name == "toolResults" else name
-
-
-def _text(content: object) -> str:
-    text = getattr(content, "text", None)
-    if isinstance(text, str):
-        return text
-    return str(content.get("text", "")) if isinstance(content, dict) else ""
