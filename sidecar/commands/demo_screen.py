@@ -144,7 +144,7 @@ def bar(meter: Meter, columns: int) -> Text:
     about = "≈" if meter.accuracy == "estimated" else "="
     cached = f"cache {'warm' if meter.cache.warm else 'cold'}, {meter.cache.hit_rate:.0%} read"
     said = f" {meter.percent}% {about} {meter.used} of {meter.window}, {meter.zone}"
-    drawn = Text(" context ", style="bold")
+    drawn = Text.assemble((" context ", "bold"))
     room = max(1, meter.window - meter.reserved_output)
     shown = filled = 0
     for name, tokens in _sizes(meter.regions).items():
