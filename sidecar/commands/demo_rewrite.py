@@ -88,8 +88,8 @@ def _show_plan(screen: Screen, plan: ContextCompactResult, before: Meter, kept: 
         extra = anew * (card.write_5m - card.read) / MILLION
         requests = ceil(extra / (gone * card.read / MILLION)) if card.read else 0
         usd = money_of(float(max(extra, Decimal(0))))
-        told = f"  with {WOULD_COST[0]} {usd} USD: {anew} tokens anew, pays after {requests} requests"
-        screen.line(Text(told))
+        told = f"{usd} USD: {anew} tokens anew, pays after {requests} requests"
+        screen.line(Text(f"  with {WOULD_COST[0]} {told}"))
 
 
 def _steps(steps: Sequence[CompactionStep]) -> list[str]:

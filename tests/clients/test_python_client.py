@@ -48,8 +48,15 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         part = updates[-1].update.meta["sidecar"]["partId"]  # type: ignore[index,union-attr]
         recalled = await client.recall(session.session_id, part, limit=4)
         assert (recalled.content, recalled.next_offset) == ("Done", 4)
+        preview = await client.preview(session.session_id, "What then?")
+        assert "What then?" in str(preview.request["messages"][-1])
+        for dry_run in (True, False):
+            with pytest.raises(SidecarError, match="nothing worth leaving out"):
+                await client.compact(session.session_id, strategy="economic", dry_run=dry_run)
+        with pytest.raises(SidecarError, match="no compaction 'cmp_1'"):
+            await client.undo_compaction(session.session_id, "cmp_1")
         with pytest.raises(SidecarError) as refused:
-            await client.request("session/fork", {"sessionId": session.session_id})
+            await client.request("session/unheard_of", {"sessionId": session.session_id})
         assert refused.value.code == -32601
         listed = await client.list_sessions()
         assert [s.session_id for s in listed.sessions] == [session.session_id]
