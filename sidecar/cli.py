@@ -68,7 +68,7 @@ def _people() -> None:
         sys.exit(show(Path.cwd() if here else None, limit))
 
     @app.command()
-    def replay(
+    def replay(  # noqa: PLR0913, PLR0917 - one for each option
         paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of them.")],
         policy: Annotated[str, typer.Option(help="The policy to play.")] = "economic",
         window: Annotated[int, typer.Option(help="The model's window in tokens.")] = 200_000,
@@ -79,12 +79,23 @@ def _people() -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
         html: Annotated[Path | None, typer.Option(help="Write a page with charts.")] = None,
         jobs: Annotated[int, typer.Option(help="Processes; 0: one a core.")] = 0,
+        judge: Annotated[
+            bool, typer.Option("--judge", help="Have a model judge what is still known; costs.")
+        ] = False,
+        judge_model: Annotated[
+            str, typer.Option(help="The judge, if not the configured model.")
+        ] = "",
+        limit: Annotated[int, typer.Option(help="Judge at most this many sessions.")] = 3,
     ) -> None:
         """Show what recorded sessions cost, and what they would have cost here."""
         from sidecar.commands.replay import Options
         from sidecar.commands.replay import replay as play_again
 
         chosen = Options(tuple(paths), policy, window, compare, prices, as_json, html, jobs)
+        if judge or judge_model:
+            from sidecar.commands.judge import judge as have_judged
+
+            sys.exit(have_judged(chosen, judge_model, limit))
         sys.exit(play_again(chosen))
 
     @app.command()

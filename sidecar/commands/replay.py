@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -57,42 +57,49 @@ class Options:
 def replay(options: Options) -> int:
     """Replay and print; the exit code is 1 if nothing could be replayed, 2 for bad arguments."""
     try:
-        settings = _settings(options)
+        settings = settings_of(options)
         files = [file for path in options.paths for file in find_recordings(path)]
     except BadRequest as error:
-        return _ended(error.message, 2)
+        return ended(error.message, 2)
     try:
         outcomes = _replayed(list(dict.fromkeys(files)), settings, options.jobs)
     except BrokenProcessPool:
-        return _ended("a process ended before its work was done: try again with --jobs 1", 1)
+        return ended("a process ended before its work was done: try again with --jobs 1", 1)
     for outcome in outcomes:
         if isinstance(outcome, Failed):
-            _say(f"skipped: {outcome.why}")
+            say(f"skipped: {outcome.why}")
     sessions = [outcome for outcome in outcomes if isinstance(outcome, Session)]
     if not sessions:
         given, kinds = ", ".join(map(str, options.paths)), ", ".join(SUFFIXES)
         none = f"there is no recording in {given}; files that end in {kinds} are looked at"
-        return _ended("nothing there could be replayed" if outcomes else none, 1)
+        return ended("nothing there could be replayed" if outcomes else none, 1)
     if options.html is not None:
         try:
             options.html.write_text(page(sessions, settings, options.prices), "utf-8")
         except OSError as error:
-            return _ended(f"{options.html} cannot be written: {error.strerror}", 1)
-        _say(f"written: {options.html}")
-    _show(options, settings, sessions)
+            return ended(f"{options.html} cannot be written: {error.strerror}", 1)
+        say(f"written: {options.html}")
+    put_out(lambda: _show(options, settings, sessions))
     return 0
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Tell people something beside what is printed."""
     sys.stderr.write(printable(line) + "\n")
 
 
-def _ended(why: str, code: int) -> int:
-    _say(f"sidecar replay: {why}")
+def ended(why: str, code: int) -> int:
+    """Say why it ends, and give the exit code."""
+    say(f"sidecar replay: {why}")
     return code
 
 
-def _settings(options: Options) -> Settings:
+def settings_of(options: Options) -> Settings:
+    """Read what was asked for.
+
+    Raises:
+        BadRequest: it cannot be done.
+    """
     known = policies()
     if options.policy not in known:
         raise BadRequest(
@@ -124,24 +131,30 @@ def _is_there(path: Path) -> bool:
 
 
 def _show(options: Options, settings: Settings, sessions: Sequence[Session]) -> None:
+    if options.as_json:
+        made = as_json(sessions, settings, options.prices)
+        sys.stdout.write(json.dumps(made, indent=1) + "\n")
+    else:
+        console = wide_console()
+        if len(settings.policies) == 1:
+            show_sessions(console, sessions, settings)
+        show_comparison(console, sessions, settings)
+
+
+def put_out(show: Callable[[], None]) -> None:
+    """Print, and mind nothing when whoever reads has seen enough."""
     try:
-        if options.as_json:
-            made = as_json(sessions, settings, options.prices)
-            sys.stdout.write(json.dumps(made, indent=1) + "\n")
-        else:
-            _print(settings, sessions)
+        show()
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read has seen enough; nothing more may be flushed when the process ends.
+        # Nothing more may be flushed when the process ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _print(settings: Settings, sessions: Sequence[Session]) -> None:
+def wide_console() -> Console:
+    """Give what tables are printed on: as wide as the terminal, or wide enough for all columns."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(highlight=False, width=None if known else PIPED_WIDTH)
-    if len(settings.policies) == 1:
-        show_sessions(console, sessions, settings)
-    show_comparison(console, sessions, settings)
+    return Console(highlight=False, width=None if known else PIPED_WIDTH)
 
 
 def _replayed(files: Sequence[Path], settings: Settings, jobs: int) -> list[Session | Failed]:

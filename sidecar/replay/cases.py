@@ -1,0 +1,194 @@
+"""One recorded session made ready to be judged: its questions, all that was said, what is left."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.extractive import extract
+from sidecar.core.guard import NOTES
+from sidecar.core.parts import Message, Usage
+from sidecar.core.plan import Plan, Situation
+from sidecar.core.policies import policies
+from sidecar.core.pricing import ModelInfo
+from sidecar.core.summary import (
+    Brief,
+    instruction,
+    left_out,
+    read_summary,
+    summary_before,
+    transcript,
+    with_summary,
+)
+from sidecar.core.tokens import Count
+from sidecar.core.units import Item
+from sidecar.replay.compare import Settings, printable
+from sidecar.replay.conversation import Conversation, listen
+from sidecar.replay.importers import open_transcript
+from sidecar.replay.judging import CUTS, context_text
+from sidecar.replay.questions import Question, questions_of
+from sidecar.replay.simulate import Run, Tell, simulate
+from sidecar.replay.transcript import Compacted, Damaged
+
+FRAMING = 4_000
+"""Tokens that stand beside a context: what is asked, and how it is to be answered."""
+ANSWERED, COMPARED, RULED = 120, 450, 60
+"""Tokens that are expected of an answer, of a question with both answers, and of a verdict."""
+Write: TypeAlias = Callable[[str], str]
+"""Has a summary written; the text says of what, and how. Raises `ValueError` for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A session, played under a policy up to its last request.
+
+    `full` and `compacted` are what the model would have been shown there, as text, `cut` the most
+    characters of one result in both. `summaries` is what each summary takes to be written, as far
+    as can be told before; `asking` what the rest takes.
+    """
+
+    name: str
+    requests: int
+    rewrites: int
+    questions: tuple[Question, ...]
+    full: str
+    compacted: str
+    cut: int
+    summaries: tuple[Usage, ...]
+    asking: tuple[Usage, ...]
+    conversation: Conversation
+    settings: Settings
+
+    def with_summaries(self, write: Write, room: int) -> tuple[str, tuple[str, ...]]:
+        """Play it again with summaries that a model writes, and give what is then left in view.
+
+        `room` is how many tokens of what goes each request for a summary may hold. Why summaries
+        could not be had is given too: those are of the log's own words. Blocks.
+        """
+        failed: list[str] = []
+        run = _played(self.conversation, self.settings, _by(write, room, failed))
+        return context_text(run.items, self.cut), tuple(failed)
+
+
+def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, most: int) -> Case:
+    """Read a recording and play the first policy; `most` is the tokens that an answer may have.
+
+    Raises:
+        BadRequest: it is no recording, was never compacted, or does not fit into the judge.
+    """
+    transcript_ = open_transcript(path)
+    entries = [entry for entry in transcript_.entries if not isinstance(entry, Damaged)]
+    messages = _before_the_last_answer([e for e in entries if isinstance(e, Message)])
+    heard = (None if isinstance(entry, Compacted) else entry for entry in entries)
+    name = printable(transcript_.name)
+    conversation = listen(heard, count, name, transcript_.format)
+    if not conversation.requests:
+        raise BadRequest(f"{path} holds no answer of a model", "path")
+    room = judge.window - most - FRAMING
+    expected: list[Usage] = []
+    tell = _by_extract(count, judge.token_factor, room, expected)
+    run = _played(conversation, settings, tell)
+    if not run.rewrites:
+        raise BadRequest(
+            f"{name} is not compacted in a window of {settings.window:,} tokens: "
+            "choose a smaller one",
+            "window",
+        )
+    questions = questions_of(messages)
+    if not questions:
+        raise BadRequest(f"{name} holds nothing that could be asked about", "path")
+    whole = _whole(conversation)
+    for cut in CUTS:
+        full, compacted = context_text(whole, cut), context_text(run.items, cut)
+        sizes = [round(count(text) * judge.token_factor) for text in (full, compacted)]
+        if max(sizes) <= room:
+            break
+    else:
+        raise BadRequest(
+            f"{name} does not fit into {judge.id}'s window of {judge.window:,} tokens, even with "
+            f"{CUTS[-1]} characters of each result: judge it by a model with a larger one",
+            "path",
+        )
+    return Case(
+        name,
+        len(conversation.requests),
+        len(run.rewrites),
+        questions,
+        full,
+        compacted,
+        cut,
+        tuple(expected),
+        _asking(sizes, len(questions)),
+        conversation,
+        settings,
+    )
+
+
+def _asking(sizes: Sequence[int], questions: int) -> tuple[Usage, ...]:
+    answers = [Usage(size + FRAMING // 4, output=ANSWERED * questions) for size in sizes]
+    return (*answers, Usage(COMPARED * questions, output=RULED * questions))
+
+
+def _before_the_last_answer(messages: Sequence[Message]) -> Sequence[Message]:
+    """Give what the last request could be asked about: its own answer was not in any prompt."""
+    answers = [
+        number
+        for number, message in enumerate(messages)
+        if message.role == "assistant" and message.status != "discarded"
+    ]
+    return messages[: answers[-1]] if answers else ()
+
+
+def _whole(conversation: Conversation) -> list[Item]:
+    end = conversation.requests[-1].end
+    rows = zip(conversation.units[:end], conversation.tokens, conversation.calls, strict=False)
+    return [Item(unit, tokens, call) for unit, tokens, call in rows]
+
+
+def _played(conversation: Conversation, settings: Settings, tell: Tell) -> Run:
+    policy = policies()[settings.policies[0]]
+    return simulate(conversation, policy, settings.window, settings.rates, tell)
+
+
+def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -> Tell:
+    """Have summaries of the log's own words, and note what a model's would take."""
+
+    def tell(plan: Plan, situation: Situation) -> Plan:
+        request = _request(plan, situation, room)
+        wanted = 0 if plan.summary is None else plan.summary.output_tokens
+        expected.append(Usage(round(count(request) * factor), output=wanted))
+        return _extracted(plan, situation)
+
+    return tell
+
+
+def _by(write: Write, room: int, failed: list[str]) -> Tell:
+    """Have a model write them; where it fails the log's own words do, as in a session."""
+
+    def tell(plan: Plan, situation: Situation) -> Plan:
+        try:
+            reply = write(_request(plan, situation, room))
+            text = read_summary(reply).text
+            finish = None if plan.summary is None else plan.summary.finish
+            return finish(plan, situation, reply) if finish else with_summary(plan, text, "model")
+        except ValueError as error:
+            failed.append(str(error))
+            return _extracted(plan, situation)
+
+    return tell
+
+
+def _request(plan: Plan, situation: Situation, room: int) -> str:
+    wanted = plan.summary
+    assert wanted is not None
+    before = summary_before(plan, situation)
+    told = transcript(left_out(plan, situation), room // 2)
+    return f"{told}\n\n{instruction(Brief(), before, wanted.output_tokens, wanted.prompt)}"
+
+
+def _extracted(plan: Plan, situation: Situation) -> Plan:
+    gone = [i.unit for i in left_out(plan, situation) if i.unit.kind not in NOTES]
+    room = 0 if plan.summary is None else plan.summary.output_tokens
+    text = extract(gone, summary_before(plan, situation), room)
+    return with_summary(plan, text, "extract") if text else plan
