@@ -129,6 +129,11 @@ class FakeMessagesApi:
         with self._lock:
             self._scripted.extend(replies)
 
+    def drop_script(self) -> None:
+        """Forget the queued answers that nobody asked for."""
+        with self._lock:
+            self._scripted.clear()
+
     def wait_for(self, count: int, limit: float = 10.0) -> None:
         """Wait until so many requests have come."""
         with self._arrived:
