@@ -10,6 +10,7 @@ from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart,
 from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.warm import Prediction
+from sidecar.session import bootstrap
 from sidecar.session.blocks import parts_of
 from sidecar.session.checkpoints import Checkpoints
 from sidecar.session.compaction import Tell, undo
@@ -146,7 +147,9 @@ class Rewriting:
         numbers = count()
         parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
         await look(self._state)
-        if context := with_changes(self._state, await self._state.facts({})):
+        shown = await self._state.facts({})
+        parts = (*parts, *await bootstrap.foresee(self._state, shown))
+        if context := with_changes(self._state, shown):
             parts = (*parts, TextPart(PartId("preview"), context, "context"))
         return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())
 

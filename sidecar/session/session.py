@@ -27,7 +27,7 @@ from sidecar.core.parts import (
     TurnId,
 )
 from sidecar.core.turns import first_line
-from sidecar.session import epochs, instructions, options
+from sidecar.session import bootstrap, epochs, instructions, options
 from sidecar.session.blocks import parts_of
 from sidecar.session.context import TurnContext
 from sidecar.session.events import (
@@ -292,8 +292,9 @@ class Session:
         await self._sync_epoch()
         state.view.static_ttl = static_ttl(state)
         self._turn_id = state.clock.turn_id()
-        context = instructions.tell(state, await state.facts(waiting.request.context))
-        parts = waiting.parts
+        shown = await state.facts(waiting.request.context)
+        parts = (*waiting.parts, *await bootstrap.tell(state, shown))
+        context = instructions.tell(state, shown)
         if context:
             parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
         message = self._user_message(self._turn_id, parts)
