@@ -1,0 +1,61 @@
+"""Summaries in a replay: billed in any case, worded where somebody words them."""
+
+from dataclasses import replace
+
+from sidecar.core.plan import Plan, Situation, Summary
+from sidecar.core.policies.opencode import Opencode
+from sidecar.core.summary import summary_in, with_summary
+from sidecar.replay.simulate import simulate
+from tests.replay.talks import RATES, WINDOW, Scripted, shortened, talk
+
+NOTATION = "0: t1000 p400; 10: c500; 20: p10 t20; 30: p10"
+ASKED = Summary("fresh", 700, 40)
+
+
+def worded(plan: Plan, situation: Situation) -> Plan:
+    return with_summary(plan, f"So far {len(situation.items)} parts.", "model")
+
+
+def script() -> Scripted:
+    return Scripted({2: shortened("p1", to=50, note="changed: a.py", summary=ASKED)})
+
+
+def test_words_take_the_place_that_was_reckoned_and_cost_nothing_more() -> None:
+    silent = simulate(talk(NOTATION), script(), WINDOW, RATES)
+    told = simulate(talk(NOTATION), script(), WINDOW, RATES, worded)
+    assert [one.prompt for one in told.sent] == [one.prompt for one in silent.sent]
+    assert told.rewrites == silent.rewrites
+    assert (told.cost, told.summaries) == (silent.cost, 1)
+    notes = [item.unit.text for item in told.items if item.unit.kind == "ledger"]
+    assert [summary_in(note) for note in notes] == ["So far 5 parts.", None]
+    assert [item.unit.text for item in silent.items if item.unit.kind == "ledger"] == notes[1:]
+
+
+def test_what_the_last_request_held_is_given_as_it_was_shown() -> None:
+    run = simulate(talk(NOTATION), script(), WINDOW, RATES)
+    assert [i.unit.part_id for i in run.items if i.unit.kind != "ledger"] == [
+        f"p{n}" for n in range(6)
+    ]
+    assert [i.unit.part_id for i in run.items if i.shown is not None] == ["p1"]
+    assert sum(item.tokens for item in run.items) + 2_000 == run.sent[-1].prompt
+
+
+def test_a_plan_without_a_summary_asks_for_no_words() -> None:
+    asked: list[Plan] = []
+
+    def note(plan: Plan, situation: Situation) -> Plan:
+        asked.append(plan)
+        return plan
+
+    plain = Scripted({2: shortened("p1", to=50)})
+    simulate(talk(NOTATION), plain, WINDOW, RATES, note)
+    assert asked == []
+
+
+def test_each_summary_replaces_the_one_before() -> None:
+    steps = "; ".join(f"{10 * n}: p100 c9000" for n in range(1, 40))
+    long = replace(talk(f"0: t500; {steps}"), static=2_000)
+    run = simulate(long, Opencode(), 60_000, RATES, worded)
+    assert run.summaries > 1
+    held = [summary_in(i.unit.text) for i in run.items if i.unit.kind == "ledger"]
+    assert len([text for text in held if text]) == 1
