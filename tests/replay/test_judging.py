@@ -54,6 +54,7 @@ def test_a_context_shows_what_the_model_was_shown() -> None:
         "</entry>",
     ]
     assert '<entry from="tool" name="bash" status="ok">\ncat a.py\n---\nfirst line\nsecond' in shown
+    assert shown.count('<entry from="model">') == 1
     assert ("gone" in shown, "I think" in shown, "third line" in shown) == (False, False, False)
     assert shown.endswith("bash cat a.py ok first line\n</entry>\n</conversation>")
 

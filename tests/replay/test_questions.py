@@ -1,6 +1,7 @@
 """The questions about a session: what the log answers is asked, and the log's words are given."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sidecar.core.parts import (
     JsonObject,
@@ -140,8 +141,7 @@ def test_evidence_is_bounded_and_both_ends_of_it_are_given() -> None:
 
 
 def test_what_was_withdrawn_is_not_asked_about() -> None:
-    from dataclasses import replace
-
-    log = failing(Log().typed("go"), 7)
-    log.messages[-1] = replace(log.messages[-1], status="discarded")
-    assert of_kind(questions_of(log.messages), "failures") == []
+    log = failing(Log().typed("go"), 7).said("It is done.")
+    withdrawn = [replace(message, status="discarded") for message in log.messages[1:]]
+    found = questions_of([log.messages[0], *withdrawn])
+    assert [question.kind for question in found] == ["goal", "files"]

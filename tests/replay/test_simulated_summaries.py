@@ -1,10 +1,8 @@
 """Summaries in a replay: billed in any case, worded where somebody words them."""
 
-from dataclasses import replace
-
 from sidecar.core.plan import Plan, Situation, Summary
 from sidecar.core.policies.opencode import Opencode
-from sidecar.core.summary import summary_in, with_summary
+from sidecar.core.summary import left_out, summary_before, summary_in, with_summary
 from sidecar.replay.simulate import simulate
 from tests.replay.talks import RATES, WINDOW, Scripted, shortened, talk
 
@@ -52,10 +50,18 @@ def test_a_plan_without_a_summary_asks_for_no_words() -> None:
     assert asked == []
 
 
-def test_each_summary_replaces_the_one_before() -> None:
+def test_each_summary_replaces_the_one_before_and_stands_for_it_too() -> None:
+    replaced: list[tuple[str, int]] = []
+
+    def told(plan: Plan, situation: Situation) -> Plan:
+        notes = [item for item in left_out(plan, situation) if item.unit.kind == "ledger"]
+        replaced.append((summary_before(plan, situation), len(notes)))
+        return with_summary(plan, f"Summary {len(replaced)}.", "model")
+
     steps = "; ".join(f"{10 * n}: p100 c9000" for n in range(1, 40))
-    long = replace(talk(f"0: t500; {steps}"), static=2_000)
-    run = simulate(long, Opencode(), 60_000, RATES, worded)
-    assert run.summaries > 1
+    run = simulate(talk(f"0: t500; {steps}"), Opencode(), 60_000, RATES, told)
+    assert run.summaries == len(replaced) > 1
+    assert replaced[0] == ("", 0)
+    assert replaced[1:] == [(f"Summary {n}.", 2) for n in range(1, len(replaced))]
     held = [summary_in(i.unit.text) for i in run.items if i.unit.kind == "ledger"]
-    assert len([text for text in held if text]) == 1
+    assert held == [f"Summary {len(replaced)}.", None]
