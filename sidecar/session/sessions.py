@@ -9,7 +9,7 @@ from time import monotonic
 
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
-from sidecar.session import bootstrap, instructions, learning
+from sidecar.session import bootstrap, checkpoints, instructions, learning
 from sidecar.session.composing import compose
 from sidecar.session.delegating import delegate
 from sidecar.session.events import Event, StatusChanged, Watcher
@@ -287,6 +287,7 @@ class Sessions:
         self._open.pop(session_id, None)
         environment.watch.forget(session_id)
         await environment.store.delete(session_id)
+        await asyncio.to_thread(checkpoints.remove, environment.config.data_dir, session_id)
 
     async def facts(self, **only: str | None) -> tuple[StoredFact, ...]:
         """Find what sessions have found out, newest first; see `learning.find`."""

@@ -94,6 +94,12 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
             with suppress(ProcessLookupError):
                 process.kill()
         await process.wait()
+        if process.stdout is not None:
+            # The transport closes when the end of the pipe has been seen.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GIT_TIMEOUT):
+                    while await process.stdout.read(64 * 1024):
+                        pass
     return parse_status(output)
 
 
