@@ -193,10 +193,14 @@ class StepFinishPart:
 
 @dataclass(frozen=True, slots=True)
 class PatchPart:
-    """The files that a step changed, as `(path, change)`."""
+    """The files that a step changed, as `(path, change)`; on a user's message, before its turn.
+
+    `detail` says it exactly, as `session/tracking` wrote it. A model never sees any of it.
+    """
 
     id: PartId
     files: tuple[tuple[str, str], ...]
+    detail: JsonObject = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,7 @@ def _part_fields(part: Part) -> dict[str, Plain]:
             }
         case PatchPart():
             files: list[Plain] = [{"path": path, "change": change} for path, change in part.files]
-            fields = {"type": "patch", "files": files}
+            fields = {"type": "patch", "files": files, "detail": to_json(part.detail)}
         case CompactionPart():
             fields = {"type": "compaction", "compaction": part.compaction_id, "cause": part.cause}
         case SubtaskPart():
@@ -281,7 +281,7 @@ def decode_part(body: bytes, read: ReadBlob) -> Part:  # noqa: PLR0911 - one ret
             )
         case "patch":
             files = tuple((f.text("path"), f.text("change")) for f in fields.many("files"))
-            return PatchPart(part_id, files)
+            return PatchPart(part_id, files, fields.opaque_object("detail"))
         case "compaction":
             return CompactionPart(part_id, fields.text("compaction"), fields.text("cause"))
         case "subtask":

@@ -49,7 +49,7 @@ by_type = {
     core.OpaquePart: (texts, objects),
     core.StepStartPart: (texts, texts),
     core.StepFinishPart: (texts, texts, usages, st.none() | texts, counts),
-    core.PatchPart: (texts, st.lists(st.tuples(texts, texts), max_size=3).map(tuple)),
+    core.PatchPart: (texts, st.lists(st.tuples(texts, texts), max_size=3).map(tuple), objects),
     core.CompactionPart: (texts, texts, texts),
     core.SubtaskPart: (texts, texts, long_texts, texts),
 }
