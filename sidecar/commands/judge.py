@@ -19,7 +19,7 @@ from sidecar.daemon import read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.models import Models
 from sidecar.model.vocabulary import load_counter
-from sidecar.replay.cases import FRAMING, Case, read_case
+from sidecar.replay.cases import FRAMING, NEVER_COMPACTED, Case, read_case
 from sidecar.replay.compare import Settings
 from sidecar.replay.importers import find_recordings
 from sidecar.replay.judgement import JudgedSession, Judgement, Unjudged
@@ -104,14 +104,21 @@ def _cases(
     """Find the first sessions that are compacted, so that there is something to judge."""
     count = load_counter()
     found: list[Case] = []
+    whole: list[str] = []
     files = dict.fromkeys(file for path in paths for file in find_recordings(path))
     for file in files:
         try:
             found.append(read_case(file, count, settings, info, most))
         except BadRequest as error:
-            say(f"skipped: {error.message}")
+            if error.data["path"] == NEVER_COMPACTED:
+                whole.append(error.message)
+            else:
+                say(f"skipped: {error.message}")
         if len(found) == limit:
             break
+    if whole:
+        more = f" (and {len(whole) - 1} more are not)" if len(whole) > 1 else ""
+        say(f"skipped: {whole[0]}{more}")
     return found
 
 
@@ -175,8 +182,9 @@ async def _ask_about(case: Case, asker: Asker) -> tuple[Judged, ...]:
                 context, failed = await asyncio.to_thread(case.with_summaries, write, room)
             finally:
                 stopped.set()
-            for why in failed:
-                say(f"{case.name}: a summary is made of the log's own words: {why}")
+            if failed:
+                many = f"{len(failed)} of {len(case.summaries)} summaries are"
+                say(f"{case.name}: {many} made of the log's own words: {failed[0]}")
         return await answers(context, "the second")
 
     async with asyncio.TaskGroup() as group:
@@ -195,10 +203,11 @@ def _say_estimate(cases: Sequence[Case], info: ModelInfo) -> None:
     expected = [usage for case in cases for usage in (*case.summaries, *case.asking)]
     costs = [price(info, usage) for usage in expected]
     total = sum(expected, Usage())
+    many = "1 session" if len(cases) == 1 else f"{len(cases)} sessions"
     known = [cost for cost in costs if cost is not None]
     usd = _usd(sum(known, Decimal(0)) if len(known) == len(costs) else None)
     say(
-        f"asking {info.id} about {len(cases)} of the sessions in {len(expected)} requests: about "
+        f"asking {info.id} about {many} in {len(expected)} requests: about "
         f"{total.prompt:,} tokens in, {total.output:,} out, {usd} (an estimate)"
     )
 

@@ -33,6 +33,8 @@ from sidecar.replay.transcript import Compacted, Damaged
 
 FRAMING = 4_000
 """Tokens that stand beside a context: what is asked, and how it is to be answered."""
+NEVER_COMPACTED = "window"
+"""The path of the error that says that a session fits into the window as it is."""
 ANSWERED, COMPARED, RULED = 120, 450, 60
 """Tokens that are expected of an answer, of a question with both answers, and of a verdict."""
 Write: TypeAlias = Callable[[str], str]
@@ -93,7 +95,7 @@ def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, mo
         raise BadRequest(
             f"{name} is not compacted in a window of {settings.window:,} tokens: "
             "choose a smaller one",
-            "window",
+            NEVER_COMPACTED,
         )
     questions = questions_of(messages)
     if not questions:
@@ -183,7 +185,9 @@ def _request(plan: Plan, situation: Situation, room: int) -> str:
     wanted = plan.summary
     assert wanted is not None
     before = summary_before(plan, situation)
-    told = transcript(left_out(plan, situation), room // 2)
+    # What decides about all parts must have seen all of them.
+    material = left_out(plan, situation) if wanted.finish is None else situation.items
+    told = transcript(material, room // 2)
     return f"{told}\n\n{instruction(Brief(), before, wanted.output_tokens, wanted.prompt)}"
 
 

@@ -117,7 +117,10 @@ def test_a_good_judge_passes_the_gate_and_all_of_it_is_told(tmp_path: Path) -> N
     assert judged["usage"]["requests"] == len(kinds)
     assert float(judged["cost"]) > 0
     estimate, *_, spent = done.stderr.splitlines()
-    assert re.match(r"asking claude-opus-5-5 about 1 .* [\d.]+ USD \(an estimate\)", estimate)
+    assert re.match(
+        r"asking claude-opus-5-5 about 1 session in 3 requests: .* [\d.]+ USD \(an estimate\)",
+        estimate,
+    )
     assert re.match(rf"spent: {len(kinds)} requests, .* [\d.]+ USD$", spent)
 
 
@@ -187,7 +190,11 @@ def test_where_no_summary_is_written_the_logs_own_words_stand_and_it_is_said(
         done = run(path, *WINDOW, "--policy", "opencode", env=keyed(tmp_path, api))
         left = min((asked(r.body) for r in api.requests if step(r.body) == "answers"), key=len)
     assert done.returncode == 0
-    assert "one: a summary is made of the log's own words: the model refused" in done.stderr
+    assert re.search(
+        r"^one: (\d+) of \1 summaries are made of the log's own words: the model refused",
+        done.stderr,
+        re.M,
+    )
     assert "put together from its own sentences" in left
 
 
@@ -286,11 +293,15 @@ def test_what_cannot_be_judged_is_refused_in_one_line(
 
 
 def test_what_was_never_compacted_is_not_judged_and_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("one", "two"):
+        recording(tmp_path / "in" / f"{name}.jsonl")
     with FakeMessagesApi(judge(good)) as api:
-        done = run(recording(tmp_path / "one.jsonl"), env=keyed(tmp_path, api))
+        done = run(tmp_path / "in", env=keyed(tmp_path, api))
         assert api.requests == []
     assert done.returncode == 1
     assert "skipped: one is not compacted in a window of 200,000 tokens" in done.stderr
+    assert "(and 1 more are not)" in done.stderr
     assert "no session there can be judged" in done.stderr
 
 

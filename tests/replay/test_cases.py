@@ -1,5 +1,7 @@
 """A recording made ready to be judged."""
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from tests.replay.talks import RATES
 
 INFO = ModelInfo("judge", 200_000, 16_000, 512, 1.0)
 SETTINGS = Settings(("economic",), 20_000, RATES)
+SCORING = Settings(("aircher",), 20_000, RATES)
 SUMMARISING = Settings(("opencode",), 20_000, RATES)
 
 
@@ -87,8 +90,25 @@ def test_a_summary_that_cannot_be_had_is_made_of_the_logs_own_words(tmp_path: Pa
 
 
 def test_scores_that_a_policy_asks_for_decide_what_stays(tmp_path: Path) -> None:
-    aircher = Settings(("aircher",), 20_000, RATES)
-    made = case(long_recording(tmp_path / "one.jsonl"), aircher)
+    made = case(long_recording(tmp_path / "one.jsonl"), SCORING)
+    requests: list[str] = []
+
+    def drop_all(request: str) -> str:
+        requests.append(request)
+        turns = dict.fromkeys(re.findall(r"^(T\d+)\b", request, re.M))
+        return json.dumps(
+            {"turns": [{"id": t, "action": "drop", "reason": "old"} for t in turns], "facts": []}
+        )
+
+    context, failed = made.with_summaries(drop_all, 100_000)
+    assert (failed, len(requests) > 0) == ((), True)
+    assert context != made.compacted
+    # What is scored has been seen whole: also what stays.
+    assert "Make src/main.py read settings_file_0 again." in requests[0]
+
+
+def test_scores_that_are_none_leave_it_to_code(tmp_path: Path) -> None:
+    made = case(long_recording(tmp_path / "one.jsonl"), SCORING)
     context, failed = made.with_summaries(lambda _: "these are no scores", 10_000)
     assert len(failed) == len(made.summaries)
     assert context == made.compacted
