@@ -163,7 +163,7 @@ class Economic:
         """Say whether enough was said that goes, or the user says what to dwell on."""
         if plan.cause == "user" and situation.instructions:
             return True
-        if plan.cause in ("cold", "overflow") or not situation.standing.warm:
+        if plan.cause == "overflow" or not situation.standing.warm:
             return False
         own = {i.unit.part_id for i in situation.items if i.unit.kind in ("prose", "reasoning")}
         gone = (c for c in plan.changes if isinstance(c.shown, Dropped) and c.part_id in own)

@@ -59,7 +59,7 @@ class Evict:
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
         """Evict the least worth until enough is free; summarise when that is not to be had."""
         plan = self._evicted(situation, cause)
-        if cause not in ("budget", "overflow"):
+        if cause not in ("budget", "overflow", "idle"):
             return plan
         if plan is not None and plan.tokens_after < trigger(situation.standing):
             return plan

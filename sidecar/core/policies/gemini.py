@@ -52,7 +52,8 @@ class Gemini:
         """Compress what lies before the cut, if that brings the prompt below the trigger."""
         items, standing = situation.items, situation.standing
         cut = split(items)
-        if cause == "budget" and standing.used - _tokens(items[:cut]) >= trigger(standing):
+        waits = cause in ("budget", "idle")
+        if waits and standing.used - _tokens(items[:cut]) >= trigger(standing):
             if standing.used < standing.limit:
                 return None
             cut = 0

@@ -106,6 +106,14 @@ def test_scores_of_a_model_decide() -> None:
     assert plan.figures["summarise"] == plan.figures["reference"] == plan.figures["drop"] == 1
 
 
+def test_what_was_typed_goes_only_where_nothing_else_frees_enough() -> None:
+    told = situation("U10 A10 " + "U40k A100 " * 4 + "U10 C10; C10")
+    plan = planned(told)
+    assert plan.tokens_after <= 10_000 + 0.6 * 182_000
+    assert shown_after(plan)["p2"] == "dropped"
+    assert "p8" not in shown_after(plan)
+
+
 @pytest.mark.parametrize("action", ["summarise", "reference", "drop"])
 def test_a_failed_approach_is_never_lost(action: str) -> None:
     told = situation(TALK)

@@ -132,6 +132,18 @@ def test_compression_is_told_with_the_numbers() -> None:
     assert plan.figures["compression"] == round(40_000 / left, 2)
 
 
+def test_less_is_kept_where_too_much_would_be_left_else() -> None:
+    notation = "U6k A10 U3k A10 U3k A10 U3k C20k; C20k*; C10; C10"
+    told = situation(notation, window=64_000)
+    st = told.standing
+    room = st.static + RUNWAY * (st.limit - st.static)
+    usual = rebuild(told, 0, POLICY.keeping, "budget", POLICY.name)
+    assert usual is not None
+    assert usual.tokens_after > room
+    plan = planned(told, "budget")
+    assert plan.tokens_after <= room
+
+
 def test_less_is_kept_in_every_respect() -> None:
     keeping = POLICY.keeping
     assert less(keeping, 1.0) is keeping

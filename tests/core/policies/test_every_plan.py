@@ -13,7 +13,7 @@ from sidecar.core.plan import Plan, Policy, Situation
 from sidecar.core.policies import policies
 from sidecar.core.units import Item, Kind, Unit, learn
 from sidecar.core.view import Cause, Dropped, Placeholder, Shown, Truncated
-from tests.core.policies.situations import STATIC, standing
+from tests.core.policies.situations import STATIC, situation, standing
 from tests.core.policies.test_documented_constants import NAMES
 
 PRESETS = [policies()[name] for name in sorted(NAMES)]
@@ -122,6 +122,23 @@ def test_a_plan_touches_what_it_may_and_adds_up(
         _thinking(plan, situation)
         assert (plan.policy, plan.cause, plan.revision) == (policy.name, cause, situation.revision)
         assert f"{plan.tokens_before} to {plan.tokens_after} tokens" in plan.reason
+
+
+SHORT = "U10 C9k; A9 U10 C9k; A900 U10 C20k; A9 U10 C30k; C9k; C9k; A9 U10 C9"
+"""Too few messages for those who count them, and 100,000 tokens."""
+
+
+@pytest.mark.parametrize("name", sorted(NAMES - {"picoclaw"}))
+@pytest.mark.parametrize("used", [120_000, 185_000])
+def test_while_the_user_is_away_presets_do_what_the_next_turn_would_need(
+    name: str, used: int
+) -> None:
+    told = situation(SHORT, used)
+    policy = policies()[name]
+    plan, at_once = policy.plan(told, "idle"), policy.plan(told, "budget")
+    assert (plan is None) is (at_once is None)
+    if plan is not None and at_once is not None:
+        assert replace(plan, cause="budget") == at_once
 
 
 def _whole(plan: Plan, situation: Situation) -> None:

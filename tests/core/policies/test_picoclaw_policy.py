@@ -106,6 +106,18 @@ def test_between_turns_nothing_happens_before_it_is_time() -> None:
     assert POLICY.plan(few, "budget") is None
 
 
+def test_it_does_not_summarise_again_before_the_model_has_answered() -> None:
+    told = standing(20_000, messages=21, opens_turn=True, requests=0)
+    assert POLICY.due(told) is None
+
+
+def test_while_the_user_is_away_it_summarises_and_drops_nothing() -> None:
+    plan = POLICY.plan(situation("U100 A900 " * 11), "idle")
+    assert plan is not None
+    assert plan.summary is not None
+    assert POLICY.plan(situation("U100 A900 " * 10), "idle") is None
+
+
 def test_a_summary_that_leaves_too_much_gives_way_to_dropping() -> None:
     notation = "U10 A6k U10 A80k " + "U10 A40k U10 A40k U10"
     plan = POLICY.plan(situation(notation, 190_000, opens_turn=True), "budget")
