@@ -65,3 +65,16 @@ def test_each_summary_replaces_the_one_before_and_stands_for_it_too() -> None:
     assert replaced[1:] == [(f"Summary {n}.", 2) for n in range(1, len(replaced))]
     held = [summary_in(i.unit.text) for i in run.items if i.unit.kind == "ledger"]
     assert held == [f"Summary {len(replaced)}.", None]
+
+
+def test_a_summary_that_stays_is_not_replaced() -> None:
+    before: list[str] = []
+
+    def told(plan: Plan, situation: Situation) -> Plan:
+        before.append(summary_before(plan, situation))
+        return with_summary(plan, "It went well.", "model")
+
+    script = {step: shortened(part, to=50, summary=ASKED) for step, part in ((2, "p1"), (3, "p3"))}
+    run = simulate(talk(NOTATION), Scripted(script), WINDOW, RATES, told)
+    assert before == ["", ""]
+    assert [i.unit.kind for i in run.items].count("ledger") == 2
