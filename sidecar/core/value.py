@@ -75,7 +75,7 @@ class Lines:
     sizes: tuple[int, ...]
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=4096)
 def lines_of(text: str) -> Lines:
     """Find the lines of a text that hold identifiers; equal lines are given once."""
     texts = []

@@ -24,6 +24,7 @@ from sidecar.core.parts import MessageId, SessionId
 from sidecar.core.turns import is_settled
 from sidecar.session.epochs import EPOCH
 from sidecar.session.gauge import read_size
+from sidecar.session.handoff import with_inherited
 from sidecar.session.log import SessionLog
 from sidecar.session.rewrites import REWRITE, UNDONE
 from sidecar.session.state import State
@@ -153,7 +154,7 @@ class Checkpoints:
                 break
             self._heard.add(message.id)
             self._folding.hear(message)
-        return self._folding.ledger()
+        return with_inherited(self._folding.ledger(), log.records)
 
     def _mark(self, ledger: Ledger) -> Mark:
         state = self._state

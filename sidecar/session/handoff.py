@@ -119,8 +119,12 @@ def inherited(records: Iterable[Record]) -> Inheritance | None:
 
 def ledger_of(messages: Iterable[Message], records: Iterable[Record]) -> Ledger:
     """Fold a session's ledger, that of the sessions whose work it goes on with included."""
+    return with_inherited(read_ledger(messages), records)
+
+
+def with_inherited(own: Ledger, records: Iterable[Record]) -> Ledger:
+    """Add the ledger of the sessions whose work this one goes on with."""
     before = inherited(records)
-    own = read_ledger(messages)
     return own if before is None else merged(_with_goal(before), own)
 
 
