@@ -129,11 +129,20 @@ SHORT = "U10 C9k; A9 U10 C9k; A900 U10 C20k; A9 U10 C30k; C9k; C9k; A9 U10 C9"
 
 
 @pytest.mark.parametrize("name", sorted(NAMES - {"picoclaw"}))
-@pytest.mark.parametrize("used", [120_000, 185_000])
+@pytest.mark.parametrize(
+    ("notation", "used"),
+    [
+        (SHORT, 120_000),
+        (SHORT, 185_000),
+        # No results to evict; and no user's message before which enough lies.
+        ("U10 A100k A60k U10 A100 C9; C9; C9", 175_000),
+        ("U10 C12k; A10 U10 C100k; C30k; C30k; C10; C10", 160_000),
+    ],
+)
 def test_while_the_user_is_away_presets_do_what_the_next_turn_would_need(
-    name: str, used: int
+    name: str, notation: str, used: int
 ) -> None:
-    told = situation(SHORT, used)
+    told = situation(notation, used)
     policy = policies()[name]
     plan, at_once = policy.plan(told, "idle"), policy.plan(told, "budget")
     assert (plan is None) is (at_once is None)
