@@ -1,0 +1,103 @@
+"""Change sets as parts of a session's log, and back.
+
+A user's message carries the state that its turn began with, and what the user had changed until
+then; an answer carries what changed while its calls ran.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sidecar.core.changeset import Author, ChangeSet, PathChange, PathChangeKind
+from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart
+from sidecar.core.tree import Entry, Loss, SnapshotId
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What a patch part says: the change sets, in order, and the snapshot that they end with."""
+
+    at: SnapshotId
+    sets: tuple[ChangeSet, ...] = ()
+
+
+def part_of(part_id: PartId, patch: Patch) -> PatchPart:
+    """Give the part that says this."""
+    files = tuple((shown(c.path), c.change) for one in patch.sets for c in one.changes)
+    return PatchPart(part_id, files, {"at": patch.at, "sets": sets_to_json(patch.sets)})
+
+
+def patch_of(part: PatchPart) -> Patch:
+    """Read what `part_of` wrote."""
+    at = cast("int", part.detail.get("at", 0))
+    return Patch(SnapshotId(at), sets_from_json(part.detail.get("sets", [])))
+
+
+def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
+    """Give the messages that say something of files, with what they say."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, PatchPart) and part.detail:
+                yield message, patch_of(part)
+
+
+def shown(path: bytes) -> str:
+    """Give a path as people read it; what is no UTF-8 is escaped."""
+    return path.decode("utf-8", "backslashreplace")
+
+
+def sets_to_json(sets: Sequence[ChangeSet]) -> list[Json]:
+    """Give change sets in the form in which they are stored."""
+    return [
+        {"before": one.before, "after": one.after, "changes": [_change(c) for c in one.changes]}
+        for one in sets
+    ]
+
+
+def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
+    """Read what `sets_to_json` gave."""
+    return tuple(
+        ChangeSet(
+            SnapshotId(cast("int", one["before"])),
+            SnapshotId(cast("int", one["after"])),
+            tuple(_changed(c) for c in cast("list[JsonObject]", one["changes"])),
+        )
+        for one in cast("list[JsonObject]", body)
+    )
+
+
+def _change(change: PathChange) -> JsonObject:
+    told: JsonObject = {
+        "path": os.fsdecode(change.path),
+        "change": change.change,
+        "author": change.author,
+        "old": _entry(change.old),
+        "new": _entry(change.new),
+    }
+    return told if change.source is None else {**told, "source": os.fsdecode(change.source)}
+
+
+def _changed(body: JsonObject) -> PathChange:
+    source = body.get("source")
+    return PathChange(
+        os.fsencode(cast("str", body["path"])),
+        cast("PathChangeKind", body["change"]),
+        cast("Author", body["author"]),
+        _entered(body["old"]),
+        _entered(body["new"]),
+        os.fsencode(source) if isinstance(source, str) else None,
+    )
+
+
+def _entry(entry: Entry | None) -> Json:
+    if entry is None:
+        return None
+    return [entry.mode, entry.hash, entry.size, entry.lost, entry.version]
+
+
+def _entered(body: Json) -> Entry | None:
+    if body is None:
+        return None
+    mode, name, size, lost, version = cast("tuple[int, str, int, Loss | None, int]", tuple(body))  # type: ignore[arg-type] # a list, as `_entry` wrote it
+    return Entry(mode, name, size, lost, version)
