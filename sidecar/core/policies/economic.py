@@ -31,6 +31,8 @@ LESS = (1.0, 0.6, 0.3)
 LEAST_COMPRESSION = 3.0
 """A rewrite that need not be is left alone where more than a third of what it changes stays."""
 SUMMARY_TOKENS = 600
+MOST_TOLD = 2 * SUMMARY_TOKENS
+"""What a summary may come to: one that is carried on, or longer than was asked for."""
 SINCE = f"""\
 The summary that stands above stays where it is. Write only what has come since, or has changed,
 in short lines under these headings, and leave out those that would be empty:
@@ -133,7 +135,7 @@ class Economic:
         plan = rebuild(situation, start, self.keeping, cause, self.name)
         if plan is None and (not start or cause != "budget"):
             return None
-        room = st.static + RUNWAY * (st.limit - st.static) - SUMMARY_TOKENS
+        room = st.static + RUNWAY * (st.limit - st.static) - MOST_TOLD
         for share in LESS:
             if plan is not None and plan.tokens_after <= room:
                 break
@@ -211,7 +213,7 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
     if len(notes) == 1:
         return notes[0]
     by: Writer = "model" if any("written by a model" in note for note in notes) else "extract"
-    return note_of(shortened("\n".join(summaries), 2 * SUMMARY_TOKENS), by)
+    return note_of(shortened("\n".join(summaries), MOST_TOLD), by)
 
 
 def compression(situation: Situation, plan: Plan) -> float:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.plan import Plan, Rates, Situation, tokens_of
 from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.policies.economic import POLICIES, RUNWAY, SUMMARY_TOKENS, Economic
+from sidecar.core.policies.economic import MOST_TOLD, POLICIES, RUNWAY, Economic
 from sidecar.core.rebuild import HEAD, Keeping
 from sidecar.core.view import Cause
 from tests.core.policies.situations import STATIC, history, shown_after, situation, standing
@@ -218,7 +218,7 @@ def test_a_session_without_an_earlier_rewrite_is_rebuilt_from_its_beginning() ->
     assert (plan.first, list(shown_after(plan))) == (0, ["p1", "p2"])
 
 
-ROOM = STATIC + 109_200 - SUMMARY_TOKENS
+ROOM = STATIC + 109_200 - MOST_TOLD
 """60 per cent of the 182,000 tokens that the history may take, less what a summary may."""
 FITS = ROOM - (STATIC + 60_000 + 20 + tokens_of(HEAD))
 """What may be pinned so that just so much is left."""

@@ -89,7 +89,7 @@ def test_every_plan_leaves_alone_what_it_must_and_adds_up(
     freed = sum(change.tokens_before - change.tokens_after for change in plan.changes)
     freed += sum(items[part_id].tokens for part_id in plan.retired)
     assert plan.tokens_before == told.standing.used
-    written = plan.note_tokens + plan.excerpt_tokens + _told(plan)
+    written = plan.note_tokens + plan.excerpt_tokens + told_tokens(plan)
     assert plan.tokens_after == told.standing.used - freed + written
     assert plan.tokens_after < plan.tokens_before
     assert (plan.policy, plan.revision) == (policy.name, told.revision)
@@ -116,7 +116,7 @@ def _cut(plan: Plan, told: Situation, items: dict[PartId, Item]) -> None:
         assert item.shown is None
 
 
-def _told(plan: Plan) -> int:
+def told_tokens(plan: Plan) -> int:
     """Give what is reckoned for a summary: the one that is carried on, else the one asked for."""
     if plan.told:
         return tokens_of(plan.told)
@@ -124,7 +124,7 @@ def _told(plan: Plan) -> int:
 
 
 def _rebuilt(plan: Plan, told: Situation, items: dict[PartId, Item]) -> None:
-    assert plan.tokens_before - plan.tokens_after + _told(plan) >= WORTHWHILE
+    assert plan.tokens_before - plan.tokens_after + told_tokens(plan) >= WORTHWHILE
     assert plan.note.count(REWRITE_ID) == 1
     spared = untouchable(told)
     after = {change.part_id: change.shown for change in plan.changes}

@@ -1,0 +1,84 @@
+"""Real sessions: how much every rewrite of `economic` leaves free, and how far it compresses."""
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.guard import goal_parts, untouchable
+from sidecar.core.plan import Plan, Situation, Standing
+from sidecar.core.policies.economic import (
+    LEAST_COMPRESSION,
+    RUNWAY,
+    Economic,
+    compression,
+)
+from sidecar.core.prompt import Ttl
+from sidecar.core.view import Cause
+from sidecar.model.vocabulary import load_counter
+from sidecar.replay.conversation import Conversation, listen
+from sidecar.replay.importers import open_transcript
+from sidecar.replay.prices import read_card
+from sidecar.replay.simulate import simulate
+from sidecar.replay.transcript import Compacted, Damaged
+
+SESSIONS = Path(__file__).parents[3].parent / "shared" / "sessions"
+PREFIXES = ("claude-cli-1284c080", "codex-agentv-019efc87", "pi-pi-mono", "opencode-go-Noora-25")
+BESIDE = 0.15
+"""Share of the room that may stay beside what must: the note, and some lines."""
+
+pytestmark = pytest.mark.skipif(
+    not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
+)
+
+
+@cache
+def conversation(prefix: str) -> Conversation:
+    [path] = (SESSIONS / "normalised").glob(f"{prefix}*")
+    heard = [e for e in open_transcript(path).entries if not isinstance(e, Damaged)]
+    messages = [None if isinstance(entry, Compacted) else entry for entry in heard]
+    return listen(messages, load_counter(), prefix, "neutral")
+
+
+@dataclass
+class Watched:
+    """The policy, and every rewrite that it planned."""
+
+    policy: Economic = field(default_factory=Economic)
+    made: list[tuple[Situation, Plan, int]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    @property
+    def static_ttl(self) -> Ttl:
+        return self.policy.static_ttl
+
+    def due(self, standing: Standing) -> Cause | None:
+        return self.policy.due(standing)
+
+    def plan(self, situation: Situation, cause: Cause) -> Plan | None:
+        plan = self.policy.plan(situation, cause)
+        if plan is not None and plan.note:
+            must = untouchable(situation) | goal_parts(situation)
+            floor = sum(i.tokens for i in situation.items if i.unit.part_id in must)
+            self.made.append((situation, plan, floor))
+        return plan
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+@pytest.mark.parametrize("window", [200_000, 64_000])
+def test_every_rewrite_leaves_runway_and_compresses_three_times(prefix: str, window: int) -> None:
+    watched = Watched()
+    run = simulate(conversation(prefix), watched, window, read_card("classic"))
+    assert run.rewrites
+    assert run.summaries <= len(run.rewrites)
+    for situation, plan, floor in watched.made:
+        st = situation.standing
+        room = st.limit - st.static
+        left = plan.tokens_after - st.static
+        assert left <= max(RUNWAY * room, floor + BESIDE * room)
+        if plan.cause in ("cold", "pays"):
+            assert compression(situation, plan) >= LEAST_COMPRESSION
