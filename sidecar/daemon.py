@@ -30,6 +30,7 @@ from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.facts import read_git, volatile_context
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
 from sidecar.workspace.instructions_watch import InstructionsWatch
+from sidecar.workspace.snapshots.shared import SharedSnapshots
 
 logger = logging.getLogger("sidecar.daemon")
 
@@ -119,6 +120,7 @@ async def _serve(read: int, write: int) -> int:
             instructions=_instructions(config),
             cold=ColdGate(read_clock),
             watch=watch,
+            snapshots=SharedSnapshots(store.snapshots, config.data_dir, read_clock),
         )
 
     sessions = Sessions(
@@ -177,7 +179,9 @@ def describe(environment: Environment | None) -> JsonObject:
         "bytes": store.size(),
         "readOnly": store.read_only,
     }
-    about["watcher"] = environment.watch.status()
+    snapshots = environment.snapshots
+    workspaces = [] if snapshots is None else snapshots.status()
+    about["watcher"] = {**environment.watch.status(), "workspaces": workspaces}
     about["model"] = {
         "id": config.model,
         "provider": config.provider.name,

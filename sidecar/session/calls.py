@@ -1,6 +1,7 @@
 """The tool calls of one step: permission, run, cut, log. Parallel calls run together."""
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
@@ -58,6 +59,7 @@ async def run_calls(turn: TurnContext, message: Message, problems: dict[PartId, 
     Results keep the order of the calls, however they finish. Cancelling leaves unfinished
     calls to the turn, which closes them.
     """
+    turn.tracking.step_begins(message.id)
     parts = [part for part in message.parts if isinstance(part, ToolPart)]
     ends: list[asyncio.Task[CallsEnd]] = []
     try:
@@ -133,7 +135,8 @@ async def _perform(call: _Call, spec: ToolSpec, wanted: Access) -> CallsEnd:
         if spec.origin == "builtin":
             answer = await run_builtin(spec.name, part.input, context)
         else:
-            answer = await call_client_tool(spec.name, part.input, context)
+            async with nullcontext() if spec.read_only else turn.tracking.running():
+                answer = await call_client_tool(spec.name, part.input, context)
     except SidecarError as error:
         return await _fail(call, error.message, "error", started, wanted)
     output = _output(call, spec, answer)
@@ -219,6 +222,7 @@ def _context(call: _Call, granted: tuple[str, ...]) -> ToolContext:
         environment=turn.environment,
         granted=granted,
         delegate=turn.delegate,
+        changes=turn.tracking,
     )
 
 

@@ -310,7 +310,8 @@ def told_decision(
     price = recorded.price if settled is None else settled.price()
     if settled is None and price is not None and asking is not None:
         price = money(Decimal(price) + asking)
-    coming = plan.summary.output_tokens if plan.summary and settled is None else 0
+    wanted = plan.summary if settled is None and not plan.told else None
+    coming = 0 if wanted is None else wanted.output_tokens
     told: JsonObject = {
         "plan": told_plan(plan),
         "tokensBefore": plan.tokens_before,

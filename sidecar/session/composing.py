@@ -7,10 +7,12 @@ from sidecar.core.parts import JsonObject
 from sidecar.session import epochs
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
+from sidecar.session.events import Notice
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
 from sidecar.session.restoring import restore
 from sidecar.session.state import Environment, State
+from sidecar.session.tracking import Tracking
 from sidecar.session.trust import Trust
 from sidecar.session.view import View
 from sidecar.session.views import Views
@@ -36,6 +38,10 @@ def compose(
         if not state.read_only:
             state.log.reserve(seq)
 
+    def tell(text: str) -> None:
+        channel = state.channel
+        channel.publish(Notice(state.log.row.id, channel.next_seq(), "warning", text))
+
     state = State(
         environment=environment,
         log=log,
@@ -45,6 +51,9 @@ def compose(
         channel=Channel(log.row.id, log.row.seq, reserve),
         trust=Trust(config.workspace_trusted, Path(log.row.cwd), config.data_dir),
         permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),
+        tracking=Tracking(
+            environment.snapshots, lambda: state.log, environment.clock.part_id, tell
+        ),
         take_over=lambda: take_over(state),
         read_only=read_only,
         owner=owner,

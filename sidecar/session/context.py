@@ -15,6 +15,7 @@ from sidecar.session.events import Notice
 from sidecar.session.gate import ColdGate
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
+from sidecar.session.tracking import Tracking
 from sidecar.session.trust import Trust
 from sidecar.session.values import Recalled
 from sidecar.session.view import View
@@ -63,8 +64,8 @@ class TurnContext:
     streams, `cold` while others that begin alike may have to wait for it. `goes_on`: a
     turn in whose middle the context was rewritten goes on by itself. `price` gives what usage
     costs in USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable`
-    tokens are not cached. `purpose` is what its requests are for; `delegate` has a child session
-    do something.
+    tokens are not cached. `tracking` follows the workspace. `purpose` is what its requests are
+    for; `delegate` has a child session do something.
     """
 
     session_id: SessionId
@@ -92,6 +93,7 @@ class TurnContext:
     make_room: MakeRoom
     gate: asyncio.Lock
     cold: ColdGate
+    tracking: Tracking
     goes_on: bool = True
     purpose: Purpose = "turn"
     delegate: Delegate | None = None

@@ -61,6 +61,7 @@ async def delegate(
         return ThroughParent(parent.client(), parent.id, name, about)
 
     child.state.subtask = Bound(client, state.config.delegate.steps)
+    child.state.tracking.above = state.tracking
     following = _Following(parent, child, progress)
     child.state.channel.attach(following.see)
     try:
@@ -69,7 +70,7 @@ async def delegate(
         return following.end(result)
     finally:
         child.state.channel.detach(following.see)
-        child.state.subtask = None
+        child.state.subtask = child.state.tracking.above = None
         following.charge()
         if not child.busy and not child.watchers():
             with suppress(SidecarError):

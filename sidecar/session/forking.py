@@ -16,11 +16,14 @@ from sidecar.session.founding import PARENT
 from sidecar.session.instructions import TOLD
 from sidecar.session.log import FORKED
 from sidecar.session.state import Environment
+from sidecar.session.tracking import PATCHED
 from sidecar.store.values import AppendRecord, CopyLog, PutSession, Record, SessionRow, Stored
 
 SUFFIX = " (fork)"
 
-_WRITERS = frozenset({"turn_started", "steered", "step", "discarded", "step_failed", "cut"})
+_WRITERS = frozenset(
+    {"turn_started", "steered", "step", "discarded", "step_failed", "cut", PATCHED}
+)
 """Records that come with the message that they name."""
 _AHEAD = frozenset({TOLD, COMPARED})
 """Records that come with the user's message that follows."""

@@ -12,6 +12,10 @@ from typing import cast
 from sidecar.core.changeset import Author, ChangeSet, PathChange, PathChangeKind
 from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart
 from sidecar.core.tree import Entry, Loss, SnapshotId
+from sidecar.session.log import SessionLog
+
+RESTORED = "restored"
+"""The record of a restore; `at` is the snapshot after it, and `sets` what changed up to there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,13 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
         for part in message.parts:
             if isinstance(part, PatchPart) and part.detail:
                 yield message, patch_of(part)
+
+
+def newest(log: SessionLog) -> SnapshotId | None:
+    """Give the newest snapshot up to which a log says what changed."""
+    told = [patch.at for _, patch in patches(log.messages)]
+    told += [SnapshotId(cast("int", r.body["at"])) for r in log.records if r.kind == RESTORED]
+    return max(told, default=None)
 
 
 def shown(path: bytes) -> str:

@@ -307,7 +307,9 @@ class Session:
         self._show_message(message)
         self._changed("turn_started")
         turn = self._turn_context(self._turn_id)
+        state.tracking.turn_begins(message.id)
         async with asyncio.TaskGroup() as group:
+            group.create_task(state.tracking.settle())
             self._turn_task = group.create_task(run_turn(turn, self._steering, self._absorb))
             if self._cancelling:
                 self._turn_task.cancel()

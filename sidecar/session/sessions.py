@@ -97,6 +97,11 @@ class Sessions:
         """From now on the file is read from disk."""
         self._buffers.close(Path(path))
 
+    def saved_document(self, path: str) -> None:
+        """The editor has written a file: what changes there is its user's work."""
+        for session in self._open.values():
+            session.state.tracking.saved(Path(path))
+
     def revision_of(self, session_id: str) -> int | None:
         """Give an open session's revision."""
         session = self._open.get(SessionId(session_id))
@@ -120,6 +125,8 @@ class Sessions:
                 for session_id in tuple(self._open):
                     environment.watch.forget(session_id)
                     await environment.store.release(session_id, self._owner.token)
+                if environment.snapshots is not None:
+                    await environment.snapshots.close()
                 await environment.store.close()
         self._ended.set()
 
@@ -304,6 +311,8 @@ class Sessions:
         async with self._opening:
             if self._environment is None:
                 self._environment = await self._open_environment(self._options, self._root)
+                if self._environment.snapshots is not None and self._group is not None:
+                    self._group.create_task(self._environment.snapshots.run())
             return self._environment
 
     def _busy_changed(self, session: Session) -> None:

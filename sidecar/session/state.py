@@ -15,6 +15,7 @@ from sidecar.session.context import Clock
 from sidecar.session.gate import ColdGate
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
+from sidecar.session.tracking import Tracking
 from sidecar.session.trust import Trust
 from sidecar.session.view import View
 from sidecar.session.views import Views
@@ -23,6 +24,7 @@ from sidecar.tools.contract import Client, Delegate
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
 from sidecar.workspace.instructions_watch import InstructionsWatch
+from sidecar.workspace.snapshots.shared import SharedSnapshots
 
 ANSWER_TOKENS = 32_000
 """Most an answer may have unless maxTokens says otherwise, where the model can give as much."""
@@ -33,6 +35,7 @@ class Environment:
     """What `daemon.py` joins together and every session uses.
 
     `model_for` gives the model that answers for an id, `info` what the catalogue knows of it.
+    Without `snapshots` no workspace is followed, and no change can be undone.
     """
 
     store: Store
@@ -48,6 +51,7 @@ class Environment:
     instructions: Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
     cold: ColdGate
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
+    snapshots: SharedSnapshots | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class State:
     channel: Channel
     trust: Trust
     permissions: Permissions
+    tracking: Tracking
     take_over: Callable[[], Awaitable[bool]]
     read_only: bool = False
     owner: JsonObject | None = None

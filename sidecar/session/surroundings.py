@@ -49,6 +49,7 @@ def surroundings(
         make_room=rewriting.make_room,
         gate=rewriting.gate,
         cold=state.environment.cold,
+        tracking=state.tracking,
         # Nobody is there who could tell a subtask to go on.
         goes_on=bound is not None or state.log.row.settings.get("autoContinue") is not False,
         purpose="turn" if bound is None else "subtask",

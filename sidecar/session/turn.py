@@ -73,6 +73,7 @@ async def run_turn(
     except SidecarError as error:
         end = TurnEnd("error", _told(error, retryable=False, status=None))
     await make_whole(turn, "cancelled" if end.stop_reason == "cancelled" else "interrupted")
+    await turn.tracking.step_ended()
     return end
 
 
@@ -145,6 +146,7 @@ async def _act(turn: TurnContext, step: StepEnd, calls: list[ToolPart]) -> TurnE
         # `pause_turn` asks to be called again with the answer so far.
         return None if step.stop == "pause_turn" else TurnEnd(_stop_reason(step.stop))
     end = await run_calls(turn, step.message, step.problems)
+    await turn.tracking.step_ended()
     _announce(turn, "tools")
     match end:
         case CallsEnd.refused:

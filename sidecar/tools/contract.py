@@ -1,6 +1,7 @@
 """What a tool is given and gives back, and what it may ask of the client."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -104,6 +105,30 @@ class SubtaskEnd:
     failed: str = ""
 
 
+class Changes(Protocol):
+    """Follows what tools do to the workspace, so that it can be undone."""
+
+    def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
+        """Around the writing of a file, which gets this text."""
+        ...
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Around what may change any file, such as a command."""
+        ...
+
+
+class Unfollowed:
+    """Where nobody follows."""
+
+    def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002 - see Changes
+        """See `Changes`."""
+        return nullcontext()
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """See `Changes`."""
+        return nullcontext()
+
+
 Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[str]]
 """(part id, offset, limit, pattern) -> text; offsets in bytes, as `context/recall` counts them."""
 
@@ -140,7 +165,7 @@ class ToolContext:
     `cwd` is the workspace's root. `environment` is the daemon's own; a shell gets it without
     what looks like a key. `granted` are the paths outside of the workspace that the user allowed
     for this call: `Access.outside`, once permission was given. `delegate` has a child session do
-    something; `None` where there can be none.
+    something; `None` where there can be none. What writes does so within `changes`.
     """
 
     session_id: SessionId
@@ -154,6 +179,7 @@ class ToolContext:
     environment: Mapping[str, str]
     granted: tuple[str, ...] = ()
     delegate: Delegate | None = None
+    changes: Changes = field(default_factory=Unfollowed)
 
 
 Tool: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[ToolAnswer]]

@@ -46,10 +46,10 @@ async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
     place = await reach(inputs.optional_text(given, "cwd") or ".", context)
     where = await asyncio.to_thread(folder, place, context)
     collected = Collected()
-    started = time.monotonic()
     code, held, timed_out = 124, False, False
     try:
-        async with asyncio.timeout(timeout / 1000):
+        async with context.changes.running(), asyncio.timeout(timeout / 1000):
+            started = time.monotonic()
             environment = scrubbed(context.environment)
             async with _running(command, where, environment) as (process, reader):
                 held = await _follow(process, reader, collected, context.progress)

@@ -48,9 +48,15 @@ async def change_text(place: Place, after: str, label: str, context: ToolContext
         BadRequest: when the path leads elsewhere by now.
         OSError: when it cannot be written; the file is as it was.
     """
-    real, client = place.real, context.client
+    real = place.real
     if await asyncio.to_thread(os.path.realpath, real) != str(real):
         raise BadRequest(f"{place.shown} moved meanwhile. Try again.", "input.path")
+    async with context.changes.editing(real, after):
+        return await _written(real, after, label, context)
+
+
+async def _written(real: Path, after: str, label: str, context: ToolContext) -> Written:
+    client = context.client
     buffer = context.buffers.get(real)
     written: Written = "editor"
     if client is not None and buffer is not None and client.can_apply_edits and _sendable(after):

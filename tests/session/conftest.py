@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import time
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from sidecar.tools.contract import PermissionOption
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.instructions_watch import Read as ReadInstructions
+from sidecar.workspace.snapshots.shared import SharedSnapshots
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Script
 from tests.fakes.validation import refusal
@@ -150,6 +152,7 @@ class World:
     slept: asyncio.Event = field(default_factory=asyncio.Event)
     instructions: ReadInstructions = no_instructions
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
+    follows: bool = False
 
     def now(self) -> int:
         self.time += 1
@@ -178,6 +181,10 @@ class World:
             self.sleepers.remove(sleeper)
             sleeper[1].set()
 
+    def snapshots(self, store: Store) -> SharedSnapshots:
+        """Files have the real time, so this has it too."""
+        return SharedSnapshots(store.snapshots, self.folder, lambda: round(time() * 1000))
+
     def new_id(self, prefix: str) -> str:
         self.minted += 1
         return f"{prefix}_{self.minted:08d}"
@@ -202,6 +209,7 @@ class World:
             instructions=self.instructions,
             cold=ColdGate(self.now),
             watch=self.watch,
+            snapshots=self.snapshots(store) if self.follows else None,
         )
 
         async def open_environment(options: JsonObject, root: Path | None) -> Environment:

@@ -24,6 +24,12 @@ def follow_documents(server: LanguageServer, sessions: Sessions) -> None:
     def did_change(params: types.DidChangeTextDocumentParams) -> None:
         opened(params.text_document.uri)
 
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            sessions.saved_document(path)
+
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def did_close(params: types.DidCloseTextDocumentParams) -> None:
         path = path_of(params.text_document.uri)
