@@ -101,7 +101,8 @@ def drop_unreferenced(con: sqlite3.Connection, names: Iterable[str]) -> None:
     con.executemany(
         """DELETE FROM blob WHERE hash = ?1
         AND NOT EXISTS (SELECT 1 FROM reference WHERE hash = ?1)
-        AND NOT EXISTS (SELECT 1 FROM holding WHERE hash = ?1)""",
+        AND NOT EXISTS (SELECT 1 FROM holding WHERE hash = ?1)
+        AND NOT EXISTS (SELECT 1 FROM restore_blob WHERE hash = ?1)""",
         [(name,) for name in names],
     )
 

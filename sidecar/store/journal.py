@@ -2,7 +2,7 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from sidecar.store.changes import apply_all, weight
 from sidecar.store.facts import FactRows
 from sidecar.store.faults import FAULTS, READ_ONLY, storage_failed
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
+from sidecar.store.restores import RestoreRows
 from sidecar.store.snapshots import SnapshotRows
 from sidecar.store.values import (
     Change,
@@ -58,6 +59,7 @@ class Store:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self.snapshots = SnapshotRows(self._submit, self._read)
         self.facts = FactRows(self._submit, self._read)
+        self.restores = RestoreRows(self._submit, self._read, self._overtake, now)
         self._closed = False
 
     @classmethod
@@ -106,11 +108,7 @@ class Store:
         The future resolves when they are on the disk, or raises StorageFailed. It may be
         dropped or cancelled; the unit is written all the same.
         """
-        if self._writer is not None:
-            deleted = {c.session_id for c in changes if isinstance(c, DeleteSession)}
-            newer = {(c.session_id, c.part.id) for c in changes if isinstance(c, PutPart)}
-            if deleted or newer:
-                self._writer.forget(lambda key: key[0] in deleted or key in newer)
+        self._overtake(changes)
         return self._submit(partial(apply_all, changes=changes), sum(map(weight, changes)))
 
     async def delete(self, session_id: SessionId) -> None:
@@ -176,6 +174,15 @@ class Store:
         if self._writer is not None:
             await self._writer.close()
         self._readers.shutdown(wait=False)
+
+    def _overtake(self, changes: Sequence[Change]) -> None:
+        """Drop saves that still wait and are older than these changes."""
+        if self._writer is None:
+            return
+        deleted = {c.session_id for c in changes if isinstance(c, DeleteSession)}
+        newer = {(c.session_id, c.part.id) for c in changes if isinstance(c, PutPart)}
+        if deleted or newer:
+            self._writer.forget(lambda key: key[0] in deleted or key in newer)
 
     def _submit(self, run: Callable[[sqlite3.Connection], T], size: int = 0) -> "asyncio.Future[T]":
         if self._writer is not None:

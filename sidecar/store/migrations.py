@@ -122,6 +122,25 @@ def _facts(con: sqlite3.Connection) -> None:
         )
 
 
+def _restores(con: sqlite3.Connection) -> None:
+    for statement in (
+        # One for each workspace: whoever has the row restores it, and nobody else.
+        """CREATE TABLE restore (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, root BLOB NOT NULL UNIQUE, state TEXT NOT NULL,
+            stages BLOB NOT NULL, steps BLOB NOT NULL,
+            token TEXT NOT NULL, pid INTEGER NOT NULL, host TEXT NOT NULL, started TEXT NOT NULL,
+            heartbeat INTEGER NOT NULL
+        )""",
+        """CREATE TABLE restore_blob (
+            restore_id INTEGER NOT NULL REFERENCES restore (id), hash TEXT NOT NULL,
+            ours INTEGER NOT NULL,
+            PRIMARY KEY (restore_id, hash)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX restore_blob_by_hash ON restore_blob (hash)",
+    ):
+        con.execute(statement)
+
+
 def has_full_text(con: sqlite3.Connection) -> bool:
     """Whether this SQLite can search texts by an index; a few are built without that."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
@@ -132,6 +151,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("sessions_and_log", _sessions_and_log),
     ("snapshots", _snapshots),
     ("facts", _facts),
+    ("restores", _restores),
 )
 
 

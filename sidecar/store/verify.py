@@ -15,6 +15,7 @@ from sidecar.store.fields import BodyBroken
 from sidecar.store.migrations import MIGRATIONS, migrate, version
 from sidecar.store.packing import ReadBlob
 from sidecar.store.reading import damage, reader
+from sidecar.store.restores import unpack_steps
 from sidecar.store.values import VerifyReport
 
 Place: TypeAlias = tuple[str, str]
@@ -48,6 +49,7 @@ def verify(con: sqlite3.Connection) -> VerifyReport:
         _records,
         _references,
         _snapshots,
+        _restores,
         _facts,
     ):
         try:
@@ -156,6 +158,19 @@ def _snapshots(con: sqlite3.Connection, tally: Tally) -> None:
     )
     for number, name in missing:
         tally.problems.append(f"snapshot {number} holds blob {name}, which is missing")
+
+
+def _restores(con: sqlite3.Connection, tally: Tally) -> None:
+    for number, steps in con.execute("SELECT id, steps FROM restore ORDER BY id"):
+        try:
+            unpack_steps(steps)
+        except BodyBroken as error:
+            tally.problems.append(f"restore {number} cannot be read: {error}")
+    missing = con.execute(
+        "SELECT restore_id, hash FROM restore_blob WHERE hash NOT IN (SELECT hash FROM blob)"
+    )
+    for number, name in missing:
+        tally.problems.append(f"restore {number} holds blob {name}, which is missing")
 
 
 def _facts(con: sqlite3.Connection, tally: Tally) -> None:
