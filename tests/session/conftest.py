@@ -153,6 +153,7 @@ class World:
     instructions: ReadInstructions = no_instructions
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
     follows: bool = False
+    shared: SharedSnapshots | None = None
 
     def now(self) -> int:
         self.time += 1
@@ -183,7 +184,8 @@ class World:
 
     def snapshots(self, store: Store) -> SharedSnapshots:
         """Files have the real time, so this has it too."""
-        return SharedSnapshots(store.snapshots, self.folder, lambda: round(time() * 1000))
+        self.shared = SharedSnapshots(store.snapshots, self.folder, lambda: round(time() * 1000))
+        return self.shared
 
     def new_id(self, prefix: str) -> str:
         self.minted += 1

@@ -1,0 +1,234 @@
+"""Who changed what, as a session's log has it: tools, commands, the user, other sessions."""
+
+import asyncio
+
+import pytest
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import Json, PatchPart
+from sidecar.core.prompt import ToolSpec
+from sidecar.session.events import Notice
+from sidecar.session.patches import patches
+from sidecar.session.session import Session
+from sidecar.workspace.snapshots.snapshots import Snapshots
+from tests.fakes.scripted_model import calls, says
+from tests.session.conftest import LIMIT, Desk, World
+
+ALTER = ToolSpec("alter", "Alter.", {"type": "object"}, "edit", origin="client")
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    world.follows = True
+    return world
+
+
+def write(path: str, content: str, name: str = "w") -> tuple[str, str, Json]:
+    return (name, "write_file", {"path": path, "content": content})
+
+
+def shell(command: str) -> tuple[str, str, Json]:
+    return ("s", "shell", {"command": command})
+
+
+def told(session: Session) -> list[list[tuple[str, str, str]]]:
+    """Path, change and author, part by part."""
+    return [
+        [(change.path.decode(), change.change, change.author) for change in one]
+        for one in (
+            [c for changes in patch.sets for c in changes.changes]
+            for _, patch in patches(session.state.log.messages)
+        )
+    ]
+
+
+async def test_tools_commands_and_the_user_are_told_apart(desk: Desk) -> None:
+    session = await desk.open()
+    desk.script(
+        calls(write("a.txt", "one\n")),
+        calls(shell("echo two > b.txt && rm notes.txt")),
+        says("done"),
+    )
+    await desk.ask(session)
+    (desk.workspace / "mine.txt").write_text("mine\n")
+    desk.script(says("yes"))
+    await desk.ask(session)
+    assert told(session) == [
+        [],
+        [("a.txt", "created", "tool")],
+        [("b.txt", "created", "shell"), ("notes.txt", "deleted", "shell")],
+        [("mine.txt", "created", "user")],
+    ]
+
+
+async def test_what_the_user_does_while_the_model_answers_is_theirs(desk: Desk) -> None:
+    def meanwhile(given: Json) -> str:
+        (desk.workspace / "mine.txt").write_text("mine\n")
+        return "seen"
+
+    desk.editor.tools["wait"] = meanwhile
+    desk.script(calls(("c", "wait", {})), calls(write("notes.txt", "agent's\n")), says("done"))
+    waits = ToolSpec("wait", "Wait.", {"type": "object"}, "read", read_only=True, origin="client")
+    session = await desk.open(tools=(waits,))
+    await desk.ask(session)
+    assert told(session) == [
+        [],
+        [("mine.txt", "created", "user"), ("notes.txt", "modified", "tool")],
+    ]
+
+
+async def test_what_a_tool_of_the_client_changes_is_the_agents(desk: Desk) -> None:
+    def alter(given: Json) -> str:
+        (desk.workspace / "notes.txt").write_text("altered\n")
+        return "done"
+
+    desk.editor.tools["alter"] = alter
+    session = await desk.open(tools=(ALTER,))
+    desk.script(calls(("c", "alter", {})), says("done"))
+    await desk.ask(session)
+    assert told(session) == [[], [("notes.txt", "modified", "shell")]]
+
+
+async def test_what_the_editor_saves_while_a_command_runs_is_the_users(desk: Desk) -> None:
+    def alter(given: Json) -> str:
+        (desk.workspace / "notes.txt").write_text("typed\n")
+        (desk.workspace / "out.txt").write_text("made\n")
+        desk.sessions.saved_document(str(desk.workspace / "notes.txt"))
+        return "done"
+
+    desk.editor.tools["alter"] = alter
+    session = await desk.open(tools=(ALTER,))
+    desk.script(calls(("c", "alter", {})), says("done"))
+    await desk.ask(session)
+    assert told(session)[1] == [("notes.txt", "modified", "user"), ("out.txt", "created", "shell")]
+
+
+async def test_an_ignored_file_that_a_tool_edits_is_covered(desk: Desk) -> None:
+    (desk.workspace / ".gitignore").write_text(".env\n")
+    (desk.workspace / ".env").write_text("KEY=1\n")
+    session = await desk.open()
+    desk.script(calls(write(".env", "KEY=2\n")), says("done"))
+    await desk.ask(session)
+    (_, patch) = list(patches(desk.messages(session)))[1]
+    (change,) = patch.sets[0].changes
+    assert (change.path, change.author) == (b".env", "tool")
+    assert change.old is not None
+    assert await desk.store.blob(change.old.hash) == b"KEY=1\n"
+
+
+async def test_a_cancelled_step_says_what_it_had_changed(desk: Desk) -> None:
+    session = await desk.open()
+    desk.script(calls(shell("echo made > made.txt; sleep 600")))
+    made = desk.workspace / "made.txt"
+
+    async def cancel_when_made() -> None:
+        while not made.exists():  # noqa: ASYNC110 - a file's appearance is no event here
+            await asyncio.sleep(0.01)
+        session.cancel()
+
+    async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
+        group.create_task(cancel_when_made())
+        result = await desk.ask(session)
+    assert result.stop_reason == "cancelled"
+    assert told(session)[1] == [("made.txt", "created", "shell")]
+
+
+async def test_another_sessions_agent_is_a_user_to_this_one(desk: Desk) -> None:
+    first, second = await desk.open(), await desk.open()
+    desk.script(calls(write("a.txt", "one\n")), says("done"))
+    await desk.ask(first)
+    desk.script(calls(write("b.txt", "two\n")), says("done"))
+    await desk.ask(second)
+    desk.script(says("yes"))
+    await desk.ask(first)
+    assert told(first) == [[], [("a.txt", "created", "tool")], [("b.txt", "created", "user")]]
+    assert told(second) == [[], [("b.txt", "created", "tool")]]
+
+
+async def test_what_a_subtask_changes_is_its_parents_agents_too(desk: Desk) -> None:
+    session = await desk.open()
+    desk.script(
+        calls(("d", "delegate", {"task": "write it"})),
+        calls(write("a.txt", "one\n"), shell("echo two > b.txt")),
+        says("written"),
+        says("done"),
+    )
+    await desk.ask(session)
+    assert told(session)[1:] == [[("a.txt", "created", "tool"), ("b.txt", "created", "shell")]]
+
+
+async def test_what_the_user_did_while_no_daemon_ran_is_told_after_a_restart(world: World) -> None:
+    async with world.daemon() as desk:
+        session = await desk.open()
+        desk.script(calls(write("a.txt", "one\n")), says("done"))
+        await desk.ask(session)
+    (world.workspace / "a.txt").write_text("mine\n")
+    async with world.daemon() as desk:
+        again = await desk.sessions.get(session.id)
+        desk.script(says("yes"))
+        await desk.ask(again)
+        assert told(again) == [
+            [],
+            [("a.txt", "created", "tool")],
+            [("a.txt", "modified", "user")],
+        ]
+
+
+async def test_the_model_sees_nothing_of_it(desk: Desk) -> None:
+    session = await desk.open()
+    desk.script(calls(write("a.txt", "one\n")), says("done"))
+    await desk.ask(session)
+    parts = [p for m in desk.messages(session) for p in m.parts if isinstance(p, PatchPart)]
+    assert parts
+    ids = {block.part_id for m in desk.prompts()[-1].messages for block in m.blocks}
+    assert not ids & {part.id for part in parts}
+
+
+async def test_a_folder_that_can_have_no_snapshots_is_said_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(world.workspace))
+    async with world.daemon() as desk:
+        session = await desk.open()
+        for _ in range(2):
+            desk.script(calls(write("a.txt", "one\n")), says("done"))
+            assert (await desk.ask(session)).stop_reason == "end_turn"
+        notices = [n.text for n in desk.of(Notice)]
+        assert len(notices) == 1
+        assert "home folder" in notices[0]
+        assert told(session) == []
+        status = world.shared.status()
+        assert [(one["root"], one["mode"]) for one in status] == [(str(world.workspace), "none")]
+
+
+async def test_a_turn_does_not_wait_for_the_first_hashing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(self: Snapshots) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Snapshots, "ready", never)
+    session = await desk.open()
+    desk.script(calls(write("a.txt", "one\n")), says("done"))
+    assert (await desk.ask(session)).stop_reason == "end_turn"
+    assert told(session)[1] == [("a.txt", "created", "tool")]
+
+
+async def test_a_store_that_fails_stops_no_turn(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.open()
+
+    async def fails(self: Snapshots) -> None:
+        raise StorageFailed("the disk is full", kind="full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Snapshots, "snapshot", fails)
+        desk.script(calls(write("a.txt", "one\n")), says("done"))
+        assert (await desk.ask(session)).stop_reason == "end_turn"
+    assert [n.text for n in desk.of(Notice)] == [
+        "What this turn changes cannot be undone: the disk is full"
+    ]
+    desk.script(calls(write("a.txt", "two\n")), says("done"))
+    await desk.ask(session)
+    assert told(session)[-1] == [("a.txt", "modified", "tool")]
