@@ -1,12 +1,25 @@
 """What it takes to undo the agent's part of what became of files, and how each path fares. Pure."""
 
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from sidecar.core.changeset import ChangeSet
+from sidecar.core.placing import Placing, above, children, order
+from sidecar.core.reconciling import Choices, OnConflict, Sizes
+from sidecar.core.strands import Strand, strands
 from sidecar.core.tree import Entry
+from sidecar.core.undoing import FateKind, Verdict, undo, undo_rename
 
-OnConflict: TypeAlias = Literal["refuse", "keep", "overwrite", "merge"]
-FateKind: TypeAlias = Literal["restored", "merged", "skipped", "conflict"]
+__all__ = (
+    "Action",
+    "Fate",
+    "FateKind",
+    "OnConflict",
+    "RestorePlan",
+    "Sizes",
+    "plan_redo",
+    "plan_restore",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +77,118 @@ class RestorePlan:
     def nothing(self) -> bool:
         """Whether there is nothing to do, and nothing in the way of it."""
         return not self.actions and not self.conflicts
+
+
+def plan_restore(  # noqa: PLR0913 - each is a choice of its own in one request
+    sets: Sequence[ChangeSet],
+    now: Mapping[bytes, Entry],
+    read: Callable[[str], bytes | None],
+    *,
+    on_conflict: OnConflict = "refuse",
+    paths: Collection[bytes] | None = None,
+    dirty: Collection[bytes] = (),
+    markers: bool = False,
+    inside: Callable[[bytes], Iterable[bytes]] | None = None,
+    limits: Sizes | None = None,
+) -> RestorePlan:
+    """Plan how the agent's part of all that `sets` tell is undone.
+
+    `sets`: all change sets since the state to go back to, oldest first, the user's too; restores
+    in between are the agent's. `now`: what stands at their paths; an entry that is lost as
+    `ignored` for what the ignore rules have left out since. `read` gives stored content by hash,
+    `None` where there is none. `paths`: only these, and what lies in them; the other path of a
+    rename comes with the one. `dirty`: open in the editor with text that is not saved. `markers`:
+    write what cannot be merged with both sides between markers. `inside`: the paths that stand in
+    a folder, ignored ones too; without it those of `now`. `limits`: what is stored at most, to be
+    told.
+    """
+    choices = Choices(read, on_conflict, dirty, markers, limits)
+    return _plan(sets, now, choices, paths, inside)
+
+
+def plan_redo(  # noqa: PLR0913 - as for `plan_restore`
+    restore: ChangeSet,
+    since: Sequence[ChangeSet],
+    now: Mapping[bytes, Entry],
+    read: Callable[[str], bytes | None],
+    *,
+    on_conflict: OnConflict = "refuse",
+    paths: Collection[bytes] | None = None,
+    dirty: Collection[bytes] = (),
+    markers: bool = False,
+    inside: Callable[[bytes], Iterable[bytes]] | None = None,
+    limits: Sizes | None = None,
+) -> RestorePlan:
+    """Plan how a restore is undone, whoever is named as its author; `since` is what came after it.
+
+    What the agent did since is undone with it. Everything else is as for `plan_restore`.
+    """
+    ours = tuple(replace(change, author="tool") for change in restore.changes)
+    done = {path for change in ours for path in (change.path, change.source) if path is not None}
+    choices = Choices(read, on_conflict, dirty, markers, limits, done)
+    return _plan((replace(restore, changes=ours), *since), now, choices, paths, inside)
+
+
+def _plan(
+    sets: Sequence[ChangeSet],
+    now: Mapping[bytes, Entry],
+    choices: Choices,
+    paths: Collection[bytes] | None,
+    inside: Callable[[bytes], Iterable[bytes]] | None,
+) -> RestorePlan:
+    known = strands(sets, now)
+    pairs = [(path, old) for path, old in _renames(known) if _chosen(paths, path, old)]
+    asked = {path for path in known if _chosen(paths, path)} | {p for pair in pairs for p in pair}
+    emptied = {
+        folder
+        for path in asked
+        for folder in above(path)
+        if folder in known and _made(known[folder])
+    }
+    verdicts = {path: undo(known[path], choices) for path in asked | emptied}
+    for new, old in pairs:
+        verdicts[new], verdicts[old] = undo_rename(known[new], known[old], choices)
+    placing = Placing(known, now, inside or children(now), choices, pairs, verdicts)
+    placing.settle()
+    emptying = {f for p, v in verdicts.items() if v.acts and v.entry is None for f in above(p)}
+    due = asked | (emptied & emptying) | placing.needed.keys()
+    told = {p: v for p, v in sorted(verdicts.items()) if p in asked or (p in due and v.acts)}
+    acting = [path for path, verdict in told.items() if verdict.acts]
+    fates = tuple(_fate(path, verdict, known) for path, verdict in told.items())
+    if choices.on_conflict == "refuse" and any(fate.fate == "conflict" for fate in fates):
+        return RestorePlan((), fates)
+    ordered = order(acting, now, lambda path: told[path].entry)
+    return RestorePlan(tuple(_action(path, told[path], now) for path in ordered), fates)
+
+
+def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:
+    """Give what the agent moved and is not moved back yet: the new path and the old one."""
+    for path, strand in known.items():
+        old = None if strand.source is None else known.get(strand.source)
+        if old is None or not (strand.parts and old.parts):
+            continue
+        if strand.target is None and old.target is not None:
+            yield path, old.path
+
+
+def _made(strand: Strand) -> bool:
+    """Tell whether a folder stands there that the agent made."""
+    now = strand.now
+    return bool(strand.parts) and strand.target is None and now is not None and now.is_folder
+
+
+def _chosen(paths: Collection[bytes] | None, *these: bytes) -> bool:
+    if paths is None:
+        return True
+    return any(path in paths or any(f in paths for f in above(path)) for path in these)
+
+
+def _action(path: bytes, verdict: Verdict, now: Mapping[bytes, Entry]) -> Action:
+    return Action(path, verdict.entry, now.get(path), verdict.content)
+
+
+def _fate(path: bytes, verdict: Verdict, known: Mapping[bytes, Strand]) -> Fate:
+    strand = known.get(path)
+    if verdict.fate != "conflict" or strand is None or not strand.parts:
+        return Fate(path, verdict.fate, verdict.reason)
+    return Fate(path, verdict.fate, verdict.reason, strand.now, strand.left, strand.target)

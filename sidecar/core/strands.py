@@ -1,0 +1,138 @@
+"""What became of each path since some moment, and which part of it is the agent's. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from sidecar.core.changeset import ChangeSet, PathChange, same
+from sidecar.core.tree import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What became of a path by the agent, or by others; `None` is absence."""
+
+    agent: bool
+    old: Entry | None
+    new: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """What became of one path.
+
+    `parts` are what is left to undo: the agent's and others' in turn, the agent's first. They are
+    empty where nothing of the agent is left. `ever` tells whether it had a part at all. `source`
+    is the path that the agent moved it from.
+    """
+
+    path: bytes
+    now: Entry | None
+    parts: tuple[Part, ...]
+    ever: bool
+    source: bytes | None = None
+
+    @property
+    def target(self) -> Entry | None:
+        """What stood there before the agent, others' earlier changes included."""
+        return self.parts[0].old
+
+    @property
+    def changed(self) -> bool:
+        """Whether others changed it since."""
+        return len(self.parts) > 1
+
+    @property
+    def left(self) -> Entry | None:
+        """What the agent left, before others changed it last."""
+        theirs = [at for at, part in enumerate(self.parts) if not part.agent]
+        return self.parts[theirs[-1] - 1 if theirs else -1].new
+
+
+def strands(sets: Sequence[ChangeSet], now: Mapping[bytes, Entry]) -> dict[bytes, Strand]:
+    """Follow each path through change sets, oldest first, up to what stands there now.
+
+    What no set accounts for is others' doing.
+    """
+    parts: dict[bytes, list[Part]] = {}
+    sources: dict[bytes, bytes] = {}
+    for change in (change for one in sets for change in one.changes):
+        for path, part in _parts(change):
+            parts.setdefault(path, []).append(part)
+        _follow(change, sources)
+    return {
+        path: Strand(
+            path,
+            now.get(path),
+            tuple(_runs(_outstanding(_circles_cut(_connected(own, now.get(path)))))),
+            any(part.agent for part in own),
+            sources.get(path),
+        )
+        for path, own in sorted(parts.items())
+    }
+
+
+def _parts(change: PathChange) -> Iterator[tuple[bytes, Part]]:
+    agent = change.author != "user"
+    if change.source is None:
+        yield change.path, Part(agent, change.old, change.new)
+        return
+    yield change.source, Part(agent, change.old, None)
+    yield change.path, Part(agent, None, change.new)
+
+
+def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
+    """Keep in mind where the agent moved files from, over several moves."""
+    if change.source is not None:
+        first = sources.pop(change.source, change.source)
+        sources.pop(change.path, None)
+        if change.author != "user" and first != change.path:
+            sources[change.path] = first
+    elif change.old is None or change.new is None:
+        sources.pop(change.path, None)
+
+
+def _connected(parts: Iterable[Part], now: Entry | None) -> Iterator[Part]:
+    """Put others' parts where no change set says how one state came to be the next."""
+    at: Entry | None = None
+    for count, part in enumerate(parts):
+        if count and not same(at, part.old):
+            yield Part(False, at, part.old)
+        yield part
+        at = part.new
+    if not same(at, now):
+        yield Part(False, at, now)
+
+
+def _circles_cut(parts: Iterable[Part]) -> list[Part]:
+    """Leave out what one side did and took back without the other in between."""
+    kept: list[Part] = []
+    for part in parts:
+        kept.append(part)
+        for at in range(len(kept) - 1, -1, -1):
+            if kept[at].agent != part.agent:
+                break
+            if same(kept[at].old, part.new):
+                del kept[at:]
+                break
+    return kept
+
+
+def _outstanding(parts: list[Part]) -> list[Part]:
+    """Begin with the agent's first part that was not undone since, by whomever."""
+    while True:
+        first = next((at for at, part in enumerate(parts) if part.agent), len(parts))
+        parts = parts[first:]
+        if not parts:
+            return parts
+        target = parts[0].old
+        back = [at for at, part in enumerate(parts) if same(part.new, target)]
+        if not back:
+            return parts
+        parts = parts[back[-1] + 1 :]
+
+
+def _runs(parts: Sequence[Part]) -> Iterator[Part]:
+    for agent, own in groupby(parts, lambda part: part.agent):
+        row = list(own)
+        yield Part(agent, row[0].old, row[-1].new)
