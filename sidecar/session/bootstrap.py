@@ -133,7 +133,7 @@ async def _compare(state: State, context: str) -> _Told | None:
 
     found = await asyncio.to_thread(look) if files else {}
     now = {file.path: _state(file, found) for file in files if file.path in found}
-    known = state.log.last_record(COMPARED)
+    known = state.log.last_told(COMPARED)
     told = {} if known is None else known.body["files"]
     assert isinstance(told, dict)
     new = [file for file in files if told.get(file.path) != now.get(file.path)]

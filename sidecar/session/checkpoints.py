@@ -25,7 +25,7 @@ from sidecar.core.turns import is_settled
 from sidecar.session.epochs import EPOCH
 from sidecar.session.gauge import read_size
 from sidecar.session.handoff import with_inherited
-from sidecar.session.log import SessionLog
+from sidecar.session.log import RESTORED, SessionLog
 from sidecar.session.rewrites import REWRITE, UNDONE
 from sidecar.session.state import State
 from sidecar.workspace.files import legible, write_atomically
@@ -82,6 +82,7 @@ class Checkpoints:
     def __init__(self, state: State) -> None:
         self._state = state
         self._log: SessionLog | None = None
+        self._left: frozenset[MessageId] = frozenset()
         self._last = Mark()
         self._saving = asyncio.Lock()
         self._reset()
@@ -143,10 +144,10 @@ class Checkpoints:
     def ledger(self) -> Ledger:
         """Give the ledger of all that has settled; what is new since the last time is read."""
         log = self._state.log
-        if log is not self._log:
-            # Another daemon had written the session: its log was read anew.
+        if log is not self._log or log.left != self._left:
+            # Another daemon had written the session: its log was read anew. Or it went back.
             self._reset()
-            self._log = log
+            self._log, self._left = log, log.left
         for message in log:
             if message.id in self._heard or message.status == "discarded":
                 continue
@@ -170,7 +171,7 @@ def window_id(log: SessionLog) -> str:
         f"{record.kind == UNDONE} {record.body.get('compactionId')}"
         for record in log.records
         if record.kind == EPOCH
-        or (record.kind in (REWRITE, UNDONE) and record.body.get("opens") is True)
+        or (record.kind in (REWRITE, UNDONE, RESTORED) and record.body.get("opens") is True)
     }
     return f"{log.row.id}:{max(1, len(opened))}"
 

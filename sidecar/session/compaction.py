@@ -54,7 +54,7 @@ async def undo(state: State, compaction_id: str, tell: Tell) -> None:
         NothingToDo: there is no such rewrite, or it was taken back before.
         StorageFailed: the view is as it was.
     """
-    views, messages = state.views, state.log.messages
+    views, messages = state.views, tuple(state.log)
     if views.find(compaction_id) is None or views.is_undone(compaction_id):
         raise NothingToDo(
             f"there is no compaction {compaction_id!r} in effect: it was taken back, or never was"

@@ -17,6 +17,7 @@ from sidecar.core.inheritance import merged
 from sidecar.core.ledger import Ledger, Said, read_ledger
 from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
 from sidecar.core.relevance import ranked
+from sidecar.session.log import left_behind
 from sidecar.session.state import Environment
 from sidecar.store.values import Record, SessionRow, Stored
 from sidecar.workspace.standing import read_branch
@@ -77,6 +78,8 @@ def drafted(standing: Standing, goal: str) -> tuple[str, tuple[str, ...]]:
 async def standing(environment: Environment, session_id: SessionId) -> Standing:
     """Read how a session's work stands; raises UnknownSession."""
     stored = await environment.store.load(session_id)
+    left = left_behind(stored.records)
+    stored = replace(stored, messages=tuple(m for m in stored.messages if m.id not in left))
     row = stored.session
     found = await environment.store.facts.find(session_id=session_id, limit=MOST_FACTS)
     facts = tuple(one.fact for one in found)

@@ -106,7 +106,7 @@ def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:
 
 
 def _known(state: State) -> Mapping[str, str]:
-    record = state.log.last_record(TOLD)
+    record = state.log.last_told(TOLD)
     if record is None:
         return hashes(instructions_in(state.view.static))
     files = record.body["files"]

@@ -6,7 +6,7 @@ its own state machine, and everything that changes the view is a record.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 
@@ -26,12 +26,28 @@ from sidecar.store.values import (
     Stored,
 )
 
+RESTORED = "restored"
+"""The record of going back; see `session/restored`."""
 FORKED = "forked"
 """The record that ends what a fork took over from its parent: `{from, atMessageId}`."""
 
 
+def left_behind(records: Iterable[Record]) -> frozenset[MessageId]:
+    """Name the messages that are not in the conversation any more, because it went back."""
+    gone: set[object] = set()
+    for record in records:
+        if record.kind == RESTORED:
+            left, back = record.body.get("left"), record.body.get("back")
+            gone |= set(left if isinstance(left, list) else ())
+            gone -= set(back if isinstance(back, list) else ())
+    return frozenset(MessageId(str(name)) for name in gone)
+
+
 class SessionLog:
-    """The messages of one session, its row and its records."""
+    """The messages of one session, its row and its records.
+
+    Iterating gives the conversation as it stands; `messages` has those too that it left behind.
+    """
 
     def __init__(self, store: Store, stored: Stored, now: Callable[[], Millis]) -> None:
         self._store = store
@@ -39,17 +55,29 @@ class SessionLog:
         self.row: SessionRow = stored.session
         self.records: list[Record] = list(stored.records)
         self._messages: dict[MessageId, Message] = {m.id: m for m in stored.messages}
+        self._left = left_behind(self.records)
         self._pending: list[Change] = []
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """All messages, oldest first, withdrawn ones included."""
+        """All messages, oldest first, withdrawn ones and those left behind included."""
         return tuple(self._messages.values())
 
     def __iter__(self) -> Iterator[Message]:
-        return iter(self._messages.values())
+        if not self._left:
+            return iter(self._messages.values())
+        return (m for m in self._messages.values() if m.id not in self._left)
+
+    @property
+    def left(self) -> frozenset[MessageId]:
+        """The messages that the conversation left behind."""
+        return self._left
+
+    def look_again(self) -> None:
+        """The conversation went back, or forth again, or that failed."""
+        self._left = left_behind(self.records)
 
     def message(self, message_id: MessageId) -> Message:
         """Give one message as it stands."""
@@ -198,3 +226,13 @@ class SessionLog:
     def last_record(self, kind: str) -> Record | None:
         """Give the newest record of a kind."""
         return next((r for r in reversed(self.records) if r.kind == kind), None)
+
+    def last_told(self, kind: str) -> Record | None:
+        """Give the newest record of a kind that came with a message that is not left behind."""
+        begun: object = None
+        for record in reversed(self.records):
+            if record.kind == "turn_started":
+                begun = record.body.get("messageId")
+            elif record.kind == kind and begun not in self._left:
+                return record
+        return None

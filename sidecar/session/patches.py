@@ -12,10 +12,10 @@ from typing import cast
 from sidecar.core.changeset import Author, ChangeSet, PathChange, PathChangeKind
 from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart
 from sidecar.core.tree import Entry, Loss, SnapshotId
-from sidecar.session.log import SessionLog
+from sidecar.session.log import RESTORED, SessionLog
 
-RESTORED = "restored"
-"""The record of a restore; `at` is the snapshot after it, and `sets` what changed up to there."""
+REACHED = "snapshot_reached"
+"""The record that follows a restore of files: `{at}`, the snapshot after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,8 @@ def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
 def newest(log: SessionLog) -> SnapshotId | None:
     """Give the newest snapshot up to which a log says what changed."""
     told = [patch.at for _, patch in patches(log.messages)]
-    told += [SnapshotId(cast("int", r.body["at"])) for r in log.records if r.kind == RESTORED]
+    known = (r.body.get("at") for r in log.records if r.kind in (RESTORED, REACHED))
+    told += [SnapshotId(at) for at in known if isinstance(at, int)]
     return max(told, default=None)
 
 

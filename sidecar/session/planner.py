@@ -70,7 +70,7 @@ def scene_now(
     """Give the session as it stands."""
     views = state.views
     return Scene(
-        state.log.messages,
+        tuple(state.log),
         state.view,
         views.standing(),
         views.epochs(),
@@ -89,6 +89,7 @@ class Planner:
 
     def __init__(self) -> None:
         self._log: SessionLog | None = None
+        self._left: frozenset[MessageId] = frozenset()
         self._reset()
 
     def _reset(self) -> None:
@@ -168,10 +169,10 @@ class Planner:
 
     def absorb(self, state: State) -> None:
         """Take in what has settled since the last time."""
-        if state.log is not self._log:
-            # Another daemon had written the session: its log was read anew.
+        if state.log is not self._log or state.log.left != self._left:
+            # Another daemon had written the session: its log was read anew. Or it went back.
             self._reset()
-            self._log = state.log
+            self._log, self._left = state.log, state.log.left
         for message in state.log:
             if message.id in self._units or message.status == "discarded":
                 continue

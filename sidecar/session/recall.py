@@ -60,7 +60,8 @@ async def recall_from(
     """
     gone = state.views.left_out(part_id)
     if gone is not None:
-        parts = [part for message in state.log for part in message.parts if part.id in gone]
+        messages = state.log.messages
+        parts = [part for message in messages for part in message.parts if part.id in gone]
         return await recall_left_out(parts, state.store, span)
     return await recall(find_part(state.log.messages, part_id), state.store, span)
 

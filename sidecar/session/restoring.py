@@ -22,7 +22,7 @@ FORESEEN = 4
 def restore(state: State) -> None:
     """Show a loaded session as its log says, and count and foresee as before the restart."""
     state.view.static_ttl = static_ttl(state)
-    messages = state.log.messages
+    messages = tuple(state.log)
     epochs = list(state.views.epochs())
     window = _window(state, messages)
     _show(state, epochs.pop(0))

@@ -97,7 +97,7 @@ class Rewriting:
         state = self._state
         self.price()
         meter = read_meter(state)
-        request = self._request(state.view, state.log.messages)
+        request = self._request(state.view, tuple(state.log))
         found = segments(state, meter.regions, self._foresee(state.view, request).hit)
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 

@@ -227,12 +227,12 @@ class Sessions:
         state = session.state
         if replay:
             tools = {tool.name: tool for tool in state.view.static.tools}
-            settled = tuple(m for m in state.log.messages if m.status != "open")
+            settled = tuple(m for m in state.log if m.status != "open")
             for event in replay_history(settled, state.channel, tools, after):
                 await emit(event)
             # What streams right now is shown without a pause, so that nothing falls between.
             shown = {message.id for message in settled}
-            late = tuple(m for m in state.log.messages if m.id not in shown)
+            late = tuple(m for m in state.log if m.id not in shown)
             session.attach(watcher, client)
             for event in replay_history(late, state.channel, tools, None):
                 watcher(event)

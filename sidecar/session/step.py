@@ -192,7 +192,7 @@ class _Attempt:
         """Keep the provider's id unless it is empty or used before: results go by it."""
         used = {
             part.call_id
-            for message in self._turn.log
+            for message in self._turn.log.messages
             if message.status != "discarded"
             for part in message.parts
             if isinstance(part, ToolPart)

@@ -35,6 +35,8 @@ PREVIEW = TurnId("preview")
 """The turn of a message that is only looked at and never sent."""
 LEFT = 8
 """Views whose sizes are remembered after a rewrite, in case it is taken back."""
+REPORTED = 500
+"""Answers whose reported sizes are remembered, in case the conversation goes back to them."""
 SURE = 3
 """Observations after which the factor is trusted to tell a wrong static part from a wrong rest."""
 DISAGREES = 0.10
@@ -77,6 +79,7 @@ class View:
         self.last: Anchor | None = None
         self.anchor: Anchor | None = None
         self._left: list[tuple[core_view.View, Anchor]] = []
+        self._reported: dict[MessageId, tuple[core_view.View, Anchor]] = {}
         self.bias = self._off = 0
         self.static, self._bound = static, bound
         self._static_raw: dict[Region, int] = {}
@@ -101,6 +104,7 @@ class View:
         if (static.tools, static.system) != (self.static.tools, self.static.system):
             self.bias = self.bias if self.anchor is None else self._off
             self.anchor, self._left, self._whole = None, [], {}
+            self._reported = {}
             self._bound = since
         self.static = static
         raw: dict[Region, int] = {"tools": sum(count_tool(t, self._count) for t in static.tools)}
@@ -160,12 +164,17 @@ class View:
             known = (anchor for view, anchor in reversed(self._left) if view == shown)
             self.anchor = next(known, None)
 
+    def stand_on(self, message_id: MessageId | None) -> None:
+        """Go on from an answer that was given in just this view, if its size is remembered."""
+        shown, anchor = self._reported.get(message_id or MessageId(""), (None, None))
+        self.anchor = anchor if shown == self.shown else None
+
     def _forget(self, since: Millis) -> None:
         self.since = since
         self.anchor = None
         if self.last is not None and self.last.model != self.static.model:
             self.last = None
-            self._left = []
+            self._left, self._reported = [], {}
 
     @property
     def static_tokens(self) -> int:
@@ -301,6 +310,9 @@ class View:
         self._off = self._beside(finish.usage.prompt, before)
         self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
         self.last = self.anchor
+        self._reported[message.id] = (self.shown, self.anchor)
+        if len(self._reported) > REPORTED:
+            del self._reported[next(iter(self._reported))]
 
     def renew(self, started: Millis) -> None:
         """A request that began at `started` has read again what the last one left in the cache."""

@@ -1,11 +1,12 @@
 """How a session's parts were shown, are shown, and why: a fold over the records of its log."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.view import View, fold_rewrites
+from sidecar.session.log import RESTORED
 from sidecar.session.rewrites import PINNED, REWRITE, UNDONE, Recorded, from_json
 from sidecar.store.values import Record
 
@@ -35,8 +36,8 @@ class Views:
         """Read everything again: a record that could not be written is gone."""
         self._read = 0
         self._made: dict[str, Recorded] = {}
-        self._undone: dict[str, Recorded] = {}
-        self._order: list[Recorded] = []
+        self._by_revision: dict[int, Recorded] = {}
+        self._stood: list[tuple[int, tuple[Recorded, ...]]] = [(0, ())]
         self._pinned: frozenset[PartId] = frozenset()
         self._epochs: list[Epoch] = [Epoch(0, View())]
         self._opened: tuple[Millis, Recorded] | None = None
@@ -44,7 +45,19 @@ class Views:
     def standing(self) -> tuple[Recorded, ...]:
         """Give the rewrites that are not undone, and the undoings, in order."""
         self._follow()
-        return self._standing()
+        return self._stood[-1][1]
+
+    def standing_at(self, revision: int) -> tuple[int, ...]:
+        """Give the revisions of what stood before a revision of the log was written."""
+        self._follow()
+        stood = next(s for since, s in reversed(self._stood) if since < max(1, revision))
+        known = {id(recorded): number for number, recorded in self._by_revision.items()}
+        return tuple(known[id(recorded)] for recorded in stood)
+
+    def of(self, revisions: Iterable[int]) -> tuple[Recorded, ...]:
+        """Give what was recorded with these revisions."""
+        self._follow()
+        return tuple(self._by_revision[revision] for revision in revisions)
 
     def view(self) -> View:
         """Give how parts are shown now."""
@@ -87,7 +100,7 @@ class Views:
     def is_undone(self, compaction_id: str) -> bool:
         """Whether a rewrite was taken back."""
         self._follow()
-        return compaction_id in self._undone
+        return not any(_is(recorded, compaction_id) for recorded in self._stood[-1][1])
 
     def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
         """Name the parts that a rewrite left out or shortened; `None` if there is none.
@@ -117,23 +130,37 @@ class Views:
                 part = {PartId(cast("str", record.body["partId"]))}
                 pinned = record.body["pinned"] is True
                 self._pinned = self._pinned | part if pinned else self._pinned - part
-            elif record.kind in (REWRITE, UNDONE):
+            elif record.kind in (REWRITE, UNDONE) or is_turn(record):
                 self._take(record)
 
     def _take(self, record: Record) -> None:
         recorded = from_json(record.body)
-        known = self._made if record.kind == REWRITE else self._undone
-        known[recorded.rewrite.id] = recorded
-        self._order.append(recorded)
+        self._by_revision[record.revision] = recorded
+        stood = self._stood[-1][1]
+        if record.kind == REWRITE:
+            self._made[recorded.rewrite.id] = recorded
+        elif record.kind == UNDONE:
+            stood = tuple(r for r in stood if not _is(r, recorded.rewrite.id))
+        else:
+            standing = cast("list[int]", record.body["standing"])
+            stood = tuple(self._by_revision[revision] for revision in standing)
+        stand = (*stood, recorded)
+        self._stood.append((record.revision, stand))
         if recorded.opens:
             self._opened = (record.at, recorded)
-        stand = self._standing()
         newest = next((r for r in reversed(stand) if r.opens), None)
         opened = record.at if recorded.opens else self._epochs[-1].opened
         view = fold_rewrites(r.rewrite for r in stand)
         self._epochs.append(Epoch(record.at, view, newest, opened))
 
-    def _standing(self) -> tuple[Recorded, ...]:
-        return tuple(
-            r for r in self._order if r.rewrite.cause == "undo" or r.rewrite.id not in self._undone
-        )
+
+def is_turn(record: Record) -> bool:
+    """Whether a record says that the conversation went back, or forth again."""
+    return record.kind == RESTORED and "standing" in record.body
+
+
+def _is(recorded: Recorded, compaction_id: str) -> bool:
+    return recorded.rewrite.id == compaction_id and recorded.rewrite.cause not in (
+        "undo",
+        "restore",
+    )
