@@ -1,0 +1,80 @@
+"""Going back, and forth again, as records of the log: what left the conversation, what moved."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from sidecar.core.changeset import ChangeSet
+from sidecar.core.parts import Json, JsonObject, MessageId, Millis
+from sidecar.session.log import RESTORED
+from sidecar.session.patches import sets_from_json, sets_to_json
+from sidecar.store.values import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """One time that a session went back, or forth again.
+
+    `id` names the state before it. `undoes` is the restore that it took back. `newest` was the
+    newest message of the log then; `left` went out of the conversation and `back` came into it
+    again. `sets` are what it did to files, and `fates` how each path fared. `head` is the
+    checkpoint where the session stands afterwards. `title` says what it went back to.
+    """
+
+    id: str
+    scope: str
+    title: str
+    head: str | None
+    newest: MessageId | None
+    undoes: str | None = None
+    left: tuple[MessageId, ...] = ()
+    back: tuple[MessageId, ...] = ()
+    sets: tuple[ChangeSet, ...] = ()
+    fates: tuple[tuple[str, str], ...] = ()
+    revision: int = 0
+    at: Millis = 0
+
+
+def to_json(restored: Restored) -> JsonObject:
+    """Give the body of the record, beside what a rewrite of the view puts there."""
+    fates: list[Json] = [[path, fate] for path, fate in restored.fates]
+    return {
+        "restoreId": restored.id,
+        "scope": restored.scope,
+        "title": restored.title,
+        "head": restored.head,
+        "newest": restored.newest,
+        "undoes": restored.undoes,
+        "left": list(restored.left),
+        "back": list(restored.back),
+        "sets": sets_to_json(restored.sets),
+        "fates": fates,
+    }
+
+
+def from_record(record: Record) -> Restored:
+    """Read a record whose body has what `to_json` gave."""
+    body = record.body
+    newest, undoes, head = body["newest"], body["undoes"], body["head"]
+    return Restored(
+        str(body["restoreId"]),
+        str(body["scope"]),
+        str(body["title"]),
+        None if head is None else str(head),
+        None if newest is None else MessageId(str(newest)),
+        None if undoes is None else str(undoes),
+        _ids(body["left"]),
+        _ids(body["back"]),
+        sets_from_json(body["sets"]),
+        tuple((path, fate) for path, fate in cast("list[tuple[str, str]]", body["fates"])),
+        record.revision,
+        record.at,
+    )
+
+
+def is_restore(record: Record) -> bool:
+    """Whether a record is one of going back."""
+    return record.kind == RESTORED
+
+
+def _ids(names: Json) -> tuple[MessageId, ...]:
+    return tuple(MessageId(name) for name in cast("list[str]", names))

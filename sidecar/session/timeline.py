@@ -1,0 +1,222 @@
+"""A session's log as states that it can go back to, those of branches that were left included.
+
+Everything is in the order in which it happened: a message, with what changed when it came; or a
+restore, with what that changed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sidecar.core.changeset import ChangeSet
+from sidecar.core.parts import Message, MessageId, Millis, PatchPart, TextPart, TurnId
+from sidecar.core.turns import first_line
+from sidecar.session.patches import patch_of, shown
+from sidecar.session.restored import Restored, from_record, is_restore
+from sidecar.session.tracking import PATCHED
+from sidecar.store.values import Record
+
+Kind: TypeAlias = Literal["turn", "step", "restore"]
+MOST_NAMED = 3
+NAMING = frozenset({"turn_started", "steered", "step", "discarded", "step_failed", "cut", PATCHED})
+"""Records that come with the messages that they name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A message or a restore; `sets` are what changed with it, `told` that files were followed."""
+
+    of: Message | Restored
+    sets: tuple[ChangeSet, ...]
+    told: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A state: the conversation before event `talk`, and files before event `files`.
+
+    The view was then as the log had it before `revision`.
+    """
+
+    talk: int
+    files: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A point with a name. `sets` led there; `message_id` is where it belongs."""
+
+    id: str
+    kind: Kind
+    turn_id: TurnId
+    message_id: MessageId
+    at: Millis
+    title: str
+    sets: tuple[ChangeSet, ...]
+    point: Point
+
+
+class Timeline:
+    """What happened in one session, oldest first."""
+
+    def __init__(self, messages: Sequence[Message], records: Sequence[Record]) -> None:
+        self._records = records
+        self.events = tuple(_events(messages, [from_record(r) for r in records if is_restore(r)]))
+        self._naming = _naming(records)
+        self._at = {event.of.id: place for place, event in enumerate(self.events)}
+        self.checkpoints = tuple(self._checkpoints())
+
+    @property
+    def head(self) -> str | None:
+        """The checkpoint where the session stands."""
+        return self.head_before(len(self.events))
+
+    def head_before(self, place: int) -> str | None:
+        """Give the checkpoint where the session stood before an event."""
+        named = {c.message_id: c.id for c in self.checkpoints if c.kind != "restore"}
+        for event in reversed(self.events[:place]):
+            if isinstance(event.of, Restored):
+                if event.of.scope != "files":
+                    return event.of.head
+            elif event.of.id in named:
+                return named[event.of.id]
+        return None
+
+    def checkpoint(self, name: str) -> Checkpoint | None:
+        """Give a checkpoint by its id."""
+        return next((c for c in self.checkpoints if c.id == name), None)
+
+    def before(self, message_id: MessageId) -> Point | None:
+        """Give the point before a message; what the user changed before a turn stays."""
+        place = self._at.get(message_id)
+        if place is None:
+            return None
+        message = self.events[place].of
+        opens = isinstance(message, Message) and message.role == "user"
+        return Point(place, place + 1 if opens else place, self._named(place)[0])
+
+    def restore(self, name: str | None) -> tuple[int, Restored] | None:
+        """Give a restore by its id, or the newest."""
+        for place in range(len(self.events) - 1, -1, -1):
+            restored = self.events[place].of
+            if isinstance(restored, Restored) and name in (None, restored.id):
+                return place, restored
+        return None
+
+    def since(self, place: int) -> tuple[ChangeSet, ...]:
+        """Give what changed from an event on."""
+        return tuple(one for event in self.events[place:] for one in event.sets)
+
+    def follows_files(self, place: int) -> bool:
+        """Whether it is known what changed in files from an event on."""
+        return any(event.told for event in self.events[:place])
+
+    def talk(self, place: int) -> tuple[MessageId, ...]:
+        """Give the conversation as it was before an event."""
+        order = {event.of.id: at for at, event in enumerate(self.events)}
+        current: dict[MessageId, None] = {}
+        for event in self.events[:place]:
+            if isinstance(event.of, Restored):
+                for name in event.of.left:
+                    current.pop(name, None)
+                current.update(dict.fromkeys(event.of.back))
+            else:
+                current[event.of.id] = None
+        return tuple(sorted(current, key=lambda name: order.get(name, 0)))
+
+    def _named(self, place: int) -> tuple[int, int]:
+        """Give the revisions of the first record and the last one that came with an event."""
+        event = self.events[place].of
+        if isinstance(event, Restored):
+            return event.revision, event.revision
+        found = self._naming.get(event.id)
+        if found is None:
+            # What was typed too late for its turn came with the record of the turn's end.
+            late = (record.revision for record in self._records if record.at >= event.created)
+            revision = next(late, self._records[-1].revision + 1 if self._records else 1)
+            found = (revision, revision)
+        return found
+
+    def _checkpoints(self) -> Iterator[Checkpoint]:
+        turns: set[TurnId] = set()
+        last: Message | None = None
+        for place, event in enumerate(self.events):
+            match event.of:
+                case Restored(id=name, title=title, at=at):
+                    turn, message = ("", "") if last is None else (last.turn_id, last.id)
+                    point = Point(place, place, self._named(place)[0])
+                    about = TurnId(turn), MessageId(message), at, f"Before going back to: {title}"
+                    yield Checkpoint(name, "restore", *about, event.sets, point)
+                case Message() as message:
+                    last = message
+                    opens = message.turn_id not in turns and message.role == "user"
+                    turns.add(message.turn_id)
+                    kind: Kind = "turn" if opens else "step"
+                    if not opens and not event.sets:
+                        continue
+                    first, last_named = self._named(place)
+                    if opens:
+                        point = Point(place, place + 1, first)
+                    else:
+                        point = Point(place + 1, place + 1, last_named + 1)
+                    title = first_line([message]) if opens else _title(event.sets)
+                    about = message.turn_id, message.id, message.created, title
+                    yield Checkpoint(f"cp_{message.id}", kind, *about, event.sets, point)
+
+
+def typed(message: Message) -> str:
+    """Give what the user typed in a message."""
+    texts = (p for p in message.parts if isinstance(p, TextPart))
+    return "\n\n".join(part.text for part in texts if part.source in ("typed", "steer"))
+
+
+def _events(messages: Sequence[Message], restores: Sequence[Restored]) -> Iterator[Event]:
+    waiting = list(restores)
+    known = {message.id for message in messages}
+
+    def due(message: Message | None) -> bool:
+        """Whether the next restore came before this message."""
+        first = waiting[0]
+        if first.newest in known or first.newest is None:
+            return first.newest in passed or first.newest is None
+        return message is None or first.at <= message.created
+
+    passed: set[MessageId] = set()
+    for message in messages:
+        while waiting and due(message):
+            yield _event(waiting.pop(0))
+        passed.add(message.id)
+        yield _event(message)
+    for restored in waiting:
+        yield _event(restored)
+
+
+def _event(of: Message | Restored) -> Event:
+    if isinstance(of, Restored):
+        return Event(of, of.sets, False)
+    found = [patch_of(p) for p in of.parts if isinstance(p, PatchPart) and p.detail]
+    return Event(of, tuple(one for patch in found for one in patch.sets), bool(found))
+
+
+def _naming(records: Sequence[Record]) -> Mapping[str, tuple[int, int]]:
+    """Give for each message the revisions of the first and the last record that names it."""
+    found: dict[str, tuple[int, int]] = {}
+    for record in records:
+        many = record.body.get("messageIds")
+        named = many if isinstance(many, list) else [record.body.get("messageId")]
+        for name in named:
+            if isinstance(name, str) and record.kind in NAMING:
+                first, _ = found.get(name, (record.revision, 0))
+                found[name] = (first, record.revision)
+    return found
+
+
+def _title(sets: Sequence[ChangeSet]) -> str:
+    """Name what the agent changed, and else what the user did."""
+    changes = [change for one in sets for change in one.changes]
+    own = [change for change in changes if change.author != "user"] or changes
+    names = list(dict.fromkeys(shown(change.path) for change in own))
+    more = len(names) - MOST_NAMED
+    told = ", ".join(names[:MOST_NAMED])
+    return f"Changed {told}" + (f" and {more} more" if more > 0 else "")
