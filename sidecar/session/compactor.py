@@ -130,11 +130,14 @@ class Compactor:
         def again(tell: Tell) -> Decision | None:
             return decide(state, planner, scene(), tell).decision
 
-        standing = planner.standing(state, scene())
-        if not overflowed and self._breaker.holds(standing.used, opens_turn=opens_turn):
-            return None
+        if not overflowed and self._breaker.is_open:
+            used = planner.standing(state, scene()).used
+            if self._breaker.holds(used, opens_turn=opens_turn):
+                return None
         verdict = decide(state, planner, scene())
-        draft = verdict.decision
+        draft, standing = verdict.decision, verdict.standing
+        if standing is None:
+            return None
         if draft is None:
             self._failed(verdict, standing)
             return None

@@ -66,10 +66,14 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to be done, if anything, and for each rung before that why it was refused."""
+    """What is to be done, if anything, and for each rung before that why it was refused.
+
+    `standing` is where the session stands, unless nothing is to be done by itself.
+    """
 
     decision: Decision | None = None
     refused: tuple[str, ...] = ()
+    standing: Standing | None = None
 
     @property
     def why(self) -> str:
@@ -100,7 +104,7 @@ def decide(state: State, planner: Planner, scene: Scene, tell: Tell | None = Non
     standing = planner.standing(state, scene)
     cause = _due(policy, standing, scene)
     if cause is None:
-        return Verdict()
+        return Verdict(standing=standing)
     situation = planner.situation(state, scene, standing)
     rungs: list[Rung] = [lambda situation: policy.plan(situation, cause)]
     if cause == "budget":
@@ -182,13 +186,14 @@ def _admitted(
             continue
         found = _against(decision, scene)
         if not found:
-            return Verdict(decision, tuple(refused))
+            return Verdict(decision, tuple(refused), situation.standing)
         refused.append("; ".join(one.reason for one in found))
         if not any(one.unsound for one in found):
             tried.append(decision)
     if not tried or not (scene.overflow or scene.asked):
-        return Verdict(None, tuple(refused))
-    return Verdict(min(tried, key=lambda one: one.recorded.tokens_after), tuple(refused))
+        return Verdict(None, tuple(refused), situation.standing)
+    best = min(tried, key=lambda one: one.recorded.tokens_after)
+    return Verdict(best, tuple(refused), situation.standing)
 
 
 def _against(decision: Decision, scene: Scene) -> tuple[Refusal, ...]:
