@@ -1,0 +1,105 @@
+"""Whose part of what became of a path is left to undo."""
+
+from sidecar.core.changeset import Author, ChangeSet, PathChange
+from sidecar.core.strands import Strand, strands
+from sidecar.core.tree import Entry, SnapshotId
+
+FILE = 0o100644
+
+
+def entry(content: str) -> Entry | None:
+    return Entry(FILE, f"b2:{content}", 1) if content else None
+
+
+def follow(*steps: str, now: str | None = None) -> Strand:
+    """Follow `tool:1>2`: who, and from what to what; nothing is absence."""
+    sets = []
+    for number, step in enumerate(steps):
+        who, _, states = step.partition(":")
+        old, _, new = states.partition(">")
+        author: Author = "user" if who == "user" else "tool" if who == "tool" else "shell"
+        change = PathChange(b"p", "modified", author, entry(old), entry(new))
+        sets.append(ChangeSet(SnapshotId(number), SnapshotId(number + 1), (change,)))
+    last = steps[-1].partition(">")[2] if now is None else now
+    standing = entry(last)
+    return strands(sets, {} if standing is None else {b"p": standing})[b"p"]
+
+
+def left(strand: Strand) -> str:
+    def short(state: Entry | None) -> str:
+        return "" if state is None else state.hash.removeprefix("b2:")
+
+    return " ".join(
+        f"{'agent' if part.agent else 'others'}:{short(part.old)}>{short(part.new)}"
+        for part in strand.parts
+    )
+
+
+def test_parts_of_one_side_in_a_row_are_one() -> None:
+    assert left(follow("tool:1>2", "shell:2>3")) == "agent:1>3"
+    assert left(follow("tool:1>2", "user:2>3", "user:3>4")) == "agent:1>2 others:2>4"
+
+
+def test_what_comes_before_the_agent_is_not_undone() -> None:
+    assert left(follow("user:1>2", "tool:2>3")) == "agent:2>3"
+    # Also where the agent led back to what was there before the user.
+    assert left(follow("user:1>2", "tool:2>1")) == "agent:2>1"
+
+
+def test_a_gap_is_others_doing() -> None:
+    assert left(follow("tool:1>2", "tool:3>4")) == "agent:1>2 others:2>3 agent:3>4"
+    assert left(follow("tool:1>2", now="5")) == "agent:1>2 others:2>5"
+    assert left(follow("tool:1>2", now="")) == "agent:1>2 others:2>"
+
+
+def test_what_was_taken_back_leaves_nothing() -> None:
+    for steps in (
+        ("tool:1>2", "shell:2>1"),
+        ("tool:1>2", "user:2>1"),
+        ("tool:1>2", "user:2>3", "tool:3>1"),
+        ("user:1>2",),
+        ("tool:>2", "user:2>", "user:>3"),
+    ):
+        assert left(follow(*steps)) == "", steps
+    assert follow("tool:1>2", "user:2>1").ever
+    assert not follow("user:1>2").ever
+
+
+def test_what_the_user_did_and_took_back_is_no_change() -> None:
+    assert left(follow("tool:1>2", "user:2>3", "user:3>2", "tool:2>4")) == "agent:1>4"
+
+
+def test_a_restore_and_its_redo_leave_the_users_part_the_users() -> None:
+    assert left(follow("tool:1>2", "user:2>3", "tool:3>1", "tool:1>3")) == ("agent:1>2 others:2>3")
+    assert left(follow("tool:1>2", "user:2>3", "tool:3>1", "tool:1>4")) == "agent:1>4"
+
+
+def test_what_the_agent_left_is_told_apart_from_what_others_made_of_it() -> None:
+    strand = follow("tool:1>2", "user:2>3", "tool:3>4", "user:4>5", "tool:5>6")
+    assert (strand.target, strand.left) == (entry("1"), entry("4"))
+    assert strand.changed
+    assert follow("tool:1>2").left == entry("2")
+    assert not follow("tool:1>2").changed
+
+
+def moved(old: str, new: str, author: Author = "shell") -> ChangeSet:
+    change = PathChange(new.encode(), "renamed", author, entry("1"), entry("1"), old.encode())
+    return ChangeSet(SnapshotId(0), SnapshotId(1), (change,))
+
+
+def test_moves_are_followed_to_where_a_file_was_first() -> None:
+    one = entry("1")
+    assert one is not None
+    found = strands([moved("a", "b"), moved("b", "c")], {b"c": one})
+    assert {path: strand.source for path, strand in found.items()} == {
+        b"a": None,
+        b"b": None,
+        b"c": b"a",
+    }
+    back = strands([moved("a", "b"), moved("b", "a")], {b"a": one})
+    assert all(strand.source is None and not strand.parts for strand in back.values())
+    users = strands([moved("a", "b"), moved("b", "c", "user")], {b"c": one})
+    assert users[b"c"].source is None
+    gone = PathChange(b"b", "deleted", "user", one, None)
+    removed = ChangeSet(SnapshotId(1), SnapshotId(2), (gone,))
+    assert strands([moved("a", "b"), removed], {})[b"b"].source is None
