@@ -18,6 +18,8 @@ from sidecar.workspace.snapshots.tracked import Tracked, read_tracked
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
 """Never looked into or touched, whatever the rules say."""
+STAGING = b".sidecar-restore-"
+"""What the names of folders begin with that a restore keeps for itself while it runs."""
 BUILT_IN = frozenset(
     {
         b"node_modules", b"bower_components", b".venv", b"venv", b"__pycache__", b"target",
@@ -111,7 +113,8 @@ class Rules:
 
     def ignored(self, path: bytes, is_folder: bool) -> bool:
         """Tell whether a path in this folder is left out."""
-        if path.rpartition(b"/")[2] in HISTORIES:
+        name = path.rpartition(b"/")[2]
+        if name in HISTORIES or name.startswith(STAGING):
             return True
         if not (self.only_tracked or self._matches(path, is_folder)):
             return False

@@ -1,0 +1,108 @@
+"""Ends restores: takes back what does not stand, and removes what those that stand left behind."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+from sidecar.core.errors import StorageFailed
+from sidecar.store.journal import Store
+from sidecar.store.lease import this_process
+from sidecar.store.restores import Claim, RestoreRows, Step, Unfinished
+from sidecar.workspace.restoring.checking import Conflict
+from sidecar.workspace.restoring.outcomes import LEFTOVER, Recovered, half_done
+from sidecar.workspace.restoring.staging import remove_stages
+from sidecar.workspace.restoring.undoing import lacking, undo
+
+Touched: TypeAlias = Callable[..., None]
+"""Told the paths (bytes) that may have changed."""
+
+_tokens: set[str] = set()
+"""The restores of this process that go on; others under its name were broken off."""
+
+
+@contextmanager
+def claimed(root: bytes) -> Iterator[Claim]:
+    """Claim a workspace's restores for this process, with a token of its own."""
+    token = secrets.token_hex(8)
+    claim = Claim(root, this_process(token), frozenset(_tokens))
+    _tokens.add(token)
+    try:
+        yield claim
+    finally:
+        _tokens.discard(token)
+
+
+async def recover(root: Path, store: Store, *, touched: Touched | None = None) -> Recovered | None:
+    """End what a process that died left of a restore; `None` where there is nothing to do.
+
+    It is due before a session of the workspace is loaded, and before its first snapshot.
+    `touched` is told the paths (`Snapshots.mark_dirty`).
+
+    Raises:
+        StorageFailed: when it cannot be ended now; the next call tries again.
+    """
+    base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
+    with claimed(base) as claim:
+        found = await store.restores.adopt(claim)
+        if not isinstance(found, Unfinished):
+            return None
+        return await end(base, store.restores, found, touched)
+
+
+async def end(
+    root: bytes, rows: RestoreRows, found: Unfinished, touched: Touched | None = None
+) -> Recovered:
+    """End a restore that was taken over; raises StorageFailed."""
+    paths = [step.path for step in found.steps]
+    left: tuple[Conflict, ...] = ()
+    if found.state == "applying":
+        left = await _undo(root, rows, found.stages, found.steps)
+    if touched is not None:
+        touched(*paths)
+    leftover = await clean(root, rows, found.id, found.stages)
+    count = len(set(paths))
+    if found.state == "done":
+        return Recovered("finished", count, (), leftover)
+    return Recovered("undone", count, left, leftover)
+
+
+async def take_back(
+    root: bytes,
+    rows: RestoreRows,
+    number: int,
+    stages: Sequence[bytes],
+    steps: Sequence[Step],
+) -> tuple[Conflict, ...]:
+    """Undo steps and forget the restore; gives what somebody changed meanwhile.
+
+    Raises:
+        StorageFailed: where not everything can be taken back now.
+    """
+    left = await _undo(root, rows, stages, steps)
+    await clean(root, rows, number, stages)
+    return left
+
+
+async def clean(root: bytes, rows: RestoreRows, number: int, stages: Sequence[bytes]) -> str:
+    """Remove the staging folders and forget the restore; says for people why it cannot."""
+    try:
+        await asyncio.to_thread(remove_stages, root, stages)
+        await rows.over(number)
+    except (OSError, StorageFailed) as error:
+        return LEFTOVER.format(why=error)
+    return ""
+
+
+async def _undo(
+    root: bytes, rows: RestoreRows, stages: Sequence[bytes], steps: Sequence[Step]
+) -> tuple[Conflict, ...]:
+    try:
+        names = await asyncio.to_thread(lacking, root, stages, steps)
+        contents = await rows.contents(names) if names else {}
+        return tuple(await asyncio.to_thread(undo, root, stages, steps, contents))
+    except (OSError, StorageFailed) as error:
+        raise half_done(error) from error

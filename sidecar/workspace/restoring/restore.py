@@ -1,0 +1,299 @@
+"""Carries out a plan: all of it, with what the session's log says of it, or nothing.
+
+What is new is written beside the files first. Then the store is told what will be moved, and from
+there until the end a restart takes everything back: what leaves a path is only set aside. The one
+transaction that writes the conversation's records also says that the restore stands; what is left
+to do after it is to remove what was set aside.
+"""
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest, Overloaded, StorageFailed
+from sidecar.core.rollback import Action
+from sidecar.store.blobs import PressedBlob, press
+from sidecar.store.journal import Store
+from sidecar.store.restores import Claim, Mark, RestoreRows, Running, Step, Unfinished
+from sidecar.store.values import Change
+from sidecar.workspace.restoring.applying import Moved, apply
+from sidecar.workspace.restoring.checking import Checked, check, check_plan
+from sidecar.workspace.restoring.laying import Layout, Put, lay_out
+from sidecar.workspace.restoring.outcomes import (
+    BUSY,
+    SWEPT,
+    Outcome,
+    Refused,
+    Restored,
+    failure,
+)
+from sidecar.workspace.restoring.places import Blocked, around, content_in, root_folder, stat_in
+from sidecar.workspace.restoring.recovery import Touched, claimed, clean, end, take_back
+from sidecar.workspace.restoring.staging import batches, make_stages, sync_stages, write_batch
+from sidecar.workspace.snapshots.ignore import STAGING
+from sidecar.workspace.snapshots.state import join
+
+Progress = Callable[[int, int], None]
+
+TRIES = 3
+
+
+class _Stopped(Exception):
+    """Somebody cancelled it before it stood."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """One restore: where, of what, and whom it tells."""
+
+    root: bytes
+    rows: RestoreRows
+    claim: Claim
+    stop: threading.Event
+    tell: Progress
+
+    def check(self) -> None:
+        if self.stop.is_set():
+            raise _Stopped
+
+    def stages(self, folders: Sequence[bytes]) -> tuple[bytes, ...]:
+        name = STAGING + self.claim.owner.token.encode()
+        return tuple(join(folder, name) for folder in folders)
+
+
+async def restore(
+    root: Path,
+    actions: Sequence[Action],
+    store: Store,
+    *,
+    record: Callable[[], Sequence[Change]] = tuple,
+    touched: Touched | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Carry out a plan in a workspace: all of it or nothing, whatever happens meanwhile.
+
+    `record` gives the changes of the session's log that become durable together with the files.
+    It is asked once, when everything else is done, and written before anything that is written
+    to the store later; where it was asked and this raises, nothing of it was written. `touched`
+    is told the paths before and after files are moved (`Snapshots.mark_dirty`). `progress` is
+    told how much is done of how much.
+
+    Cancelled, it takes everything back and raises CancelledError; once it stands, it gives its
+    outcome.
+
+    Raises:
+        BadRequest: for a plan that cannot be carried out, or files that may not be written.
+        Overloaded: while another window restores files in this folder.
+        StorageFailed: when a disk is full or fails. Every file is as it was, unless the message
+            says that the restore will be taken back later.
+    """
+    check_plan(actions)
+    base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
+    with claimed(base) as claim:
+        work = _Work(base, store.restores, claim, threading.Event(), progress or _tell_nobody)
+        return await _whole(_restore(work, actions, record, touched or _touch_nobody), work.stop)
+
+
+async def _restore(
+    work: _Work,
+    actions: Sequence[Action],
+    record: Callable[[], Sequence[Change]],
+    touched: Touched,
+) -> Outcome:
+    try:
+        found = await asyncio.to_thread(_look, work, actions)
+        if isinstance(found, Refused):
+            return found
+        layout, checked = found
+        stages = work.stages(layout.stages)
+        lost = await _unstored(work, layout)
+        number = await _begin(work, stages, layout, touched)
+    except OSError as error:
+        raise failure(error) from error
+    try:
+        steps = layout.steps(await _stage(work, number, layout, stages, lost))
+        await work.rows.intend(number, work.claim.owner.token, steps)
+    except BaseException as error:
+        # Whether the store took it in or not, no file was touched.
+        await clean(work.root, work.rows, number, stages)
+        raise failure(error) if isinstance(error, Exception) else error from error
+    paths = [action.path for action in actions]
+    touched(*paths)
+    try:
+        return await _apply(work, number, stages, steps, checked, record)
+    finally:
+        touched(*paths)
+
+
+async def _apply(
+    work: _Work,
+    number: int,
+    stages: tuple[bytes, ...],
+    steps: Sequence[Step],
+    checked: Sequence[Checked],
+    record: Callable[[], Sequence[Change]],
+) -> Outcome:
+    changed = {c.action.path: c.found.st_ctime_ns for c in checked if c.found is not None}
+    loop = asyncio.get_running_loop()
+    staged = sum(step.new is not None and step.kind == "put" for step in steps)
+    total = staged + len(steps)
+
+    def done(count: int) -> None:
+        work.check()
+        loop.call_soon_threadsafe(work.tell, staged + count, total)
+
+    try:
+        kept = await asyncio.to_thread(apply, work.root, stages, steps, changed, done)
+        work.check()
+        await _finish(work, number, record)
+    except Moved as moved:
+        left = await take_back(work.root, work.rows, number, stages, steps)
+        return Refused((moved.conflict, *left))
+    except Exception as error:
+        await take_back(work.root, work.rows, number, stages, steps)
+        raise failure(error) from error
+    leftover = await clean(work.root, work.rows, number, stages)
+    return Restored(tuple(sorted(kept)), leftover)
+
+
+async def _finish(work: _Work, number: int, record: Callable[[], Sequence[Change]]) -> None:
+    try:
+        await work.rows.finish(number, work.claim.owner.token, record())
+    except StorageFailed:
+        # A disk that fails while it commits may have committed.
+        if not await work.rows.finished(number):
+            raise
+
+
+def _look(work: _Work, actions: Sequence[Action]) -> tuple[Layout, list[Checked]] | Refused:
+    checked, conflicts = check(work.root, actions, work.stop.is_set)
+    work.check()
+    if conflicts:
+        return Refused(tuple(conflicts))
+    return lay_out(work.root, checked), checked
+
+
+async def _unstored(work: _Work, layout: Layout) -> frozenset[str]:
+    """Give what is to be overwritten and is not in the store; all that is to come must be."""
+    coming = {_needed(put): put.path for put in layout.puts if _needed(put)}
+    going = {put.old.hash for put in layout.puts if put.old is not None and put.old.hash}
+    missing = await work.rows.missing(coming.keys() | going)
+    swept = sorted(coming[name] for name in missing & coming.keys())
+    if swept:
+        raise BadRequest(SWEPT.format(path=_shown(swept[0])), "params.paths")
+    return missing
+
+
+async def _begin(work: _Work, stages: tuple[bytes, ...], layout: Layout, touched: Touched) -> int:
+    names = {_needed(put) for put in layout.puts}
+    names |= {put.old.hash for put in layout.puts if put.old is not None}
+    for _ in range(TRIES):
+        found = await work.rows.begin(work.claim, stages, names - {""})
+        match found:
+            case int():
+                return found
+            case Unfinished():
+                ended = await end(work.root, work.rows, found, touched)
+                if ended.leftover:
+                    raise StorageFailed(ended.leftover, kind="io")
+            case Running(owner):
+                raise Overloaded(BUSY.format(pid=owner.pid))
+    raise Overloaded(BUSY.format(pid="unknown"))
+
+
+async def _stage(
+    work: _Work,
+    number: int,
+    layout: Layout,
+    stages: tuple[bytes, ...],
+    unstored: frozenset[str],
+) -> dict[int, Mark]:
+    marks: dict[int, Mark] = {}
+    await asyncio.to_thread(make_stages, work.root, stages)
+    total = sum(2 if put.entry is not None else 1 for put in layout.puts)
+    total += len(layout.loosened) + len(layout.modes)
+    for batch in batches(layout.puts):
+        work.check()
+        contents = await work.rows.contents({_needed(put) for put in batch} - {""})
+        for put in batch:
+            if _needed(put) and _needed(put) not in contents:
+                raise BadRequest(SWEPT.format(path=_shown(put.path)), "params.paths")
+        marks |= await asyncio.to_thread(write_batch, work.root, stages, batch, contents)
+        work.tell(len(marks), total)
+    for put in layout.puts:
+        if put.old is not None and put.old.hash in unstored:
+            work.check()
+            blob = await asyncio.to_thread(_pre_image, work.root, put)
+            if blob is not None:
+                await work.rows.keep(number, [blob])
+    await asyncio.to_thread(sync_stages, work.root, stages)
+    work.check()
+    return marks
+
+
+async def _whole(work: Awaitable[Outcome], stop: threading.Event) -> Outcome:
+    """Wait for the end of a restore also when cancelled, so that nothing is left half done."""
+    cancelled: asyncio.CancelledError | None = None
+
+    async def guarded() -> Outcome | Exception:
+        try:
+            return await work
+        except Exception as error:  # noqa: BLE001 - a task group would wrap it; raised below
+            return error
+        finally:
+            stop.set()
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(guarded())
+        while not task.done():
+            try:
+                await asyncio.shield(task)
+            except asyncio.CancelledError as error:
+                if task.cancelled():
+                    raise
+                cancelled = error
+                stop.set()
+    ended = task.result()
+    if isinstance(ended, Restored):
+        current = asyncio.current_task()
+        if cancelled is not None and current is not None:
+            current.uncancel()
+        return ended
+    if cancelled is not None:
+        raise cancelled
+    if isinstance(ended, Exception):
+        raise ended
+    return ended
+
+
+def _needed(put: Put) -> str:
+    """Give the hash of the blob that is to come to a path; empty where none is needed."""
+    if put.entry is None or put.entry.is_folder or put.entry.size == 0:
+        return ""
+    return "" if put.action is not None and put.action.content is not None else put.entry.hash
+
+
+def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
+    """Read what is to be overwritten; `None` where it is another by now, which is noticed later."""
+    try:
+        with root_folder(root) as top, around(top, put.path) as (at, name):
+            found = stat_in(at, name)
+            data = None if found is None else content_in(at, name, found)
+    except Blocked:
+        return None
+    return None if data is None else press(data)
+
+
+def _tell_nobody(done: int, total: int) -> None:
+    """Take a progress that nobody asked for."""
+
+
+def _touch_nobody(*paths: bytes) -> None:
+    """Take paths that nobody asked for."""
+
+
+def _shown(path: bytes) -> str:
+    return path.decode("utf-8", "backslashreplace")
