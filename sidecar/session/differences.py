@@ -1,0 +1,162 @@
+"""What change sets come to, with lines counted and shown: for people, and for nothing else."""
+
+import asyncio
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from sidecar.core.changeset import ChangeSet, PathChange, attribute, same
+from sidecar.core.lines import count, unified
+from sidecar.core.parts import JsonObject
+from sidecar.core.strands import strands
+from sidecar.core.tree import Change, Entry
+from sidecar.session.patches import shown
+from sidecar.store.journal import Store
+
+MOST_COUNTS = 20_000
+AT_ONCE = 200
+"""Files whose content is held in memory at once."""
+
+
+class Differences:
+    """Reads contents from the store; what was counted once is remembered."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._counted: dict[tuple[str, str], tuple[int, int]] = {}
+
+    async def counted(self, changes: Iterable[PathChange]) -> list[JsonObject]:
+        """Give changes of files as the protocol has them, with additions and deletions."""
+        found = _files(changes)
+        await self._count(found)
+        return [{**told(c), **_lines(self._counted.get(_pair(c), (0, 0)))} for c in found]
+
+    async def shown(self, changes: Iterable[PathChange]) -> list[JsonObject]:
+        """Give changes of files with their unified diffs."""
+        answer: list[JsonObject] = []
+        found = _files(changes)
+        for start in range(0, len(found), AT_ONCE):
+            some = found[start : start + AT_ONCE]
+            contents = await self._contents(some)
+            answer += await asyncio.to_thread(lambda: [_diff(c, contents) for c in some])  # noqa: B023 - awaited at once
+        return answer
+
+    async def diff(self, path: bytes, old: Entry | None, new: Entry | None) -> str:
+        """Give the diff between two states of one path."""
+        change = PathChange(path, "modified", "user", old, new)
+        contents = await self._contents([change])
+        return str((await asyncio.to_thread(_diff, change, contents))["diff"])
+
+    async def _count(self, changes: Sequence[PathChange]) -> None:
+        fresh = [c for c in changes if _pair(c) not in self._counted]
+        if len(self._counted) > MOST_COUNTS:
+            self._counted.clear()
+        for start in range(0, len(fresh), AT_ONCE):
+            some = fresh[start : start + AT_ONCE]
+            contents = await self._contents(some)
+            self._counted.update(
+                await asyncio.to_thread(lambda: {_pair(c): _count(c, contents) for c in some})  # noqa: B023 - awaited at once
+            )
+
+    async def _contents(self, changes: Iterable[PathChange]) -> dict[str, bytes]:
+        entries = (entry for c in changes for entry in (c.old, c.new))
+        return await self._store.restores.contents({e.hash for e in entries if e and e.hash})
+
+
+def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
+    """Give what several change sets do together; the agent's is what it had a hand in."""
+    first: dict[bytes, Entry | None] = {}
+    last: dict[bytes, Entry | None] = {}
+    agents: set[bytes] = set()
+    for change in (change for one in sets for change in one.changes):
+        for path, old, new in _pieces(change):
+            first.setdefault(path, old)
+            last[path] = new
+            if change.author != "user":
+                agents.add(path)
+    return _told(first, last, first.keys() - agents)
+
+
+def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
+    """Give what the agent changed and nobody took back since."""
+    pieces = (piece for one in sets for change in one.changes for piece in _pieces(change))
+    ends = {path: new for path, _, new in pieces}
+    now = {path: entry for path, entry in ends.items() if entry is not None}
+    found = [strand for strand in strands(sets, now).values() if strand.parts]
+    return _told({s.path: s.target for s in found}, {s.path: s.left for s in found}, ())
+
+
+def path_of(given: str) -> bytes:
+    """Give the path that a client means: relative to the folder, with `/`."""
+    return os.fsencode(given.removeprefix("./").rstrip("/"))
+
+
+def told(change: PathChange) -> JsonObject:
+    """Give what the protocol tells of a change, beside its lines."""
+    about: JsonObject = {
+        "path": shown(change.path),
+        "change": change.change,
+        "author": "user" if change.author == "user" else "agent",
+    }
+    return about if change.source is None else {**about, "from": shown(change.source)}
+
+
+def _told(
+    first: Mapping[bytes, Entry | None],
+    last: Mapping[bytes, Entry | None],
+    users: Iterable[bytes],
+) -> tuple[PathChange, ...]:
+    delta = tuple(
+        Change(path, first[path], last[path])
+        for path in sorted(first)
+        if not same(first[path], last[path])
+    )
+    return attribute(delta, tools=(), shell=True, saved=set(users), between_steps=False)
+
+
+def _pieces(change: PathChange) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
+    if change.source is None:
+        yield change.path, change.old, change.new
+    else:
+        yield change.source, change.old, None
+        yield change.path, None, change.new
+
+
+def _files(changes: Iterable[PathChange]) -> list[PathChange]:
+    return [c for c in changes if not _only_folder(c)]
+
+
+def _only_folder(change: PathChange) -> bool:
+    return all(entry is None or entry.is_folder for entry in (change.old, change.new))
+
+
+def _pair(change: PathChange) -> tuple[str, str]:
+    return (change.old.hash if change.old else "", change.new.hash if change.new else "")
+
+
+def _lines(counts: tuple[int, int]) -> JsonObject:
+    return {"additions": counts[0], "deletions": counts[1]}
+
+
+def _count(change: PathChange, contents: Mapping[str, bytes]) -> tuple[int, int]:
+    if _lost(change.old, contents) or _lost(change.new, contents):
+        return 0, 0
+    return count(_content(change.old, contents), _content(change.new, contents))
+
+
+def _diff(change: PathChange, contents: Mapping[str, bytes]) -> JsonObject:
+    about = told(change)
+    if _lost(change.old, contents) or _lost(change.new, contents):
+        text = "What it held is not stored, so it cannot be shown.\n"
+        return {**about, "diff": text, **_lines((0, 0))}
+    source = None if change.source is None else shown(change.source)
+    old, new = _content(change.old, contents), _content(change.new, contents)
+    found = unified(shown(change.path), old, new, source=source)
+    return {**about, "diff": found.diff, **_lines((found.additions, found.deletions))}
+
+
+def _lost(entry: Entry | None, contents: Mapping[str, bytes]) -> bool:
+    return entry is not None and not entry.is_folder and entry.hash not in contents
+
+
+def _content(entry: Entry | None, contents: Mapping[str, bytes]) -> bytes | None:
+    return None if entry is None else contents.get(entry.hash)
