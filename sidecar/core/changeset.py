@@ -162,9 +162,8 @@ def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
     for author in ("tool", "shell", "user"):
         whole = [s.change for s in joined if s.author == author and times[s.change.path] == 1]
         moved.update((rename.new, rename.old) for rename in renames(tuple(whole)))
-    left = {
-        old: next(s.change.old for s in joined if s.change.path == old) for old in moved.values()
-    }
+    gone = set(moved.values())
+    left = {step.change.path: step.change.old for step in joined if step.change.path in gone}
     for step in joined:
         path = step.change.path
         if path in moved:

@@ -5,12 +5,14 @@ last line may have none.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 STEPS = 400_000
 """How much work is done to find the fewest changes; beyond it whole stretches count as changed."""
+_QUICK = 24 * 24
+"""Work for a first try: most edits are small, and preparing for large ones costs more than that."""
 _MOST_EDITS = 400
 _CONTEXT = 3
 _NO_END = "\\ No newline at end of file"
@@ -39,6 +41,9 @@ class Difference:
 
 def split(data: bytes) -> list[bytes]:
     """Divide into lines, so that joined they are the same bytes."""
+    if data.count(b"\r") == data.count(b"\r\n"):
+        # It would divide at single carriage returns too, but is twice as quick.
+        return data.splitlines(keepends=True)
     parts = data.split(b"\n")
     last = parts.pop()
     lines = [part + b"\n" for part in parts]
@@ -172,14 +177,15 @@ def _shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:
     return low
 
 
-class _Match(NamedTuple):
-    old: int
-    new: int
-    length: int
+_Match: TypeAlias = tuple[int, int, int]
+"""Where equal lines begin in the old text and in the new one, and how many they are."""
 
 
 def _matches(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Match]:
     """Give stretches that stand in both, in order."""
+    pairs = _fewest(old, new, _QUICK)
+    if pairs is not None:
+        return _stretches(pairs)
     # A line that the other text does not have cannot match, and would only cost time.
     in_old, in_new = set(old), set(new)
     xs = [i for i, line in enumerate(old) if line in in_new]
@@ -190,14 +196,20 @@ def _matches(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Match]:
     pairs = _fewest(a, b, STEPS)
     if pairs is None:
         pairs = _anchored(a, b)
+    return _stretches([(xs[i], ys[j]) for i, j in pairs])
+
+
+def _stretches(pairs: Iterable[tuple[int, int]]) -> list[_Match]:
     found: list[_Match] = []
-    for x, y in ((xs[i], ys[j]) for i, j in pairs):
-        if found and found[-1].old + found[-1].length == x:
-            last = found[-1]
-            if last.new + last.length == y:
-                found[-1] = last._replace(length=last.length + 1)
-                continue
-        found.append(_Match(x, y, 1))
+    start_x = start_y = next_x = next_y = 0
+    for x, y in pairs:
+        if x != next_x or y != next_y:
+            if next_x > start_x:
+                found.append((start_x, start_y, next_x - start_x))
+            start_x, start_y = x, y
+        next_x, next_y = x + 1, y + 1
+    if next_x > start_x:
+        found.append((start_x, start_y, next_x - start_x))
     return found
 
 
@@ -251,7 +263,7 @@ def _once(lines: Sequence[int]) -> dict[int, int]:
     return {line: at for line, at in places.items() if line not in more}
 
 
-def _fewest(a: Sequence[int], b: Sequence[int], steps: int) -> list[tuple[int, int]] | None:
+def _fewest(a: Sequence[object], b: Sequence[object], steps: int) -> list[tuple[int, int]] | None:
     """Match with the fewest changes (Myers' greedy way); `None` where that takes too much work."""
     n, m = len(a), len(b)
     if not n or not m:

@@ -137,6 +137,7 @@ def _plan(
     inside: Callable[[bytes], Iterable[bytes]] | None,
 ) -> RestorePlan:
     known = strands(sets, now)
+    paths = None if paths is None else frozenset(paths)
     pairs = [(path, old) for path, old in _renames(known) if _chosen(paths, path, old)]
     asked = {path for path in known if _chosen(paths, path)} | {p for pair in pairs for p in pair}
     emptied = {
@@ -180,7 +181,7 @@ def _made(strand: Strand) -> bool:
 def _chosen(paths: Collection[bytes] | None, *these: bytes) -> bool:
     if paths is None:
         return True
-    return any(path in paths or any(f in paths for f in above(path)) for path in these)
+    return any(part in paths for path in these for part in (path, *above(path)))
 
 
 def _action(path: bytes, verdict: Verdict, now: Mapping[bytes, Entry]) -> Action:
