@@ -66,6 +66,7 @@ class Site:
         self.root = folder / "work"
         self.data = folder / "data"
         self.root.mkdir(exist_ok=True)
+        self.base = os.fsencode(os.path.realpath(self.root))
         self.store = Store.open(self.data, now=now)
 
     def write(self, path: str | bytes, data: bytes = b"text\n", mode: int = 0o644) -> Path:

@@ -1,0 +1,227 @@
+"""Plans that are not carried out: nothing is touched, and it is said why."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.digest import digest
+from sidecar.core.errors import BadRequest, Overloaded
+from sidecar.core.rollback import Action
+from sidecar.core.tree import Entry
+from sidecar.store.lease import this_process
+from sidecar.store.restores import Claim
+from sidecar.workspace.restoring import checking
+from sidecar.workspace.restoring.checking import Conflict
+from sidecar.workspace.restoring.outcomes import Outcome, Refused, Restored
+from sidecar.workspace.restoring.recovery import claimed, recover
+from sidecar.workspace.restoring.restore import restore
+from sidecar.workspace.restoring.staging import make_stages
+from sidecar.workspace.snapshots.ignore import STAGING
+from tests.workspace.restoring.site import SES, Site, Tree, plan, record
+
+FILE = 0o100644
+
+
+def rewrite(root: Path) -> None:
+    (root / "a").write_bytes(b"mine")
+
+
+def rewrite_at_the_same_size(root: Path) -> None:
+    (root / "a").write_bytes(b"TWO")
+
+
+def remove(root: Path) -> None:
+    (root / "a").unlink()
+
+
+def make_folder(root: Path) -> None:
+    (root / "a").unlink()
+    (root / "a").mkdir()
+
+
+def close(root: Path) -> None:
+    (root / "a").chmod(0o600)
+
+
+def put_there(root: Path) -> None:
+    (root / "gone").write_bytes(b"mine")
+
+
+def link_the_folder(root: Path) -> None:
+    (root / "inner").rename(root.parent / "moved")
+    (root / "inner").symlink_to(root.parent / "moved")
+
+
+@pytest.mark.parametrize(
+    ("deed", "path", "reason"),
+    [
+        (rewrite, b"a", checking.CHANGED),
+        (rewrite_at_the_same_size, b"a", checking.CHANGED),
+        (remove, b"a", checking.GONE),
+        (make_folder, b"a", checking.OTHER_KIND),
+        (close, b"a", checking.OTHER_MODE),
+        (put_there, b"gone", checking.THERE),
+        (link_the_folder, b"inner/b", checking.BLOCKED),
+    ],
+)
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+async def test_what_changed_meanwhile_is_never_overwritten(
+    site: Site, deed: Callable[[Path], None], path: bytes, reason: str, when: str
+) -> None:
+    site.write("a", b"one")
+    site.write("gone", b"was here")
+    site.write("inner/b", b"one")
+    site.write("z", b"one")
+    before = await site.remember()
+    site.write("a", b"two")
+    (site.root / "gone").unlink()
+    site.write("inner/b", b"two")
+    site.write("z", b"two")
+    after = await site.remember()
+    await site.store.write(*record(1, "after"))
+    seen: list[Tree] = []
+
+    def meddle(done: int, total: int) -> None:
+        # The first portion has been staged, and nothing has been moved.
+        if not seen:
+            deed(site.root)
+            seen.append({p: e for p, e in site.tree().items() if not p.startswith(STAGING)})
+
+    if when == "before":
+        meddle(0, 0)
+    outcome = await restore(
+        site.root,
+        plan(after, before),
+        site.store,
+        progress=meddle,
+        record=lambda: record(2, "before"),
+    )
+    assert isinstance(outcome, Refused)
+    assert outcome.conflicts[0].path == path
+    if when == "before":
+        assert outcome.conflicts[0].reason == reason
+    assert site.tree() == seen[0]
+    assert len((await site.store.load(SES)).records) == 1
+    assert await site.store.restores.roots() == ()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        b".git/config", b"sub/.GIT/x", b".hg", b"../x", b"a/../../x", b"/etc/x", b"", b"a//b",
+        b"a/./b", b"a\0b", b".sidecar-restore-1/x",
+    ],
+)  # fmt: skip
+async def test_paths_that_no_restore_touches(site: Site, path: bytes) -> None:
+    entry = Entry(FILE, digest(b""), 0)
+    with pytest.raises(BadRequest):
+        await restore(site.root, [Action(path, entry, None)], site.store)
+    assert site.tree() == {}
+
+
+async def test_a_plan_names_a_path_once_and_only_what_is_stored(site: Site) -> None:
+    entry = Entry(FILE, digest(b""), 0)
+    twice = [Action(b"a", entry, None), Action(b"a", entry, None)]
+    with pytest.raises(BadRequest, match="twice"):
+        await restore(site.root, twice, site.store)
+    large = Entry(FILE, "", 99, "large", 5)
+    with pytest.raises(BadRequest, match="not stored"):
+        await restore(site.root, [Action(b"a", large, None)], site.store)
+    swept = Entry(FILE, digest(b"swept"), 5)
+    with pytest.raises(BadRequest, match="not stored any more"):
+        await restore(site.root, [Action(b"a", swept, None)], site.store)
+    assert site.tree() == {}
+    assert await site.store.restores.roots() == ()
+
+
+async def test_nothing_is_written_through_a_link_out_of_the_root(site: Site) -> None:
+    outside = site.root.parent / "outside"
+    outside.mkdir()
+    (site.root / "way").symlink_to(outside)
+    action = Action(b"way/file", Entry(FILE, digest(b"merged"), 6), None, b"merged")
+    outcome = await restore(site.root, [action], site.store)
+    assert outcome == Refused((Conflict(b"way/file", checking.BLOCKED),))
+    assert list(outside.iterdir()) == []
+
+
+async def test_merged_bytes_are_written_instead_of_a_blob(site: Site) -> None:
+    site.write("a", b"mine")
+    before = await site.remember()
+    merged = Entry(FILE, digest(b"merged"), 6)
+    action = Action(b"a", merged, before[b"a"], b"merged")
+    assert await restore(site.root, [action], site.store) == Restored()
+    assert (site.root / "a").read_bytes() == b"merged"
+
+
+async def test_a_file_that_is_not_stored_can_go_where_its_time_is_known(site: Site) -> None:
+    found = site.write("large", b"large").stat()
+    known = Entry(found.st_mode, "", 5, "large", found.st_mtime_ns)
+    other = Entry(found.st_mode, "", 5, "large", found.st_mtime_ns - 1)
+    refused = await restore(site.root, [Action(b"large", None, other)], site.store)
+    assert refused == Refused((Conflict(b"large", checking.CHANGED),))
+    assert await restore(site.root, [Action(b"large", None, known)], site.store) == Restored()
+    assert site.tree() == {}
+
+
+async def test_one_restore_at_a_time(site: Site) -> None:
+    root = site.base
+    action = Action(b"a", Entry(FILE, digest(b""), 0), None)
+    with claimed(root) as claim:
+        number = await site.store.restores.begin(claim, (), ())
+        assert isinstance(number, int)
+        assert await site.store.restores.running(root) == claim.owner
+        with pytest.raises(Overloaded, match=f"process {os.getpid()}"):
+            await restore(site.root, [action], site.store)
+        assert await recover(site.root, site.store) is None
+    # It was left without an end, by this same process.
+    assert await restore(site.root, [action], site.store) == Restored()
+    assert await site.store.restores.running(root) is None
+
+
+async def test_a_dead_owners_restore_ends(site: Site) -> None:
+    root = site.base
+    us = this_process("token")
+    stages = (b".sidecar-restore-x",)
+    await asyncio.to_thread(make_stages, root, stages)
+    number = await site.store.restores.begin(Claim(root, replace(us, pid=1)), stages, ())
+    assert isinstance(number, int)
+    ended = await recover(site.root, site.store)
+    assert ended is not None
+    assert (ended.how, ended.paths) == ("undone", 0)
+    assert site.tree() == {}
+
+
+async def test_what_is_cancelled_before_it_stands_leaves_nothing(site: Site) -> None:
+    for number in range(30):
+        site.write(f"f{number}", b"one")
+    before = await site.remember()
+    for number in range(30):
+        site.write(f"f{number}", b"two")
+    after = await site.remember()
+    ends = Counter[str]()
+    for at in range(0, 62, 3):
+        tasks: list[asyncio.Task[Outcome]] = []
+
+        def cancel(
+            done: int, total: int, at: int = at, tasks: list[asyncio.Task[Outcome]] = tasks
+        ) -> None:
+            if done >= at:
+                tasks[0].cancel()
+
+        state = site.tree()
+        other = before if state == after else after
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(
+                restore(site.root, plan(state, other), site.store, progress=cancel)
+            )
+            tasks.append(task)
+            await asyncio.wait([task])
+        ends["cancelled" if task.cancelled() else "stands"] += 1
+        assert site.tree() == (state if task.cancelled() else other)
+        assert await site.store.restores.roots() == ()
+    assert ends["cancelled"]
