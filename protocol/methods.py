@@ -294,14 +294,14 @@ METHODS: dict[str, Method] = {
             _WRITE,
             "Keep a part through compactions.",
         ),
-        _later(
+        _ask(
             "checkpoint/list",
             CheckpointListParams,
             CheckpointListResult,
             _READ,
             "List the states to which a session can go back.",
         ),
-        _later(
+        _ask(
             "checkpoint/diff",
             CheckpointDiffParams,
             CheckpointDiffResult,

@@ -75,6 +75,14 @@ FAILURE = session.TurnError(
     retryable=True,
     status=529,
 )
+MOVED = history.FileChange(
+    path="src/a b.py",
+    change="renamed",
+    author="agent",
+    additions=1,
+    deletions=1,
+    renamed_from="src/a.py",
+)
 DEFINITION = session.ToolDefinition(
     name="lookup",
     description="Looks a symbol up in the editor's index.",
@@ -167,6 +175,10 @@ PARAMS: dict[str, msgspec.Struct] = {
     "session/fork": history.SessionForkParams(session_id=SESSION, at_message_id="msg_05"),
     "session/handoff": history.SessionHandoffParams(
         session_id=SESSION, goal="Make the red test green", go_on=True
+    ),
+    "checkpoint/list": history.CheckpointListParams(session_id=SESSION),
+    "checkpoint/diff": history.CheckpointDiffParams(
+        session_id=SESSION, from_checkpoint="cp_msg_05", to="cp_msg_09", path="src/a b.py"
     ),
     "facts/list": history.FactsListParams(
         session_id=SESSION, cwd="/home/ada/app", kind="decision", query="migrations pos"
@@ -289,6 +301,45 @@ RESULTS: dict[str, msgspec.Struct] = {
         draft="# Goal\n\nMake the red test green\n\n# Done\n\n- [x] Find out why it is red\n",
         files=["src/a b.py", "tests/test_a.py"],
         session_id="ses_01k9h2",
+    ),
+    "checkpoint/list": history.CheckpointListResult(
+        checkpoints=[
+            history.Checkpoint(
+                checkpoint_id="cp_msg_05",
+                turn_id="turn_03",
+                message_id="msg_05",
+                at="2026-01-05T10:00:00Z",
+                title="Move the parser",
+                files=[
+                    history.FileChange(
+                        path="notes.md", change="modified", author="user", additions=2, deletions=0
+                    )
+                ],
+            ),
+            history.Checkpoint(
+                checkpoint_id="cp_msg_06",
+                turn_id="turn_03",
+                message_id="msg_06",
+                at="2026-01-05T10:00:07Z",
+                title="Changed src/a b.py",
+                files=[MOVED],
+            ),
+        ],
+        head="cp_msg_06",
+        changes=history.SessionChanges(files=[MOVED], additions=1, deletions=1),
+    ),
+    "checkpoint/diff": history.CheckpointDiffResult(
+        files=[
+            history.FileDiff(
+                path="src/a b.py",
+                change="renamed",
+                author="agent",
+                diff="--- a/src/a.py\n+++ b/src/a b.py\n@@ -1 +1 @@\n-é = 1\n+é = 2\n",
+                additions=1,
+                deletions=1,
+                renamed_from="src/a.py",
+            )
+        ]
     ),
     "facts/list": history.FactsListResult(
         facts=[

@@ -30,6 +30,7 @@ from sidecar.core.turns import first_line
 from sidecar.session import bootstrap, epochs, instructions, options
 from sidecar.session.blocks import parts_of
 from sidecar.session.context import TurnContext
+from sidecar.session.differences import Differences
 from sidecar.session.events import (
     EpochChanged,
     Event,
@@ -79,6 +80,7 @@ class Session:
         self._metered = 0.0
         self._task: asyncio.Task[None] | None = None
         self.rewriting = Rewriting(state, self)
+        self.differences = Differences(state.store)
         self._idle = Idle(state, self.rewriting.idle)
         self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
 

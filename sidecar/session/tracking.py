@@ -139,8 +139,10 @@ class Tracking:
 
     # --- what a restore needs ----------------------------------------------------------------
 
-    async def catch_up(self) -> tuple[Snapshots, ChangeSet]:
-        """Take a snapshot now, and give what the user changed since the last one that was told.
+    async def since(self) -> tuple[Snapshots, ChangeSet]:
+        """Take a snapshot now, and give what changed since what the log tells last.
+
+        While a step's tools run, it is told as theirs as far as is known by then.
 
         Raises:
             BadRequest: this folder has no snapshots.
@@ -148,7 +150,8 @@ class Tracking:
         """
         async with self._lock:
             made = await self._ready()
-            return made, await self._look(made)
+            known = self._interval
+            return made, await self._found(made, known, in_step=known.open)
 
     def reached(self, at: SnapshotId) -> None:
         """Everything up to this snapshot stands in the log."""
@@ -211,11 +214,19 @@ class Tracking:
             await log.commit(PATCHED, {"messageId": self._step})
 
     async def _look(self, made: Snapshots, *, in_step: bool = False) -> ChangeSet:
-        """Take a snapshot, and say who made what changed since the last one."""
+        """Take a snapshot, say who made what changed, and begin a new interval."""
+        known, self._interval = self._interval, _Interval()
+        found = await self._found(made, known, in_step=in_step)
+        paths = {change.path for change in found.changes}
+        self._interval.unsaved = {p: w for p, w in known.unsaved.items() if p not in paths}
+        if not in_step:
+            self._interval.open, self._interval.early = known.open, known.early
+        return found
+
+    async def _found(self, made: Snapshots, known: _Interval, *, in_step: bool) -> ChangeSet:
         log = self._log()
         if log is not self._read:
             self._read, self._at = log, newest(log)
-        known, self._interval = self._interval, _Interval()
         at = await made.snapshot()
         before = at if self._at is None else self._at
         delta = () if before == at else await made.delta(before, at)
@@ -225,9 +236,6 @@ class Tracking:
         paths = {change.path for change in delta}
         # What a tool has put into an open buffer is its work also when the user saves it.
         writes = [*known.writes, *(w for path, w in known.unsaved.items() if path in paths)]
-        self._interval.unsaved = {p: w for p, w in known.unsaved.items() if p not in paths}
-        if not in_step:
-            self._interval.open, self._interval.early = known.open, known.early
         changes = attribute(
             delta,
             tools=writes,
@@ -238,8 +246,9 @@ class Tracking:
         return ChangeSet(before, at, changes)
 
     async def _ready(self) -> Snapshots:
+        if self._shared is None:
+            raise BadRequest("no snapshots are taken here, so no change can be undone")
         if self._snapshots is None:
-            assert self._shared is not None
             self._snapshots = await self._shared.of(self._log().row.cwd)
         return self._snapshots
 

@@ -1033,7 +1033,11 @@ class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
-    """A state to which files and conversation can go back."""
+    """A state to which files and conversation can go back; `files` are what changed up to it.
+
+    There is one at the start of each turn, one after each step that changed files, and one
+    before each restore. A turn's says where its prompt stood, and what the user had changed.
+    """
 
     checkpoint_id: str
     turn_id: str
@@ -1049,15 +1053,27 @@ class CheckpointListParams(msgspec.Struct, rename="camel", kw_only=True):
     session_id: str
 
 
+class SessionChanges(msgspec.Struct, rename="camel", kw_only=True):
+    """What the agent changed in a session and nobody took back; `additions` and so on are sums."""
+
+    files: list[FileChange]
+    additions: int
+    deletions: int
+
+
 class CheckpointListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """All checkpoints, oldest first; `head` is where the session stands."""
+    """All checkpoints, oldest first; `head` is where the session stands.
+
+    Those of branches that were left are among them.
+    """
 
     checkpoints: list[Checkpoint]
     head: str | None
+    changes: SessionChanges | msgspec.UnsetType = msgspec.UNSET
 
 
 class CheckpointDiffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What changed between two checkpoints, or since one."""
+    """What changed between two checkpoints, or since one; of one file, or of those in a folder."""
 
     session_id: str
     from_checkpoint: str = msgspec.field(name="from")
@@ -1501,14 +1517,14 @@ METHODS: dict[str, Method] = {
             _WRITE,
             "Keep a part through compactions.",
         ),
-        _later(
+        _ask(
             "checkpoint/list",
             CheckpointListParams,
             CheckpointListResult,
             _READ,
             "List the states to which a session can go back.",
         ),
-        _later(
+        _ask(
             "checkpoint/diff",
             CheckpointDiffParams,
             CheckpointDiffResult,

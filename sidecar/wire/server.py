@@ -11,7 +11,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection, path_of
 from sidecar.wire.framing import Broken, Decoder
-from sidecar.wire.methods import context, daemon, editor, facts, history, session
+from sidecar.wire.methods import checkpoint, context, daemon, editor, facts, history, session
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.protocol import Handler, SidecarProtocol, language_server
 from sidecar.wire.streams import Read, Write
@@ -47,6 +47,7 @@ async def serve(
         **session.handlers(sessions),
         **history.handlers(sessions),
         **context.handlers(sessions),
+        **checkpoint.handlers(sessions),
         **facts.handlers(sessions),
         **daemon.handlers(sessions),
     }

@@ -854,7 +854,12 @@ export interface FileDiff {
   from?: string;
 }
 
-/** A state to which files and conversation can go back. */
+/**
+ * A state to which files and conversation can go back; `files` are what changed up to it.
+ *
+ * There is one at the start of each turn, one after each step that changed files, and one
+ * before each restore. A turn's says where its prompt stood, and what the user had changed.
+ */
 export interface Checkpoint {
   checkpointId: string;
   turnId: string;
@@ -869,13 +874,25 @@ export interface CheckpointListParams {
   sessionId: string;
 }
 
-/** All checkpoints, oldest first; `head` is where the session stands. */
+/** What the agent changed in a session and nobody took back; `additions` and so on are sums. */
+export interface SessionChanges {
+  files: FileChange[];
+  additions: number;
+  deletions: number;
+}
+
+/**
+ * All checkpoints, oldest first; `head` is where the session stands.
+ *
+ * Those of branches that were left are among them.
+ */
 export interface CheckpointListResult {
   checkpoints: Checkpoint[];
   head: string | null;
+  changes?: SessionChanges;
 }
 
-/** What changed between two checkpoints, or since one. */
+/** What changed between two checkpoints, or since one; of one file, or of those in a folder. */
 export interface CheckpointDiffParams {
   sessionId: string;
   from: string;
@@ -1002,9 +1019,9 @@ export interface DaemonRequests {
   "context/undo_compaction": { params: ContextUndoCompactionParams; result: ContextUndoCompactionResult };
   /** Keep a part through compactions. */
   "context/pin": { params: ContextPinParams; result: ContextPinResult };
-  /** List the states to which a session can go back. Not built yet. */
+  /** List the states to which a session can go back. */
   "checkpoint/list": { params: CheckpointListParams; result: CheckpointListResult };
-  /** See what changed between two checkpoints. Not built yet. */
+  /** See what changed between two checkpoints. */
   "checkpoint/diff": { params: CheckpointDiffParams; result: CheckpointDiffResult };
   /** Go back: conversation, files or both. Not built yet. */
   "checkpoint/restore": { params: CheckpointRestoreParams; result: CheckpointRestoreResult };

@@ -1,0 +1,124 @@
+"""What people are shown of a session's checkpoints."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sidecar.core.changeset import ChangeSet, PathChange
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import JsonObject
+from sidecar.core.tree import parent
+from sidecar.session.differences import Differences, agents_part, net, path_of
+from sidecar.session.state import State
+from sidecar.session.timeline import Checkpoint, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A checkpoint with its files as the protocol has them."""
+
+    checkpoint: Checkpoint
+    files: tuple[JsonObject, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All checkpoints, where the session stands, and what of the agent's work stands."""
+
+    checkpoints: tuple[Listed, ...]
+    head: str | None
+    changes: tuple[JsonObject, ...]
+
+
+def timeline_of(state: State) -> Timeline:
+    """Read a session's timeline."""
+    return Timeline(state.log.messages, state.log.records)
+
+
+async def list_checkpoints(state: State, differences: Differences) -> Listing:
+    """List a session's checkpoints, oldest first."""
+    timeline = timeline_of(state)
+    listed = [
+        Listed(one, tuple(await differences.counted(_flat(one.sets))))
+        for one in timeline.checkpoints
+    ]
+    changes = await differences.counted(agents_part(timeline.since(0)))
+    return Listing(tuple(listed), timeline.head, tuple(changes))
+
+
+async def diff_checkpoints(
+    state: State, differences: Differences, start: str, end: str | None, path: str | None
+) -> list[JsonObject]:
+    """Show what changed from one checkpoint to another, or until now.
+
+    Raises:
+        BadRequest: there is no such checkpoint, or files were not followed then.
+    """
+    timeline = timeline_of(state)
+    first = _place(timeline, start, "params.from")
+    if end is None:
+        _, fresh = await state.tracking.since()
+        sets: Sequence[ChangeSet] = (*timeline.since(first), fresh)
+        changes = net(sets)
+    else:
+        last = _place(timeline, end, "params.to")
+        changes = net(one for e in timeline.events[first:last] for one in e.sets)
+        if last < first:
+            between = [one for e in timeline.events[last:first] for one in e.sets]
+            changes = net(_backwards(between))
+    if path is not None:
+        wanted = path_of(path)
+        changes = tuple(c for c in changes if _within(c, wanted))
+    return await differences.shown(changes)
+
+
+def named(timeline: Timeline, name: str, path: str) -> Checkpoint:
+    """Give a checkpoint; raises BadRequest where there is none of that name."""
+    found = timeline.checkpoint(name)
+    if found is None:
+        raise BadRequest(
+            f"there is no checkpoint {name!r} in this session: checkpoint/list has them", path
+        )
+    return found
+
+
+def _place(timeline: Timeline, name: str, path: str) -> int:
+    place = named(timeline, name, path).point.files
+    if not timeline.follows_files(place):
+        raise BadRequest(
+            "files were not followed yet at this checkpoint, so it is not known what changed", path
+        )
+    return place
+
+
+def _flat(sets: Iterable[ChangeSet]) -> list[PathChange]:
+    return [change for one in sets for change in one.changes]
+
+
+def _backwards(sets: Sequence[ChangeSet]) -> list[ChangeSet]:
+    """Give the way back, path by path."""
+    return [
+        ChangeSet(one.after, one.before, tuple(b for c in reversed(one.changes) for b in _back(c)))
+        for one in reversed(sets)
+    ]
+
+
+def _back(change: PathChange) -> tuple[PathChange, ...]:
+    if change.source is None:
+        return (PathChange(change.path, change.change, change.author, change.new, change.old),)
+    return (
+        PathChange(change.path, "deleted", change.author, change.new, None),
+        PathChange(change.source, "created", change.author, None, change.old),
+    )
+
+
+def _within(change: PathChange, wanted: bytes) -> bool:
+    paths = (change.path,) if change.source is None else (change.path, change.source)
+    return any(_inside(path, wanted) for path in paths)
+
+
+def _inside(path: bytes, wanted: bytes) -> bool:
+    while path:
+        if path == wanted:
+            return True
+        path = parent(path)
+    return not wanted or wanted == b"."
