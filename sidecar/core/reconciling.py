@@ -88,8 +88,6 @@ def _three_way(
     base: Entry | None, mine: Held, theirs: Entry | None, choices: Choices
 ) -> Held | str:
     now = mine.entry
-    if same(now, theirs) or same(base, theirs):
-        return mine
     if now is None:
         return f"It was changed here, and {OTHERS} removed it since: that cannot be merged."
     if theirs is None:

@@ -166,9 +166,7 @@ def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:
     """Give what the agent moved and is not moved back yet: the new path and the old one."""
     for path, strand in known.items():
         old = None if strand.source is None else known.get(strand.source)
-        if old is None or not (strand.parts and old.parts):
-            continue
-        if strand.target is None and old.target is not None:
+        if old is not None and strand.parts and old.parts and old.target is not None:
             yield path, old.path
 
 

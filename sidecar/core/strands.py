@@ -85,7 +85,6 @@ def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
     """Keep in mind where the agent moved files from, over several moves."""
     if change.source is not None:
         first = sources.pop(change.source, change.source)
-        sources.pop(change.path, None)
         if change.author != "user" and first != change.path:
             sources[change.path] = first
     elif change.old is None or change.new is None:
@@ -126,10 +125,10 @@ def _outstanding(parts: list[Part]) -> list[Part]:
         if not parts:
             return parts
         target = parts[0].old
-        back = [at for at, part in enumerate(parts) if same(part.new, target)]
-        if not back:
+        back = next((at for at, part in enumerate(parts) if same(part.new, target)), None)
+        if back is None:
             return parts
-        parts = parts[back[-1] + 1 :]
+        parts = parts[back + 1 :]
 
 
 def _runs(parts: Sequence[Part]) -> Iterator[Part]:

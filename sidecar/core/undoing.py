@@ -35,7 +35,7 @@ def undo(strand: Strand, choices: Choices) -> Verdict:
 
 
 def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[Verdict, Verdict]:
-    """Decide for both paths of a rename: it is undone as a whole or not at all."""
+    """Decide for both paths of a rename. What others changed since goes back with the file."""
     at_new, at_old = undo(new, choices), undo(old, choices)
     may_merge = choices.on_conflict == "merge" and new.changed and at_old.fate == "restored"
     if may_merge and _hindrance(new, choices) is None:
@@ -43,19 +43,17 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[Verdict, Ve
         if isinstance(held, str):
             at_new = Verdict("conflict", held)
         else:
-            at_new = Verdict("restored", "")
+            at_new = Verdict("restored", "", new.target)
             at_old = _merged(held, old)
     if at_new.acts and at_old.acts:
-        asked = _ASKED if _over(new, old, choices) else ""
-        back = f"Moved back to {shown(old.path)}.{asked}"
-        moved = f"Moved back from {shown(new.path)}."
+        back, moved = f"Moved back to {shown(old.path)}.", f"Moved back from {shown(new.path)}."
+        if new.target is not None:
+            back = f"{_how(new, choices)} What came there is moved back to {shown(old.path)}."
         if at_old.fate == "merged":
-            moved += " " + at_old.reason
-        return replace(at_new, reason=back), replace(at_old, reason=moved)
-    if at_new.acts:
-        return with_it(at_old, old.path), at_old
-    if at_old.acts:
-        return at_new, with_it(at_new, new.path)
+            moved = f"{moved} {at_old.reason}"
+        if choices.on_conflict == "overwrite" and (new.changed or old.changed):
+            back += _ASKED
+        at_new, at_old = replace(at_new, reason=back), replace(at_old, reason=moved)
     return at_new, at_old
 
 
@@ -74,10 +72,6 @@ def in_the_way(choices: Choices, reason: str) -> Verdict:
 def shown(path: bytes) -> str:
     """Give a path as it is shown."""
     return path.decode("utf-8", "backslashreplace")
-
-
-def _over(new: Strand, old: Strand, choices: Choices) -> bool:
-    return choices.on_conflict == "overwrite" and (new.changed or old.changed)
 
 
 def _hindrance(strand: Strand, choices: Choices) -> Verdict | None:

@@ -121,6 +121,27 @@ def test_folders_that_a_tool_made_on_its_way_are_its_own() -> None:
     ]
 
 
+def test_what_becomes_of_a_folder_that_a_tool_writes_to_is_not_its_doing() -> None:
+    before = {b"d": Entry(FOLDER)}
+    after = {b"d": Entry(0o040700), b"d/a": a_file("1")}
+    assert told(compare(before, after), (Write(b"d/a", None, "b2:1"),)) == [
+        (b"d", "mode", "user"),
+        (b"d/a", "created", "tool"),
+    ]
+
+
+def test_what_a_tool_left_has_the_mode_that_the_file_had() -> None:
+    old, new = a_file("0", 0o100755), a_file("2", 0o100755)
+    (tool, user) = attribute(
+        compare({b"a": old}, {b"a": new}),
+        tools=[Write(b"a", old, "b2:1")],
+        shell=False,
+        saved=(),
+        between_steps=False,
+    )
+    assert tool.new == user.old == Entry(0o100755, "b2:1")
+
+
 def test_what_ignore_rules_show_or_hide_is_nobodys_change() -> None:
     out = Entry(FILE, size=1, lost="ignored")
     hidden, shown = Change(b"a", a_file("0"), out), Change(b"b", out, a_file("1"))
@@ -141,6 +162,16 @@ def test_two_authors_make_no_rename_together() -> None:
     assert told(delta, shell=True, saved=(b"b",)) == [
         (b"a", "deleted", "shell"),
         (b"b", "created", "user"),
+    ]
+
+
+def test_what_was_moved_and_edited_by_another_is_told_step_by_step() -> None:
+    delta = compare({b"a": a_file("1")}, {b"b": a_file("1")})
+    writes = (Write(b"a", a_file("1"), None), Write(b"b", None, "b2:0"))
+    assert told(delta, writes, saved=(b"b",)) == [
+        (b"a", "deleted", "tool"),
+        (b"b", "created", "tool"),
+        (b"b", "modified", "user"),
     ]
 
 

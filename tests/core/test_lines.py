@@ -78,6 +78,14 @@ def test_a_diff_is_shown_as_people_know_it() -> None:
     )
 
 
+def test_hunks_whose_context_meets_are_shown_as_one() -> None:
+    old = b"".join(b"%d\n" % n for n in range(20))
+    near = old.replace(b"\n3\n", b"\nx\n").replace(b"\n10\n", b"\ny\n")
+    far = old.replace(b"\n3\n", b"\nx\n").replace(b"\n11\n", b"\ny\n")
+    assert unified("a", old, near).diff.count("@@ -") == 1
+    assert unified("a", old, far).diff.count("@@ -") == 2
+
+
 def test_created_deleted_renamed_and_binary_files_say_so() -> None:
     assert unified("a", None, b"x\n").diff == "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n"
     assert unified("a", b"x\n", None).diff == "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"

@@ -42,6 +42,15 @@ def test_a_folder_of_the_agents_with_something_of_the_users_in_it_stays() -> Non
     assert set(d.tree) == {b"d", b"d/mine"}
 
 
+def test_an_empty_folder_of_the_agents_goes_whatever_mode_it_has() -> None:
+    d = desk()
+    d.folder("d")
+    d.by_shell()
+    d.folder("d", 0o700)
+    d.by_user()
+    assert fates(d.plan()) == {"d": "restored"}
+
+
 def test_ignored_files_keep_a_folder() -> None:
     d = desk()
     d.folder("d")

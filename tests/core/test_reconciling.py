@@ -174,3 +174,81 @@ def test_a_rename_stays_where_the_user_made_the_old_path_anew() -> None:
     kept = d.plan("keep")
     assert fates(kept) == {"a": "skipped", "b": "skipped"}
     assert reason(kept, "b") == "It was renamed together with a, which has to stay as it is."
+
+
+def test_a_rename_onto_a_file_of_before_brings_both_back() -> None:
+    d = desk("a", "b")
+    before = dict(d.tree)
+    d.remove("b")
+    d.by_shell()
+    d.move("a", "b")
+    d.by_shell()
+    plan = d.plan()
+    assert fates(plan) == {"a": "restored", "b": "restored"}
+    assert reason(plan, "b").endswith("What came there is moved back to a.")
+    d.carry_out(plan)
+    assert d.tree == before
+
+
+def test_an_edit_of_the_user_leaves_a_path_that_held_another_file_before() -> None:
+    d = desk("a", "b")
+    d.remove("b")
+    d.by_shell()
+    d.move("a", "b")
+    d.by_shell()
+    d.file("b", lines("a", {8: "user"}.get))
+    d.by_user()
+    plan = d.plan("merge")
+    assert fates(plan) == {"a": "merged", "b": "restored"}
+    d.carry_out(plan)
+    assert (d.text("a"), d.text("b")) == (lines("a", {8: "user"}.get), lines("b"))
+
+
+def test_a_renamed_file_with_unsaved_text_stays_where_it_is() -> None:
+    d = desk("a")
+    d.move("a", "b")
+    d.by_shell()
+    d.file("b", lines("a", {8: "user"}.get))
+    d.by_user()
+    plan = d.plan("merge", dirty=["b"])
+    assert fates(plan) == {"a": "conflict", "b": "conflict"}
+    assert "not saved" in reason(plan, "b")
+
+
+def test_places_of_several_merges_are_counted_together() -> None:
+    d = desk("a")
+    for who, line in (("tool", 1), ("user", 1), ("tool", 6), ("user", 6)):
+        text = (d.text("a") or "").splitlines()
+        text[line] = f"{who} {line}"
+        d.file("a", "\n".join(text) + "\n")
+        end = d.by_tool if who == "tool" else d.by_user
+        end()
+    plan = d.plan("merge", markers=True)
+    assert "2 places marked" in reason(plan, "a")
+
+
+def test_what_was_not_stored_in_between_cannot_be_brought_back() -> None:
+    d = desk("a")
+    d.mode("a", 0o755)
+    d.by_shell()
+    d.lost("a", 3 << 20, 1)
+    d.by_user()
+    d.file("a", "agent\n")
+    d.by_tool()
+    plan = d.plan("merge")
+    assert fates(plan) == {"a": "conflict"}
+    assert reason(plan, "a").startswith("What it held before is not stored")
+
+
+def test_what_the_agent_made_of_another_kind_is_no_base_for_a_merge() -> None:
+    d = desk("a")
+    d.remove("a")
+    d.link("a", "b")
+    d.by_shell()
+    d.remove("a")
+    d.file("a", "user\n", 0o755)
+    d.by_user()
+    plan = d.plan("merge", markers=True)
+    d.carry_out(plan)
+    assert d.tree[b"a"].mode == 0o100755
+    assert (d.text("a") or "").startswith("<<<<<<< as it is now\nuser\n=======\na 0\n")

@@ -329,6 +329,17 @@ def test_a_restore_is_undone_and_done_again() -> None:
     assert d.tree == before
 
 
+def test_a_restore_is_undone_whoever_is_named_as_its_author() -> None:
+    d = desk("a")
+    d.file("a", "agent\n")
+    d.by_tool()
+    for action in d.plan().actions:
+        assert action.entry is not None
+        d.tree[action.path] = action.entry
+    restore = d.by_user()
+    assert fates(d.redo(restore)) == {"a": "restored"}
+
+
 def test_what_the_user_did_after_a_restore_is_in_the_way_of_its_redo() -> None:
     d = desk("a", "b")
     d.file("a", "agent\n")

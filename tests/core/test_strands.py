@@ -65,6 +65,12 @@ def test_what_was_taken_back_leaves_nothing() -> None:
     assert not follow("user:1>2").ever
 
 
+def test_what_the_agent_threw_away_later_is_still_to_undo() -> None:
+    steps = ("tool:1>2", "user:2>1", "user:1>3", "tool:3>1", "user:1>4")
+    assert left(follow(*steps)) == "agent:3>1 others:1>4"
+    assert left(follow(*steps[2:])) == "agent:3>1 others:1>4"
+
+
 def test_what_the_user_did_and_took_back_is_no_change() -> None:
     assert left(follow("tool:1>2", "user:2>3", "user:3>2", "tool:2>4")) == "agent:1>4"
 
