@@ -10,6 +10,13 @@ from msgspec import UNSET, UnsetType
 from sidecar_client.connection import INTERNAL_ERROR, Connection
 from sidecar_client.errors import SidecarError
 from sidecar_client.messages import (
+    CheckpointDiffParams,
+    CheckpointDiffResult,
+    CheckpointListParams,
+    CheckpointListResult,
+    CheckpointRedoParams,
+    CheckpointRestoreParams,
+    CheckpointRestoreResult,
     ContextCompactParams,
     ContextCompactResult,
     ContextMeterParams,
@@ -23,6 +30,8 @@ from sidecar_client.messages import (
     DaemonStatusResult,
     Empty,
     Meter,
+    OnConflict,
+    RestoreScope,
     ServerCapabilities,
     SessionCancelParams,
     SessionCloseParams,
@@ -246,6 +255,57 @@ class Client:
         """Take a compaction back: what it left out is shown again."""
         params = ContextUndoCompactionParams(session_id=session_id, compaction_id=compaction_id)
         return await self._call("context/undo_compaction", params, ContextUndoCompactionResult)
+
+    # --- going back --------------------------------------------------------------------------
+
+    async def checkpoint_list(self, session_id: str) -> CheckpointListResult:
+        """List the states that a session can go back to, oldest first."""
+        params = CheckpointListParams(session_id=session_id)
+        return await self._call("checkpoint/list", params, CheckpointListResult)
+
+    async def checkpoint_diff(
+        self, session_id: str, from_checkpoint: str, to: str | None = None, path: str | None = None
+    ) -> CheckpointDiffResult:
+        """Show what changed from one checkpoint to another, or until now; of one path or of all."""
+        params = CheckpointDiffParams(
+            session_id=session_id, from_checkpoint=from_checkpoint, to=_given(to), path=_given(path)
+        )
+        return await self._call("checkpoint/diff", params, CheckpointDiffResult)
+
+    async def checkpoint_restore(
+        self,
+        session_id: str,
+        *,
+        checkpoint_id: str | None = None,
+        before_message_id: str | None = None,
+        scope: RestoreScope = "both",
+        on_conflict: OnConflict | None = None,
+        paths: Sequence[str] = (),
+        dry_run: bool = False,
+        expected_revision: int | None = None,
+    ) -> CheckpointRestoreResult:
+        """Go back to a checkpoint, or to before a message; a dry run only answers the plan.
+
+        Without `paths` every file is meant. Conflicts are refused unless `on_conflict` says more.
+        """
+        params = CheckpointRestoreParams(
+            session_id=session_id,
+            scope=scope,
+            checkpoint_id=_given(checkpoint_id),
+            before_message_id=_given(before_message_id),
+            on_conflict=_given(on_conflict),
+            paths=list(paths) or UNSET,
+            dry_run=dry_run or UNSET,
+            expected_revision=_given(expected_revision),
+        )
+        return await self._call("checkpoint/restore", params, CheckpointRestoreResult)
+
+    async def checkpoint_redo(
+        self, session_id: str, checkpoint_id: str | None = None
+    ) -> CheckpointRestoreResult:
+        """Take back a restore, by its `undo_checkpoint_id`, or the newest."""
+        params = CheckpointRedoParams(session_id=session_id, checkpoint_id=_given(checkpoint_id))
+        return await self._call("checkpoint/redo", params, CheckpointRestoreResult)
 
     # --- unsaved buffers ---------------------------------------------------------------------
 

@@ -1,0 +1,28 @@
+"""The Python client's methods for going back, against a process that keeps what it is sent."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import sidecar_client
+from sidecar_client import messages
+
+COMMAND = (sys.executable, str(Path(__file__).with_name("fake_daemon.py")))
+LIMIT = 20.0
+
+
+async def test_what_is_listed_and_shown_is_sent_and_read_as_the_protocol_says() -> None:
+    async with asyncio.timeout(LIMIT), sidecar_client.connect(COMMAND) as client:
+        listed = await client.checkpoint_list("s")
+        shown = await client.checkpoint_diff("s", "cp_1", path="a.py")
+        await client.checkpoint_diff("s", "cp_1", "cp_2")
+        everything = await client.request("fake/received")
+    assert listed.head == listed.checkpoints[-1].checkpoint_id
+    assert isinstance(listed.changes, messages.SessionChanges)
+    assert shown.files[0].diff
+    sent = [m["params"] for m in everything if m["method"].startswith("checkpoint/")]
+    assert sent == [
+        {"sessionId": "s"},
+        {"sessionId": "s", "from": "cp_1", "path": "a.py"},
+        {"sessionId": "s", "from": "cp_1", "to": "cp_2"},
+    ]
