@@ -323,6 +323,7 @@ RESULTS: dict[str, msgspec.Struct] = {
                 at="2026-01-05T10:00:07Z",
                 title="Changed src/a b.py",
                 files=[MOVED],
+                left=False,
             ),
         ],
         head="cp_msg_06",

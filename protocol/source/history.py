@@ -114,6 +114,7 @@ class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
 
     There is one at the start of each turn, one after each step that changed files, and one
     before each restore. A turn's says where its prompt stood, and what the user had changed.
+    `left` is true on a branch that was left: its message is not in the conversation now.
     """
 
     checkpoint_id: str
@@ -122,6 +123,7 @@ class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
     at: str
     title: str
     files: list[FileChange]
+    left: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class CheckpointListParams(msgspec.Struct, rename="camel", kw_only=True):

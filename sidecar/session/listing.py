@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sidecar.core.changeset import ChangeSet, PathChange
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import JsonObject, MessageId
 from sidecar.core.tree import parent
 from sidecar.session.differences import Differences, agents_part, net, path_of
 from sidecar.session.state import State
@@ -14,10 +14,14 @@ from sidecar.session.timeline import Checkpoint, Timeline
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A checkpoint with its files as the protocol has them."""
+    """A checkpoint with its files as the protocol has them.
+
+    `left`: its message has left the conversation.
+    """
 
     checkpoint: Checkpoint
     files: tuple[JsonObject, ...]
+    left: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,9 @@ def timeline_of(state: State) -> Timeline:
 async def list_checkpoints(state: State, differences: Differences) -> Listing:
     """List a session's checkpoints, oldest first."""
     timeline = timeline_of(state)
+    stays = {MessageId(""), *timeline.talk(len(timeline.events))}
     listed = [
-        Listed(one, tuple(await differences.counted(_flat(one.sets))))
+        Listed(one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays)
         for one in timeline.checkpoints
     ]
     changes = await differences.counted(agents_part(timeline.since(0)))

@@ -1037,6 +1037,7 @@ class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
 
     There is one at the start of each turn, one after each step that changed files, and one
     before each restore. A turn's says where its prompt stood, and what the user had changed.
+    `left` is true on a branch that was left: its message is not in the conversation now.
     """
 
     checkpoint_id: str
@@ -1045,6 +1046,7 @@ class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
     at: str
     title: str
     files: list[FileChange]
+    left: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class CheckpointListParams(msgspec.Struct, rename="camel", kw_only=True):

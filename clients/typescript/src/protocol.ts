@@ -859,6 +859,7 @@ export interface FileDiff {
  *
  * There is one at the start of each turn, one after each step that changed files, and one
  * before each restore. A turn's says where its prompt stood, and what the user had changed.
+ * `left` is true on a branch that was left: its message is not in the conversation now.
  */
 export interface Checkpoint {
   checkpointId: string;
@@ -867,6 +868,7 @@ export interface Checkpoint {
   at: string;
   title: string;
   files: FileChange[];
+  left?: boolean;
 }
 
 /** The session whose checkpoints are listed. */

@@ -52,4 +52,5 @@ def _checkpoint(one: Listed) -> JsonObject:
         "at": iso(checkpoint.at),
         "title": checkpoint.title,
         "files": list(one.files),
+        "left": one.left,
     }
