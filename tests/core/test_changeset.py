@@ -167,11 +167,10 @@ def test_two_authors_make_no_rename_together() -> None:
 
 def test_what_was_moved_and_edited_by_another_is_told_step_by_step() -> None:
     delta = compare({b"a": a_file("1")}, {b"b": a_file("2")})
-    writes = (Write(b"a", a_file("1"), None), Write(b"b", None, "b2:1"))
-    assert told(delta, writes, saved=(b"b",)) == [
-        (b"a", "deleted", "tool"),
-        (b"b", "created", "tool"),
-        (b"b", "modified", "user"),
+    assert told(delta, (Write(b"b", a_file("1"), "b2:2"),)) == [
+        (b"a", "deleted", "user"),
+        (b"b", "created", "user"),
+        (b"b", "modified", "tool"),
     ]
 
 
