@@ -243,53 +243,6 @@ def test_a_mode_that_the_user_changed_since_is_a_conflict_that_merges() -> None:
     assert d.tree[b"a"].mode == 0o100755
 
 
-def test_a_rename_is_undone_as_one() -> None:
-    d = desk("Readme")
-    before = dict(d.tree)
-    d.move("Readme", "README")
-    d.by_shell()
-    d.file("README", "edited\n")
-    d.by_tool()
-    plan = d.plan()
-    assert fates(plan) == {"README": "restored", "Readme": "restored"}
-    assert reason(plan, "README") == "Moved back to Readme."
-    assert reason(plan, "Readme") == "Moved back from README."
-    assert d.plan("overwrite") == plan
-    # Where case makes no difference, both are one file: it has to go before it comes.
-    assert [action.path for action in plan.actions] == [b"README", b"Readme"]
-    d.carry_out(plan)
-    assert d.tree == before
-
-
-def test_a_file_that_was_moved_twice_goes_back_to_where_it_was_first() -> None:
-    d = desk("a")
-    before = dict(d.tree)
-    d.move("a", "b")
-    d.by_shell()
-    d.move("b", "c")
-    d.by_shell()
-    plan = d.plan(paths=["c"])
-    assert fates(plan) == {"a": "restored", "c": "restored"}
-    assert reason(plan, "a") == "Moved back from c."
-    whole = d.plan()
-    assert fates(whole) == {"a": "restored", "b": "skipped", "c": "restored"}
-    d.carry_out(whole)
-    assert d.tree == before
-
-
-def test_what_the_agent_made_and_moved_is_removed_not_moved_back() -> None:
-    d = desk()
-    d.file("a", "first\n")
-    d.by_tool()
-    d.move("a", "b")
-    d.by_shell()
-    d.file("a", "second\n")
-    d.by_tool()
-    plan = d.plan()
-    assert fates(plan) == {"a": "restored", "b": "restored"}
-    assert reason(plan, "a") == reason(plan, "b") == "Removed: the agent had made it."
-
-
 def test_some_paths_only() -> None:
     d = desk("a", "src/b", "src/deep/c")
     d.file("a", "x\n")
@@ -322,65 +275,6 @@ def test_nothing_to_do_is_an_empty_plan() -> None:
     d = desk("a")
     assert d.plan().fates == ()
     assert d.plan().nothing
-
-
-def test_a_restore_is_undone_and_done_again() -> None:
-    d = desk("a", "b")
-    before = dict(d.tree)
-    d.file("a", "agent\n")
-    d.file("new", "agent\n")
-    d.move("b", "c")
-    d.by_both()
-    after = dict(d.tree)
-    restore = d.carry_out(d.plan())
-    assert d.tree == before
-    plan = d.redo(restore)
-    assert set(fates(plan).values()) == {"restored"}
-    assert reason(plan, "a") == "Again as it was before the restore changed it."
-    redone = d.carry_out(plan)
-    assert d.tree == after
-    d.carry_out(d.redo(redone))
-    assert d.tree == before
-
-
-def test_a_restore_is_undone_whoever_is_named_as_its_author() -> None:
-    d = desk("a")
-    d.file("a", "agent\n")
-    d.by_tool()
-    for action in d.plan().actions:
-        assert action.entry is not None
-        d.tree[action.path] = action.entry
-    restore = d.by_user()
-    assert fates(d.redo(restore)) == {"a": "restored"}
-
-
-def test_what_the_user_did_after_a_restore_is_in_the_way_of_its_redo() -> None:
-    d = desk("a", "b")
-    d.file("a", "agent\n")
-    d.file("b", "agent\n")
-    d.by_tool()
-    restore = d.carry_out(d.plan())
-    d.file("a", "user\n")
-    d.by_user()
-    plan = d.redo(restore)
-    assert fates(plan) == {"a": "conflict", "b": "restored"}
-    assert reason(plan, "a").startswith("The restore changed it, and you")
-    d.carry_out(d.redo(restore, "keep"))
-    assert (d.text("a"), d.text("b")) == ("user\n", "agent\n")
-
-
-def test_a_redo_brings_back_what_a_restore_overwrote() -> None:
-    d = desk("a")
-    d.file("a", "agent\n")
-    d.by_tool()
-    d.file("a", "user\n")
-    d.by_user()
-    restore = d.carry_out(d.plan("overwrite"))
-    assert d.text("a") == lines("a")
-    d.carry_out(d.redo(restore))
-    assert d.text("a") == "user\n"
-    # The user's part is still the user's, though a restore wrote it last.
-    assert fates(d.plan()) == {"a": "conflict"}
 
 
 def test_another_sessions_agent_is_the_user_to_this_one() -> None:
