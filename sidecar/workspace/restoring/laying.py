@@ -7,7 +7,7 @@ before the inner; modes are set last, so that a folder is closed when everything
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sidecar.core.rollback import Action
 from sidecar.core.tree import Entry
@@ -87,7 +87,9 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
                 put(path, comes.mark, comes.action.entry, comes.action)
         loosened = _loosened(top, puts)
         modes = _modes(checked, loosened)
-    return Layout(tuple(devices.folders), tuple(puts), tuple(loosened.values()), modes)
+        # A folder that was opened, and then goes, goes as it is then.
+        last = [replace(p, old=loosened[p.path].new) if p.path in loosened else p for p in puts]
+    return Layout(tuple(devices.folders), tuple(last), tuple(loosened.values()), modes)
 
 
 class _Devices:
