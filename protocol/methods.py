@@ -308,14 +308,14 @@ METHODS: dict[str, Method] = {
             _READ,
             "See what changed between two checkpoints.",
         ),
-        _later(
+        _ask(
             "checkpoint/restore",
             CheckpointRestoreParams,
             CheckpointRestoreResult,
             (*_WRITE, -32012, -32013),
             "Go back: conversation, files or both.",
         ),
-        _later(
+        _ask(
             "checkpoint/redo",
             CheckpointRedoParams,
             CheckpointRestoreResult,

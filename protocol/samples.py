@@ -83,6 +83,19 @@ MOVED = history.FileChange(
     deletions=1,
     renamed_from="src/a.py",
 )
+RESTORED = history.RestoredFiles(
+    restored=[history.RestoredFile(path="src/a b.py", reason="Removed: the agent had made it.")],
+    merged=[],
+    skipped=[],
+    conflicts=[
+        history.RestoredFile(
+            path="notes.md",
+            reason="The agent changed it, and you or another program changed it since.",
+            agent_diff="--- a/notes.md\n+++ b/notes.md\n@@ -1 +1 @@\n-é\n+e\n",
+            user_diff="--- a/notes.md\n+++ b/notes.md\n@@ -1 +1 @@\n-e\n+E\n",
+        )
+    ],
+)
 DEFINITION = session.ToolDefinition(
     name="lookup",
     description="Looks a symbol up in the editor's index.",
@@ -179,6 +192,18 @@ PARAMS: dict[str, msgspec.Struct] = {
     "checkpoint/list": history.CheckpointListParams(session_id=SESSION),
     "checkpoint/diff": history.CheckpointDiffParams(
         session_id=SESSION, from_checkpoint="cp_msg_05", to="cp_msg_09", path="src/a b.py"
+    ),
+    "checkpoint/restore": history.CheckpointRestoreParams(
+        session_id=SESSION,
+        scope="both",
+        before_message_id="msg_05",
+        on_conflict="merge",
+        paths=["src/a b.py"],
+        dry_run=True,
+        expected_revision=12,
+    ),
+    "checkpoint/redo": history.CheckpointRedoParams(
+        session_id=SESSION, checkpoint_id="cp_01k9h2", on_conflict="keep"
     ),
     "facts/list": history.FactsListParams(
         session_id=SESSION, cwd="/home/ada/app", kind="decision", query="migrations pos"
@@ -341,6 +366,15 @@ RESULTS: dict[str, msgspec.Struct] = {
                 renamed_from="src/a.py",
             )
         ]
+    ),
+    "checkpoint/restore": history.CheckpointRestoreResult(
+        undo_checkpoint_id="cp_01k9h2",
+        revision=14,
+        files=RESTORED,
+        restored_prompt="Move the parser",
+    ),
+    "checkpoint/redo": history.CheckpointRestoreResult(
+        undo_checkpoint_id="cp_01k9h3", revision=16, files=RESTORED
     ),
     "facts/list": history.FactsListResult(
         facts=[

@@ -167,7 +167,10 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent."""
+    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
+
+    `paths` are files or folders, relative to `cwd`. While a turn runs it is refused.
+    """
 
     session_id: str
     scope: RestoreScope
@@ -180,10 +183,15 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
-    """A file of a restore, and why it fared so."""
+    """A file of a restore, and why it fared so.
+
+    A conflict has two diffs: what the agent did, and what was done since, where they are known.
+    """
 
     path: str
     reason: str
+    agent_diff: str | msgspec.UnsetType = msgspec.UNSET
+    user_diff: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
@@ -196,7 +204,11 @@ class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session after it; `undoCheckpointId` leads back, `restoredPrompt` can be edited."""
+    """The session after it, or for a dry run what would be.
+
+    `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
+    what was typed in the message that left the conversation first.
+    """
 
     undo_checkpoint_id: str
     revision: int
@@ -205,10 +217,16 @@ class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Undo a restore: the newest one when no checkpoint is named."""
+    """Undo a restore by its `undoCheckpointId`; without one, the newest that stands.
+
+    Its scope is the restore's own. `onConflict` is `refuse` when absent.
+    """
 
     session_id: str
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
+    on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
+    dry_run: bool | msgspec.UnsetType = msgspec.UNSET
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):

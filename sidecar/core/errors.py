@@ -7,6 +7,7 @@ SidecarError
 ├── Overloaded            the client's: too many prompts are waiting
 ├── SessionOwned          another daemon writes this session
 ├── NothingToDo           the call would change nothing
+├── RestoreConflict       files that a restore would touch were changed meanwhile
 ├── Untrusted             the workspace may not run this
 ├── Cancelled             somebody asked for it to stop
 ├── ModelFailed           the provider's: see `kind`
@@ -79,6 +80,12 @@ class NothingToDo(SidecarError):
     """The call would change nothing."""
 
     kind = "nothing_to_do"
+
+
+class RestoreConflict(SidecarError):
+    """Files are in the way of a restore; `data.conflicts` says which, and nothing was touched."""
+
+    kind = "restore_conflict"
 
 
 class Untrusted(SidecarError):

@@ -157,6 +157,21 @@ class SessionLog:
         `cause` and `body` become a record of the log, and so does `first`, before it. The future
         resolves when it is durable and raises StorageFailed when it cannot be.
         """
+        gathered = tuple(self._pending)
+        written = self._store.write(*self.unit(cause, body, first))
+        written.add_done_callback(lambda done: self._keep_unwritten(done, gathered))
+        return written
+
+    def unit(
+        self,
+        cause: str,
+        body: JsonObject | None = None,
+        first: tuple[str, JsonObject] | None = None,
+    ) -> tuple[Change, ...]:
+        """Raise the revision and give everything gathered as one unit, to be written elsewhere.
+
+        Where that fails, `withdraw` takes it back.
+        """
         now = self._now()
         ahead: tuple[Change, ...] = ()
         if first is not None:
@@ -168,19 +183,26 @@ class SessionLog:
         self.row = replace(self.row, revision=record.revision, updated=now)
         self.records.append(record)
         gathered, self._pending = tuple(self._pending), []
-        written = self._store.write(
-            PutSession(self.row), *gathered, *ahead, AppendRecord(self.row.id, record)
-        )
-        written.add_done_callback(lambda done: self._keep_unwritten(done, gathered))
-        return written
+        return PutSession(self.row), *gathered, *ahead, AppendRecord(self.row.id, record)
+
+    def withdraw(self, unit: tuple[Change, ...]) -> None:
+        """Take back a unit of one record that was not written; what it had gathered is kept."""
+        match unit[-1]:
+            case AppendRecord(record=record):
+                self.records.remove(record)
+            case _:
+                pass
+        self._gather(unit[1:-1])
 
     def _keep_unwritten(
         self, written: "asyncio.Future[None]", gathered: tuple[Change, ...]
     ) -> None:
         """Gather again what a failed unit held, as it stands now, for the next one."""
-        if not written.cancelled() and written.exception() is None:
-            return
-        for change in gathered:
+        if written.cancelled() or written.exception() is not None:
+            self._gather(gathered)
+
+    def _gather(self, changes: Iterable[Change]) -> None:
+        for change in changes:
             match change:
                 case PutMessage(message=message) if message.id in self._messages:
                     now = replace(self._messages[message.id], parts=())

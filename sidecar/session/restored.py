@@ -1,5 +1,6 @@
 """Going back, and forth again, as records of the log: what left the conversation, what moved."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
@@ -8,6 +9,8 @@ from sidecar.core.parts import Json, JsonObject, MessageId, Millis
 from sidecar.session.log import RESTORED
 from sidecar.session.patches import sets_from_json, sets_to_json
 from sidecar.store.values import Record
+
+MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +81,51 @@ def is_restore(record: Record) -> bool:
 
 def _ids(names: Json) -> tuple[MessageId, ...]:
     return tuple(MessageId(name) for name in cast("list[str]", names))
+
+
+def news(records: Iterable[Record]) -> str:
+    """Say in one line what was rolled back since the last turn began; empty where nothing was."""
+    recent: list[Restored] = []
+    for record in records:
+        if record.kind == "turn_started":
+            recent = []
+        elif is_restore(record):
+            restored = from_record(record)
+            others = [one for one in recent if one.id != restored.undoes]
+            # What was taken back before the model heard of it needs no word.
+            recent = [*others, restored] if len(others) == len(recent) else others
+    return " ".join(map(_line, recent))
+
+
+def with_news(context: str, records: Iterable[Record]) -> str:
+    """Add to a user message's context what was rolled back before it."""
+    line = news(records)
+    if not line:
+        return context
+    start = context.removesuffix("\n</context>") or "<context>"
+    return "\n".join((start, line.replace("</context", "<\\/context"), "</context>"))
+
+
+def _line(restored: Restored) -> str:
+    changed = [path for path, fate in restored.fates if fate in ("restored", "merged")]
+    kept = [path for path, fate in restored.fates if fate not in ("restored", "merged")]
+    told = []
+    if restored.left:
+        told.append(f"{_count(restored.left)} no longer part of this conversation")
+    if restored.back:
+        told.append(f"{_count(restored.back)} part of it again")
+    if changed:
+        told.append(f"these files are as they were before: {_few(changed)}")
+    if kept:
+        told.append(f"left as they are: {_few(kept)}")
+    what = "took a rollback back" if restored.undoes else "rolled back"
+    return f"The user {what}: {'; '.join(told)}."
+
+
+def _count(ids: tuple[MessageId, ...]) -> str:
+    return "1 message is" if len(ids) == 1 else f"{len(ids)} messages are"
+
+
+def _few(paths: list[str]) -> str:
+    more = len(paths) - MOST_NAMED
+    return ", ".join(paths[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

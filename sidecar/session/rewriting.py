@@ -22,6 +22,7 @@ from sidecar.session.instructions import look, with_changes
 from sidecar.session.planner import Planner, Scene, scene_now
 from sidecar.session.progress import Works
 from sidecar.session.recall import find_part
+from sidecar.session.restored import with_news
 from sidecar.session.rewrites import PINNED
 from sidecar.session.state import State
 from sidecar.session.view import PREVIEW, View
@@ -149,7 +150,7 @@ class Rewriting:
         await look(self._state)
         shown = await self._state.facts({})
         parts = (*parts, *await bootstrap.foresee(self._state, shown))
-        if context := with_changes(self._state, shown):
+        if context := with_news(with_changes(self._state, shown), self._state.log.records):
             parts = (*parts, TextPart(PartId("preview"), context, "context"))
         return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())
 

@@ -49,8 +49,10 @@ from sidecar.session.opening import check_fits
 from sidecar.session.outcome import result_of
 from sidecar.session.pings import Pings
 from sidecar.session.recall import recall_from
+from sidecar.session.restored import with_news
 from sidecar.session.restoring import static_ttl
 from sidecar.session.rewriting import Rewriting
+from sidecar.session.rollback import Rollback
 from sidecar.session.state import State
 from sidecar.session.surroundings import surroundings
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
@@ -81,6 +83,8 @@ class Session:
         self._task: asyncio.Task[None] | None = None
         self.rewriting = Rewriting(state, self)
         self.differences = Differences(state.store)
+        self.turning = asyncio.Lock()
+        self.rollback = Rollback(state, self, self.rewriting.gate, self.differences)
         self._idle = Idle(state, self.rewriting.idle)
         self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
 
@@ -261,7 +265,8 @@ class Session:
             self._running, self._cancelling = waiting, waiting.cancelled
             self._busy_changed(self)
             try:
-                result = await self._turn(waiting)
+                async with self.turning:
+                    result = await self._turn(waiting)
             except Exception as error:
                 fail(waiting, innermost(error))
                 if self._task is not None and self._task.cancelling():
@@ -296,7 +301,7 @@ class Session:
         self._turn_id = state.clock.turn_id()
         shown = await state.facts(waiting.request.context)
         parts = (*waiting.parts, *await bootstrap.tell(state, shown))
-        context = instructions.tell(state, shown)
+        context = with_news(instructions.tell(state, shown), state.log.records)
         if context:
             parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
         message = self._user_message(self._turn_id, parts)

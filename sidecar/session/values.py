@@ -1,10 +1,12 @@
 """What callers give a session and get back."""
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from sidecar.core.meter import Meter
 from sidecar.core.parts import JsonObject, MessageId, Millis, SessionId, TurnId, Usage
 from sidecar.core.prompt import ToolSpec
+from sidecar.core.rollback import Fate, OnConflict
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +101,30 @@ class Handoff:
     draft: str
     files: tuple[str, ...]
     session_id: SessionId | None = None
+
+
+Scope: TypeAlias = Literal["conversation", "files", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What to go back to, and how. `paths` are relative to the folder; `None`: all files."""
+
+    scope: Scope
+    checkpoint_id: str | None = None
+    before_message_id: str | None = None
+    on_conflict: OnConflict = "refuse"
+    paths: tuple[str, ...] | None = None
+    dry_run: bool = False
+    expected_revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of it, or would. `undo` names the state before it; empty in a dry run."""
+
+    undo: str
+    revision: int
+    prompt: str | None
+    fates: tuple[Fate, ...]
+    diffs: dict[bytes, tuple[str, str]]

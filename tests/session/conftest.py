@@ -55,6 +55,11 @@ class Editor:
     can_write_files: bool = False
     can_apply_edits: bool = False
     gone: bool = False
+    applied: list[tuple[str, str]] = field(default_factory=list)
+
+    async def apply_edit(self, label: str, path: str, content: str) -> bool:
+        self.applied.append((path, content))
+        return True
 
     async def call_tool(self, session_id: str, call_id: str, name: str, tool_input: Json) -> Any:
         self.called.append((name, tool_input))

@@ -8,7 +8,7 @@ from sidecar.model.encode import encode
 from sidecar.session.log import SessionLog
 from tests.fakes.validation import refusal
 
-EPOCHS = ("epoch", "rewrite", "rewrite_undone")
+EPOCHS = ("epoch", "rewrite", "rewrite_undone", "restored")
 """Records that may lie between two prompts of which the second does not extend the first."""
 
 

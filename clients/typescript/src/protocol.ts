@@ -907,7 +907,11 @@ export interface CheckpointDiffResult {
   files: FileDiff[];
 }
 
-/** Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent. */
+/**
+ * Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
+ *
+ * `paths` are files or folders, relative to `cwd`. While a turn runs it is refused.
+ */
 export interface CheckpointRestoreParams {
   sessionId: string;
   scope: RestoreScope;
@@ -919,10 +923,16 @@ export interface CheckpointRestoreParams {
   expectedRevision?: number;
 }
 
-/** A file of a restore, and why it fared so. */
+/**
+ * A file of a restore, and why it fared so.
+ *
+ * A conflict has two diffs: what the agent did, and what was done since, where they are known.
+ */
 export interface RestoredFile {
   path: string;
   reason: string;
+  agentDiff?: string;
+  userDiff?: string;
 }
 
 /** Every file that a restore looked at, by how it fared. */
@@ -933,7 +943,12 @@ export interface RestoredFiles {
   conflicts: RestoredFile[];
 }
 
-/** The session after it; `undoCheckpointId` leads back, `restoredPrompt` can be edited. */
+/**
+ * The session after it, or for a dry run what would be.
+ *
+ * `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
+ * what was typed in the message that left the conversation first.
+ */
 export interface CheckpointRestoreResult {
   undoCheckpointId: string;
   revision: number;
@@ -941,10 +956,17 @@ export interface CheckpointRestoreResult {
   restoredPrompt?: string;
 }
 
-/** Undo a restore: the newest one when no checkpoint is named. */
+/**
+ * Undo a restore by its `undoCheckpointId`; without one, the newest that stands.
+ *
+ * Its scope is the restore's own. `onConflict` is `refuse` when absent.
+ */
 export interface CheckpointRedoParams {
   sessionId: string;
   checkpointId?: string;
+  onConflict?: OnConflict;
+  dryRun?: boolean;
+  expectedRevision?: number;
 }
 
 /**
@@ -1025,9 +1047,9 @@ export interface DaemonRequests {
   "checkpoint/list": { params: CheckpointListParams; result: CheckpointListResult };
   /** See what changed between two checkpoints. */
   "checkpoint/diff": { params: CheckpointDiffParams; result: CheckpointDiffResult };
-  /** Go back: conversation, files or both. Not built yet. */
+  /** Go back: conversation, files or both. */
   "checkpoint/restore": { params: CheckpointRestoreParams; result: CheckpointRestoreResult };
-  /** Undo a restore. Not built yet. */
+  /** Undo a restore. */
   "checkpoint/redo": { params: CheckpointRedoParams; result: CheckpointRestoreResult };
   /** List what sessions have found out. */
   "facts/list": { params: FactsListParams; result: FactsListResult };

@@ -5,9 +5,17 @@ from typing import cast
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.listing import Listed, diff_checkpoints, list_checkpoints
+from sidecar.session.patches import shown
+from sidecar.session.rollback import conflict
 from sidecar.session.sessions import Sessions
+from sidecar.session.values import Done, Wish
 from sidecar.wire.connection import Connection
-from sidecar.wire.messages import CheckpointDiffParams, CheckpointListParams
+from sidecar.wire.messages import (
+    CheckpointDiffParams,
+    CheckpointListParams,
+    CheckpointRedoParams,
+    CheckpointRestoreParams,
+)
 from sidecar.wire.methods.session import given
 from sidecar.wire.protocol import Handler, Ticket
 from sidecar.wire.translate import iso
@@ -40,7 +48,48 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         )
         return {"files": list(files)}
 
-    return {"checkpoint/list": listed, "checkpoint/diff": diff}
+    async def restore(_: Connection, params: CheckpointRestoreParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id))
+        paths = given(params.paths)
+        wish = Wish(
+            params.scope,
+            given(params.checkpoint_id),
+            given(params.before_message_id),
+            given(params.on_conflict) or "refuse",
+            None if paths is None else tuple(paths),
+            params.dry_run is True,
+            given(params.expected_revision),
+        )
+        return _done(await session.rollback.restore(wish))
+
+    async def redo(_: Connection, params: CheckpointRedoParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id))
+        wish = Wish(
+            "both",
+            given(params.checkpoint_id),
+            on_conflict=given(params.on_conflict) or "refuse",
+            dry_run=params.dry_run is True,
+            expected_revision=given(params.expected_revision),
+        )
+        return _done(await session.rollback.redo(wish))
+
+    return {
+        "checkpoint/list": listed,
+        "checkpoint/diff": diff,
+        "checkpoint/restore": restore,
+        "checkpoint/redo": redo,
+    }
+
+
+def _done(done: Done) -> JsonObject:
+    lists = {"restored": "restored", "merged": "merged", "skipped": "skipped"}
+    files: JsonObject = {
+        name: [{"path": shown(f.path), "reason": f.reason} for f in done.fates if f.fate == fate]
+        for name, fate in lists.items()
+    }
+    files["conflicts"] = [conflict(f, done.diffs) for f in done.fates if f.fate == "conflict"]
+    told: JsonObject = {"undoCheckpointId": done.undo, "revision": done.revision, "files": files}
+    return told if done.prompt is None else {**told, "restoredPrompt": done.prompt}
 
 
 def _checkpoint(one: Listed) -> JsonObject:

@@ -1090,7 +1090,10 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent."""
+    """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
+
+    `paths` are files or folders, relative to `cwd`. While a turn runs it is refused.
+    """
 
     session_id: str
     scope: RestoreScope
@@ -1103,10 +1106,15 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
-    """A file of a restore, and why it fared so."""
+    """A file of a restore, and why it fared so.
+
+    A conflict has two diffs: what the agent did, and what was done since, where they are known.
+    """
 
     path: str
     reason: str
+    agent_diff: str | msgspec.UnsetType = msgspec.UNSET
+    user_diff: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
@@ -1119,7 +1127,11 @@ class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session after it; `undoCheckpointId` leads back, `restoredPrompt` can be edited."""
+    """The session after it, or for a dry run what would be.
+
+    `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
+    what was typed in the message that left the conversation first.
+    """
 
     undo_checkpoint_id: str
     revision: int
@@ -1128,10 +1140,16 @@ class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Undo a restore: the newest one when no checkpoint is named."""
+    """Undo a restore by its `undoCheckpointId`; without one, the newest that stands.
+
+    Its scope is the restore's own. `onConflict` is `refuse` when absent.
+    """
 
     session_id: str
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
+    on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
+    dry_run: bool | msgspec.UnsetType = msgspec.UNSET
+    expected_revision: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
@@ -1533,14 +1551,14 @@ METHODS: dict[str, Method] = {
             _READ,
             "See what changed between two checkpoints.",
         ),
-        _later(
+        _ask(
             "checkpoint/restore",
             CheckpointRestoreParams,
             CheckpointRestoreResult,
             (*_WRITE, -32012, -32013),
             "Go back: conversation, files or both.",
         ),
-        _later(
+        _ask(
             "checkpoint/redo",
             CheckpointRedoParams,
             CheckpointRestoreResult,

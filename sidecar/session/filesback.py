@@ -1,0 +1,142 @@
+"""The files' part of going back: what is planned for them, and what open editors are shown."""
+
+import asyncio
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from sidecar.core.changeset import ChangeSet
+from sidecar.core.errors import SidecarError
+from sidecar.core.rollback import OnConflict, RestorePlan, plan_redo, plan_restore
+from sidecar.core.tree import Entry
+from sidecar.session.state import State
+from sidecar.tools.contract import Client
+from sidecar.workspace import files as texts
+from sidecar.workspace.snapshots.snapshots import Snapshots
+
+Read: TypeAlias = Callable[[str], bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A plan for the files, and what the user had changed since the log last told of them."""
+
+    snapshots: Snapshots
+    fresh: ChangeSet
+    plan: RestorePlan
+
+
+async def plan_files(
+    state: State,
+    sets: Sequence[ChangeSet],
+    redone: ChangeSet | None,
+    on_conflict: OnConflict,
+    paths: Collection[bytes] | None,
+) -> Files:
+    """Plan how the agent's part of these change sets is undone, or a restore before them.
+
+    Raises:
+        BadRequest: this folder has no snapshots.
+        StorageFailed: the store cannot be read or written.
+    """
+    made, fresh = await state.tracking.since()
+    every = (*sets, fresh)
+    named = {
+        path
+        for one in (*every, *(() if redone is None else (redone,)))
+        for change in one.changes
+        for path in (change.path, change.source)
+        if path is not None
+    }
+    now = await asyncio.to_thread(_standing, made, named)
+    dirty = await asyncio.to_thread(_dirty, state, made.root)
+    inside = _inside(os.fsencode(made.root))
+
+    def plan(read: Read) -> RestorePlan:
+        about = (every, now, read) if redone is None else (redone, every, now, read)
+        planned = plan_restore if redone is None else plan_redo
+        return planned(*about, on_conflict=on_conflict, paths=paths, dirty=dirty, inside=inside)
+
+    return Files(made, fresh, await _planned(state, plan))
+
+
+async def _planned(state: State, plan: Callable[[Read], RestorePlan]) -> RestorePlan:
+    """Plan, with the contents that this asks for; most plans need none."""
+    contents: dict[str, bytes | None] = {}
+    while True:
+        wanted: set[str] = set()
+        planned = await asyncio.to_thread(plan, _reader(contents, wanted))
+        if not wanted:
+            return planned
+        found = await state.store.restores.contents(wanted)
+        contents.update((name, found.get(name)) for name in wanted)
+
+
+def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> Read:
+    def read(name: str) -> bytes | None:
+        if name not in contents:
+            wanted.add(name)
+        return contents.get(name)
+
+    return read
+
+
+async def show_in_editor(state: State, files: Files, client: Callable[[], Client]) -> None:
+    """Give documents that are open and have no changes of their own the text they have now."""
+    root = files.snapshots.root
+    for action in files.plan.actions:
+        real = root / os.fsdecode(action.path)
+        buffer = state.buffers.get(real)
+        if buffer is None or action.entry is None or action.entry.kind != "file":
+            continue
+        with suppress(SidecarError, OSError):
+            text = await asyncio.to_thread(texts.read_text, real)
+            editor = client()
+            if text != buffer.text and editor.can_apply_edits:
+                label = f"Sidecar: restored {real.name}"
+                if await editor.apply_edit(label, str(real), text):
+                    state.buffers.set(real, text, buffer.version)
+
+
+def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, Entry]:
+    """Give what stands at paths; what the rules leave out by now is not looked into."""
+    base = os.fsencode(made.root)
+    found: dict[bytes, Entry] = {}
+    for path in named:
+        entry = made.entry(path)
+        if entry is None:
+            with suppress(OSError):
+                seen = os.lstat(base + b"/" + path)
+                entry = Entry(seen.st_mode, "", seen.st_size, "ignored")
+        if entry is not None:
+            found[path] = entry
+    return found
+
+
+def _dirty(state: State, root: Path) -> frozenset[bytes]:
+    """Name what is open in the editor with another text than the disk has."""
+    found: set[bytes] = set()
+    for real in state.buffers.open_paths():
+        buffer = state.buffers.get(real)
+        if buffer is None or not real.is_relative_to(root):
+            continue
+        try:
+            same = texts.read_text(real) == buffer.text
+        except (OSError, SidecarError):
+            same = False
+        if not same:
+            found.add(os.fsencode(real.relative_to(root)))
+    return frozenset(found)
+
+
+def _inside(base: bytes) -> Callable[[bytes], Sequence[bytes]]:
+    def names(folder: bytes) -> Sequence[bytes]:
+        try:
+            return [folder + b"/" + name for name in os.listdir(base + b"/" + folder)]
+        except OSError:
+            return ()
+
+    return names

@@ -1,0 +1,388 @@
+"""Going back: conversation, files or both, to a checkpoint or to before any message; and redo.
+
+First it is planned, which changes nothing; a dry run ends there. Then files and the record of
+the log, from which the conversation follows, become durable in one transaction.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sidecar.core.changeset import ChangeSet, attribute
+from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
+from sidecar.core.parts import Json, JsonObject, Message, MessageId, StepFinishPart
+from sidecar.core.rollback import Fate
+from sidecar.core.tree import Change as PathDelta
+from sidecar.core.view import Rewrite, fold_rewrites
+from sidecar.session.differences import Differences, path_of
+from sidecar.session.events import EpochChanged
+from sidecar.session.filesback import Files, plan_files, show_in_editor
+from sidecar.session.gauge import read_size
+from sidecar.session.listing import named, timeline_of
+from sidecar.session.log import RESTORED
+from sidecar.session.patches import REACHED, shown
+from sidecar.session.restored import Restored, to_json
+from sidecar.session.rewrites import Recorded
+from sidecar.session.rewrites import to_json as rewrite_to_json
+from sidecar.session.state import State
+from sidecar.session.timeline import Point, Timeline, typed
+from sidecar.session.values import Done, Scope, Wish
+from sidecar.store.values import Change
+from sidecar.tools.contract import Client
+from sidecar.workspace.restoring.outcomes import Refused
+from sidecar.workspace.restoring.restore import restore as carry_out
+
+
+class Host(Protocol):
+    """What a session lets its rollback do."""
+
+    turning: asyncio.Lock
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs or waits."""
+        ...
+
+    async def writable(self, expected_revision: int | None) -> None:
+        """Raise unless this daemon may write the session at this revision."""
+        ...
+
+    def rewritten(self, event: EpochChanged | None, cause: str) -> None:
+        """Tell clients that the context is another now, meter included."""
+        ...
+
+    def client(self) -> Client:
+        """Give who holds open documents; raises `Cancelled` when nobody is there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """How the conversation moves: what leaves it, what comes back, which rewrites stand then."""
+
+    left: tuple[MessageId, ...]
+    back: tuple[MessageId, ...]
+    standing: tuple[int, ...]
+    then: tuple[Message, ...]
+    prompt: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Aim:
+    """Where to go. `redone` is the place of the restore that is undone by it, and its id."""
+
+    point: Point
+    scope: Scope
+    title: str
+    head: str | None
+    redone: tuple[int, Restored] | None = None
+
+
+class Rollback:
+    """One session's way back. `gate` is held while an answer streams or the view changes."""
+
+    def __init__(
+        self, state: State, host: Host, gate: asyncio.Lock, differences: Differences
+    ) -> None:
+        self._state = state
+        self._host = host
+        self._gate = gate
+        self._differences = differences
+
+    async def restore(self, wish: Wish) -> Done:
+        """Go back to a checkpoint, or to before a message.
+
+        Raises:
+            BadRequest: there is nothing of that name, or a turn runs.
+            NothingToDo: everything is as it was then.
+            RestoreConflict: files are in the way, and nothing was touched.
+            RevisionConflict, SessionOwned, Overloaded, StorageFailed: as their names say.
+        """
+        return await self._go(wish, lambda timeline: self._aim(timeline, wish))
+
+    async def redo(self, wish: Wish) -> Done:
+        """Undo a restore, the newest that stands if none is named; otherwise as `restore`."""
+        return await self._go(wish, lambda timeline: _undone(timeline, wish.checkpoint_id))
+
+    async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim]) -> Done:
+        await self._host.writable(wish.expected_revision)
+        if self._host.busy or self._host.turning.locked():
+            raise BadRequest(
+                "a turn is running or waiting in this session: cancel it first (session/cancel), "
+                "then go back",
+                "params.sessionId",
+            )
+        async with self._host.turning, self._gate:
+            await self._host.writable(wish.expected_revision)
+            timeline = timeline_of(self._state)
+            aim = find(timeline)
+            talk = None if aim.scope == "files" else self._talk(timeline, aim.point)
+            files = None
+            if aim.scope != "conversation":
+                files = await self._files(timeline, aim, wish)
+            fates = () if files is None else files.plan.fates
+            diffs = await self._diffs(fates)
+            acts = files is not None and bool(files.plan.actions)
+            conflicts = [fate for fate in fates if fate.fate == "conflict"]
+            if not talk and not acts and not conflicts:
+                raise NothingToDo(_nothing(fates))
+            prompt = None if talk is None else talk.prompt
+            revision = self._state.log.row.revision
+            if wish.dry_run:
+                return Done("", revision, prompt, fates, diffs)
+            if conflicts and (wish.on_conflict == "refuse" or not (talk or acts)):
+                raise RestoreConflict(
+                    "files that would be restored were changed since, so nothing was touched: "
+                    "choose with onConflict what becomes of them",
+                    conflicts=[conflict(fate, diffs) for fate in conflicts],
+                )
+            undo = await self._carry_out(aim, talk, files if acts else None, fates)
+        return Done(undo, self._state.log.row.revision, prompt, fates, diffs)
+
+    # --- what is to be done ------------------------------------------------------------------
+
+    def _aim(self, timeline: Timeline, wish: Wish) -> _Aim:
+        if (wish.checkpoint_id is None) == (wish.before_message_id is None):
+            raise BadRequest("give one of checkpointId and beforeMessageId", "params.checkpointId")
+        if wish.checkpoint_id is not None:
+            found = named(timeline, wish.checkpoint_id, "params.checkpointId")
+            head: str | None = found.id
+            if found.kind == "restore":
+                head = timeline.head_before(found.point.talk)
+            return _Aim(found.point, wish.scope, found.title, head)
+        point = timeline.before(MessageId(wish.before_message_id or ""))
+        if point is None:
+            raise BadRequest(
+                f"there is no message {wish.before_message_id!r} in this session: give the "
+                "messageId of an update",
+                "params.beforeMessageId",
+            )
+        event = timeline.events[point.talk].of
+        title = typed(event) if isinstance(event, Message) else ""
+        return _Aim(
+            point,
+            wish.scope,
+            f"before “{title[:60]}”" if title else "before an answer",
+            timeline.head_before(point.talk),
+        )
+
+    def _talk(self, timeline: Timeline, point: Point) -> _Talk | None:
+        """Say how the conversation moves; `None` if it does not."""
+        log, views = self._state.log, self._state.views
+        current = [message.id for message in log]
+        target = timeline.talk(point.talk)
+        before, after = frozenset(current), frozenset(target)
+        left = tuple(name for name in current if name not in after)
+        back = tuple(name for name in target if name not in before)
+        standing = views.standing_at(point.revision)
+        same_view = fold_rewrites(r.rewrite for r in views.of(standing)) == views.view()
+        if not left and not back and same_view:
+            return None
+        then = tuple(message for message in log.messages if message.id in after)
+        prompt = None
+        if left and log.message(left[0]).role == "user":
+            prompt = typed(log.message(left[0])) or None
+        return _Talk(left, back, standing, then, prompt)
+
+    async def _files(self, timeline: Timeline, aim: _Aim, wish: Wish) -> Files:
+        if not timeline.follows_files(aim.point.files):
+            raise BadRequest(
+                "files were not followed yet at that time, so it is not known what changed since: "
+                "go back with scope conversation, or to a later checkpoint",
+                "params.scope",
+            )
+        paths = None if wish.paths is None else frozenset(path_of(path) for path in wish.paths)
+        sets = timeline.since(aim.point.files)
+        redone: ChangeSet | None = None
+        if aim.redone is not None and aim.redone[1].sets:
+            redone, sets = aim.redone[1].sets[-1], timeline.since(aim.redone[0] + 1)
+        return await plan_files(self._state, sets, redone, wish.on_conflict, paths)
+
+    async def _diffs(self, fates: Sequence[Fate]) -> dict[bytes, tuple[str, str]]:
+        """Show for each conflict what the agent did, and what others did since."""
+        found: dict[bytes, tuple[str, str]] = {}
+        for fate in fates:
+            if fate.fate == "conflict":
+                found[fate.path] = (
+                    await self._differences.diff(fate.path, fate.theirs, fate.base),
+                    await self._differences.diff(fate.path, fate.base, fate.mine),
+                )
+        return found
+
+    # --- doing it ----------------------------------------------------------------------------
+
+    async def _carry_out(
+        self, aim: _Aim, talk: _Talk | None, files: Files | None, fates: Sequence[Fate]
+    ) -> str:
+        """Make it durable as one; gives the id of the state before it."""
+        state, log = self._state, self._state.log
+        restored = Restored(
+            state.clock.new_id("cp"),
+            aim.scope,
+            aim.title,
+            aim.head,
+            next((message.id for message in reversed(log.messages)), None),
+            None if aim.redone is None else aim.redone[1].id,
+            () if talk is None else talk.left,
+            () if talk is None else talk.back,
+            () if files is None else _sets(files),
+            tuple((shown(fate.path), fate.fate) for fate in fates),
+        )
+        body: JsonObject = {**to_json(restored), "opens": False}
+        recorded = None
+        if talk is not None:
+            recorded = self._recorded(restored, talk)
+            standing: list[Json] = list(talk.standing)
+            body |= {**rewrite_to_json(recorded), "standing": standing}
+        if files is None:
+            await self._commit(body)
+        else:
+            await self._with_files(body, files)
+        self._show(recorded)
+        if files is not None:
+            await self._reached(files)
+            await show_in_editor(state, files, self._host.client)
+        return restored.id
+
+    def _recorded(self, restored: Restored, talk: _Talk) -> Recorded:
+        state = self._state
+        shown_then = fold_rewrites(r.rewrite for r in state.views.of(talk.standing))
+        view = state.view.imagined()
+        view.reshape(shown_then, None, state.clock.now())
+        view.stand_on(_last_answer(talk.then))
+        return Recorded(
+            Rewrite(restored.id, "restore", {}),
+            "",
+            f"went back to: {restored.title}",
+            read_size(state).total,
+            view.size(talk.then).total,
+            None,
+            sum(isinstance(p, StepFinishPart) for m in talk.then for p in m.parts),
+            None,
+            True,
+            view.calibration.factor,
+            view.calibration.observations,
+            view.bias,
+        )
+
+    async def _commit(self, body: JsonObject) -> None:
+        log = self._state.log
+        unit = log.unit(RESTORED, body)
+        try:
+            await asyncio.shield(self._state.store.write(*unit))
+        except Exception:
+            log.withdraw(unit)
+            raise
+
+    async def _with_files(self, body: JsonObject, files: Files) -> None:
+        log = self._state.log
+        units: list[tuple[Change, ...]] = []
+
+        def record() -> Sequence[Change]:
+            units.append(log.unit(RESTORED, body))
+            return units[-1]
+
+        try:
+            ended = await carry_out(
+                files.snapshots.root,
+                files.plan.actions,
+                self._state.store,
+                record=record,
+                touched=files.snapshots.mark_dirty,
+            )
+        except BaseException:
+            for unit in units:
+                log.withdraw(unit)
+            raise
+        if isinstance(ended, Refused):
+            raise RestoreConflict(
+                "files changed while they were about to be restored, so nothing was touched: "
+                "try again",
+                conflicts=[
+                    {"path": shown(one.path), "reason": one.reason} for one in ended.conflicts
+                ],
+            )
+
+    def _show(self, recorded: Recorded | None) -> None:
+        """Show the conversation as the log has it now, and tell of it."""
+        state = self._state
+        state.log.look_again()
+        if recorded is None:
+            self._host.rewritten(None, "restored")
+            return
+        # What the model was told of the workspace may have left the conversation with its message.
+        state.compared = False
+        state.view.reshape(state.views.view(), state.views.anchor, state.log.records[-1].at)
+        state.view.stand_on(_last_answer(tuple(state.log)))
+        event = EpochChanged(
+            state.log.row.id,
+            state.channel.next_seq(),
+            recorded.rewrite.id,
+            "completed",
+            "restore",
+            recorded.tokens_before,
+            recorded.tokens_after,
+        )
+        self._host.rewritten(event, "restored")
+
+    async def _reached(self, files: Files) -> None:
+        """Remember the state after it, so that its own changes are nobody else's."""
+        at = await files.snapshots.snapshot()
+        self._state.tracking.reached(at)
+        await self._state.log.commit(REACHED, {"at": at})
+
+
+def conflict(fate: Fate, diffs: dict[bytes, tuple[str, str]]) -> JsonObject:
+    """Give a path that is in the way, with what the agent and what others did there."""
+    agents, users = diffs.get(fate.path, ("", ""))
+    about: JsonObject = {"path": shown(fate.path), "reason": fate.reason}
+    return {**about, "agentDiff": agents, "userDiff": users} if agents or users else about
+
+
+def _undone(timeline: Timeline, name: str | None) -> _Aim:
+    """Find the restore to undo: a named one, or the newest that is neither redone nor a redo."""
+    restores = [(n, e.of) for n, e in enumerate(timeline.events) if isinstance(e.of, Restored)]
+    redone = {restored.undoes for _, restored in restores}
+    fitting = [
+        (place, restored)
+        for place, restored in restores
+        if (restored.id == name if name else not restored.undoes and restored.id not in redone)
+    ]
+    if not fitting:
+        why = f"there is no restore {name!r} in this session" if name else "nothing was restored"
+        raise NothingToDo(f"{why} that could be taken back")
+    place, restored = fitting[-1]
+    checkpoint = timeline.checkpoint(restored.id)
+    assert checkpoint is not None
+    scope: Scope = restored.scope  # type: ignore[assignment] # as it was written
+    head = timeline.head_before(place)
+    return _Aim(checkpoint.point, scope, f"before {restored.title}", head, (place, restored))
+
+
+def _sets(files: Files) -> tuple[ChangeSet, ...]:
+    """Give what the user had changed until the restore, and what it changes."""
+    at = files.fresh.after
+    kept = (files.fresh,) if files.fresh.changes else ()
+    delta = tuple(
+        sorted(
+            (PathDelta(a.path, a.expect, a.entry) for a in files.plan.actions),
+            key=lambda change: change.path,
+        )
+    )
+    changes = attribute(delta, tools=(), shell=True, saved=(), between_steps=False)
+    return (*kept, ChangeSet(at, at, changes))
+
+
+def _last_answer(messages: Sequence[Message]) -> MessageId | None:
+    return next(
+        (m.id for m in reversed(messages) if any(isinstance(p, StepFinishPart) for p in m.parts)),
+        None,
+    )
+
+
+def _nothing(fates: Sequence[Fate]) -> str:
+    if not fates:
+        return "there is nothing to do: everything is as it was then"
+    first = fates[0]
+    return f"there is nothing to do. {shown(first.path)}: {first.reason}"
