@@ -22,9 +22,10 @@ from sidecar.store.fields import BodyBroken
 from sidecar.store.snapshots import Read, Run, Submit
 from sidecar.store.values import Change, Owner
 
-RestoreState: TypeAlias = Literal["preparing", "applying", "done"]
+RestoreState: TypeAlias = Literal["preparing", "applying", "done", "undone"]
 """`preparing`: no file was touched. `applying`: some may have been; they go back.
-`done`: it stands, together with what the sessions' logs say of it, and leftovers are to go."""
+`done`: it stands, together with what the sessions' logs say of it, and leftovers are to go.
+`undone`: everything went back, and leftovers are to go."""
 StepKind: TypeAlias = Literal["put", "mode"]
 
 STATES: tuple[RestoreState, ...] = get_args(RestoreState)
@@ -167,6 +168,10 @@ class RestoreRows:
         """Tell whether `finish` came to be, where its answer was an error."""
         return await self._read(partial(_finished, restore=restore))
 
+    async def undone(self, restore: int) -> None:
+        """Say that every file is as before, so that later changes of them are not taken back."""
+        await self._submit(partial(_undone, restore=restore))
+
     async def over(self, restore: int) -> None:
         """Forget it: nothing of it is left on the disk."""
         await self._submit(partial(_over, restore=restore))
@@ -290,6 +295,10 @@ def _move(con: sqlite3.Connection, restore: int, token: str, to: RestoreState, n
 def _finished(con: sqlite3.Connection, restore: int) -> bool:
     found = con.execute("SELECT state FROM restore WHERE id = ?", (restore,)).fetchone()
     return found is not None and found[0] == "done"
+
+
+def _undone(con: sqlite3.Connection, restore: int) -> None:
+    con.execute("UPDATE restore SET state = 'undone' WHERE id = ?", (restore,))
 
 
 def _over(con: sqlite3.Connection, restore: int) -> None:

@@ -172,6 +172,7 @@ async def test_the_disk_of_the_store_is_full(tmp_path: Path, when: str) -> None:
                 record=lambda: record(2, "before" + "x" * 100_000),
             )
         assert failed.value.failure == "full"
+        assert "nothing of this was stored" in failed.value.message
         assert {p: e for p, e in site.tree().items() if not p.startswith(b".sidecar")} == after
         filler[0].unlink()
         await recover(site.root, site.store)

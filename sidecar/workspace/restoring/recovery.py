@@ -11,7 +11,7 @@ from typing import TypeAlias
 from sidecar.core.errors import StorageFailed
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
-from sidecar.store.restores import Claim, RestoreRows, Step, Unfinished
+from sidecar.store.restores import Claim, RestoreRows, Unfinished
 from sidecar.workspace.restoring.checking import Conflict
 from sidecar.workspace.restoring.outcomes import LEFTOVER, Recovered, half_done
 from sidecar.workspace.restoring.staging import remove_stages
@@ -59,31 +59,27 @@ async def end(
     """End a restore that was taken over; raises StorageFailed."""
     paths = [step.path for step in found.steps]
     left: tuple[Conflict, ...] = ()
-    if found.state == "applying":
-        left = await _undo(root, rows, found.stages, found.steps)
     if touched is not None:
         touched(*paths)
-    leftover = await clean(root, rows, found.id, found.stages)
+    if found.state == "applying":
+        left = await _undo(root, rows, found)
+    if touched is not None:
+        touched(*paths)
+    leftover = await _tidy(root, rows, found)
     count = len(set(paths))
     if found.state == "done":
         return Recovered("finished", count, (), leftover)
     return Recovered("undone", count, left, leftover)
 
 
-async def take_back(
-    root: bytes,
-    rows: RestoreRows,
-    number: int,
-    stages: Sequence[bytes],
-    steps: Sequence[Step],
-) -> tuple[Conflict, ...]:
-    """Undo steps and forget the restore; gives what somebody changed meanwhile.
+async def take_back(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conflict, ...]:
+    """Undo a restore and forget it; gives what somebody changed meanwhile.
 
     Raises:
         StorageFailed: where not everything can be taken back now.
     """
-    left = await _undo(root, rows, stages, steps)
-    await clean(root, rows, number, stages)
+    left = await _undo(root, rows, found)
+    await _tidy(root, rows, found)
     return left
 
 
@@ -97,12 +93,21 @@ async def clean(root: bytes, rows: RestoreRows, number: int, stages: Sequence[by
     return ""
 
 
-async def _undo(
-    root: bytes, rows: RestoreRows, stages: Sequence[bytes], steps: Sequence[Step]
-) -> tuple[Conflict, ...]:
+async def _undo(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conflict, ...]:
+    stages, steps = found.stages, found.steps
     try:
         names = await asyncio.to_thread(lacking, root, stages, steps)
         contents = await rows.contents(names) if names else {}
         return tuple(await asyncio.to_thread(undo, root, stages, steps, contents))
     except (OSError, StorageFailed) as error:
         raise half_done(error) from error
+
+
+async def _tidy(root: bytes, rows: RestoreRows, found: Unfinished) -> str:
+    """Clean up; what was undone is said to be so first, or nothing may be removed."""
+    if found.state == "applying":
+        try:
+            await rows.undone(found.id)
+        except StorageFailed as error:
+            return LEFTOVER.format(why=error)
+    return await clean(root, rows, found.id, found.stages)

@@ -137,6 +137,7 @@ async def _apply(
     record: Callable[[], Sequence[Change]],
 ) -> Outcome:
     changed = {c.action.path: c.found.st_ctime_ns for c in checked if c.found is not None}
+    unfinished = Unfinished(number, "applying", stages, tuple(steps))
     loop = asyncio.get_running_loop()
     staged = sum(step.new is not None and step.kind == "put" for step in steps)
     total = staged + len(steps)
@@ -150,10 +151,10 @@ async def _apply(
         work.check()
         await _finish(work, number, record)
     except Moved as moved:
-        left = await take_back(work.root, work.rows, number, stages, steps)
+        left = await take_back(work.root, work.rows, unfinished)
         return Refused((moved.conflict, *left))
     except Exception as error:
-        await take_back(work.root, work.rows, number, stages, steps)
+        await take_back(work.root, work.rows, unfinished)
         raise failure(error) from error
     leftover = await clean(work.root, work.rows, number, stages)
     return Restored(tuple(sorted(kept)), leftover)

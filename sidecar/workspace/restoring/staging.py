@@ -102,40 +102,32 @@ def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Remove the staging folders with what is in them; a folder that holds anything stays.
+    """Remove the staging folders with what is in them.
 
     Raises:
-        OSError: where something cannot be removed; the rest is.
+        OSError: where something cannot be removed, such as a folder with something in it.
     """
-    failed: OSError | None = None
     with root_folder(root) as top:
         for stage in stages:
-            try:
-                _remove(top, stage)
-            except Blocked:
-                continue
-            except OSError as error:
-                failed = error
-    if failed is not None:
-        raise failed
-
-
-def _remove(top: int, stage: bytes) -> None:
-    with folder(top, stage) as at:
-        descriptor = os.open(b".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=at)
-        try:
-            with os.scandir(descriptor) as listing:
-                found = [(os.fsencode(e.name), e.is_dir(follow_symlinks=False)) for e in listing]
-        finally:
-            os.close(descriptor)
-        for name, is_folder in found:
-            if is_folder:
+            outer, _, name = stage.rpartition(b"/")
+            with suppress(Blocked), folder(top, stage) as at:
+                _empty(at)
+            with suppress(Blocked, FileNotFoundError), folder(top, outer) as at:
                 os.rmdir(name, dir_fd=at)
-            else:
-                os.unlink(name, dir_fd=at)
-    outer, _, name = stage.rpartition(b"/")
-    with folder(top, outer) as at:
-        os.rmdir(name, dir_fd=at)
+
+
+def _empty(at: int) -> None:
+    descriptor = os.open(b".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=at)
+    try:
+        with os.scandir(descriptor) as listing:
+            found = [(os.fsencode(e.name), e.is_dir(follow_symlinks=False)) for e in listing]
+    finally:
+        os.close(descriptor)
+    for name, is_folder in found:
+        if is_folder:
+            os.rmdir(name, dir_fd=at)
+        else:
+            os.unlink(name, dir_fd=at)
 
 
 def _content(put: Put, contents: Mapping[str, bytes]) -> bytes:

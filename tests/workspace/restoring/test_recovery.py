@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from sidecar.store.lease import this_process
-from sidecar.store.restores import Claim
+from sidecar.store.restores import Claim, Unfinished
 from sidecar.workspace.restoring.applying import apply
 from sidecar.workspace.restoring.checking import check
 from sidecar.workspace.restoring.laying import lay_out
 from sidecar.workspace.restoring.outcomes import Recovered, Restored
 from sidecar.workspace.restoring.recovery import recover
-from sidecar.workspace.restoring.staging import batches, make_stages, write_batch
-from sidecar.workspace.restoring.undoing import STAYS
+from sidecar.workspace.restoring.staging import batches, make_stages, remove_stages, write_batch
+from sidecar.workspace.restoring.undoing import STAYS, undo
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.workspace.restoring.site import Site, Tree, look, now, plan
 
@@ -104,6 +104,27 @@ async def test_it_is_undone_also_when_its_folder_was_removed(site: Site) -> None
         assert ended is not None
         assert ended.left == ()
         assert site.tree() == after
+
+
+@pytest.mark.parametrize("told", [False, True])
+async def test_what_was_undone_already_is_not_undone_again(site: Site, told: bool) -> None:
+    before, after = await states(site)
+    await leave_half(site, after, before)
+    found = await site.store.restores.adopt(Claim(site.base, this_process("again")))
+    assert isinstance(found, Unfinished)
+    assert undo(site.base, found.stages, found.steps, {}) == []
+    # Where the store's disk is full, it cannot be written down.
+    if told:
+        await site.store.restores.undone(found.id)
+        remove_stages(site.base, found.stages)
+    (site.root / "edited").unlink()
+    (site.root / "new").write_bytes(b"mine")
+    ended = await recover(site.root, site.store)
+    assert ended is not None
+    assert (ended.how, ended.left) == ("undone", ())
+    assert not (site.root / "edited").exists()
+    assert (site.root / "new").read_bytes() == b"mine"
+    assert site.tree().keys() == after.keys() - {b"edited"}
 
 
 def save_anew(root: Path) -> None:
