@@ -30,7 +30,7 @@ from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.facts import read_git, volatile_context
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
 from sidecar.workspace.instructions_watch import InstructionsWatch
-from sidecar.workspace.snapshots.shared import SharedSnapshots
+from sidecar.workspace.shared_snapshots import SharedSnapshots
 
 logger = logging.getLogger("sidecar.daemon")
 
@@ -120,7 +120,7 @@ async def _serve(read: int, write: int) -> int:
             instructions=_instructions(config),
             cold=ColdGate(read_clock),
             watch=watch,
-            snapshots=SharedSnapshots(store.snapshots, config.data_dir, read_clock),
+            snapshots=SharedSnapshots(store, config.data_dir, read_clock),
         )
 
     sessions = Sessions(

@@ -267,13 +267,20 @@ class Rollback:
         )
 
     async def _commit(self, body: JsonObject) -> None:
+        """Write the record; cancelling does not stop it half way."""
         log = self._state.log
         unit = log.unit(RESTORED, body)
-        try:
-            await asyncio.shield(self._state.store.write(*unit))
-        except Exception:
+        written = self._state.store.write(*unit)
+        while not written.done():
+            try:
+                await asyncio.wait({written})
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is not None:
+                    task.uncancel()
+        if (error := written.exception()) is not None:
             log.withdraw(unit)
-            raise
+            raise error
 
     async def _with_files(self, body: JsonObject, files: Files) -> None:
         log = self._state.log

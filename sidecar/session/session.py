@@ -115,6 +115,7 @@ class Session:
         self._clients = [(w, c) for w, c in self._clients if w != watcher]
         self._clients.append((watcher, client))
         self._state.channel.attach(watcher)
+        self._state.tracking.tell_news()
 
     def detach(self, watcher: Watcher) -> None:
         """Forget a connection."""
@@ -385,6 +386,7 @@ class Session:
     async def recover(self) -> None:
         """Make whole what a killed daemon left open; says so if there was anything."""
         before = self._state.log.row.revision
+        await self._state.tracking.recover()
         await make_whole(self._turn_context(TurnId("")), "interrupted")
         if self._state.log.row.revision != before:
             text = (

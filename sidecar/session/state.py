@@ -24,7 +24,7 @@ from sidecar.tools.contract import Client, Delegate
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
 from sidecar.workspace.instructions_watch import InstructionsWatch
-from sidecar.workspace.snapshots.shared import SharedSnapshots
+from sidecar.workspace.shared_snapshots import SharedSnapshots
 
 ANSWER_TOKENS = 32_000
 """Most an answer may have unless maxTokens says otherwise, where the model can give as much."""

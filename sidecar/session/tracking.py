@@ -20,7 +20,7 @@ from sidecar.core.parts import MessageId, PartId
 from sidecar.core.tree import Entry, SnapshotId
 from sidecar.session.log import SessionLog
 from sidecar.session.patches import Patch, newest, part_of
-from sidecar.workspace.snapshots.shared import SharedSnapshots
+from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
 logger = logging.getLogger("sidecar.session")
@@ -137,6 +137,17 @@ class Tracking:
         if path is not None:
             self._interval.saved.add(path)
 
+    async def recover(self) -> None:
+        """End what a daemon that was killed left of a restore; `tell_news` says how."""
+        if self._shared is not None:
+            await self._shared.recover(self._log().row.cwd)
+
+    def tell_news(self) -> None:
+        """Tell people what became of a restore that was broken off, if they were not told."""
+        news = "" if self._shared is None else self._shared.news(self._log().row.cwd)
+        if news:
+            self._tell(news)
+
     # --- what a restore needs ----------------------------------------------------------------
 
     async def since(self) -> tuple[Snapshots, ChangeSet]:
@@ -250,6 +261,7 @@ class Tracking:
             raise BadRequest("no snapshots are taken here, so no change can be undone")
         if self._snapshots is None:
             self._snapshots = await self._shared.of(self._log().row.cwd)
+            self.tell_news()
         return self._snapshots
 
     async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:

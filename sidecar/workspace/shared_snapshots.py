@@ -9,7 +9,9 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import Json, JsonObject
-from sidecar.store.snapshots import SnapshotRows
+from sidecar.store.journal import Store
+from sidecar.workspace.restoring.outcomes import Recovered
+from sidecar.workspace.restoring.recovery import recover
 from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.reading import Limits
 from sidecar.workspace.snapshots.snapshots import Snapshots
@@ -25,19 +27,20 @@ class SharedSnapshots:
 
     def __init__(
         self,
-        rows: SnapshotRows,
+        store: Store,
         data_dir: Path,
         now: Callable[[], int],
         limits: Limits | None = None,
         watch: Choose | None = choose,
     ) -> None:
-        self._rows = rows
+        self._store = store
         self._data_dir = data_dir
         self._now = now
         self._limits = limits
         self._watch = watch
         self._open: dict[str, Snapshots] = {}
         self._refused: dict[str, BadRequest] = {}
+        self._news: dict[str, str] = {}
         self._opening = asyncio.Lock()
         self._group: asyncio.TaskGroup | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -71,11 +74,30 @@ class SharedSnapshots:
                 self._open[root] = await self._begin(root)
             return self._open[root]
 
+    async def recover(self, folder: str) -> None:
+        """End what a process that died left of a restore in a folder; `news` tells of it."""
+        root = await asyncio.to_thread(os.path.realpath, folder)
+        made = self._open.get(root)
+        try:
+            ended = await recover(
+                Path(root), self._store, touched=None if made is None else made.mark_dirty
+            )
+        except SidecarError as error:
+            self._news[root] = error.message
+        else:
+            if ended is not None:
+                self._news[root] = _told(ended)
+
+    def news(self, folder: str) -> str:
+        """Say, once, what became of a restore that was broken off; empty where there was none."""
+        return self._news.pop(folder, "")
+
     async def _begin(self, root: str) -> Snapshots:
+        await self.recover(root)
         try:
             made = await Snapshots.open(
                 Path(root),
-                self._rows,
+                self._store.snapshots,
                 data_dir=self._data_dir,
                 now=self._now,
                 limits=self._limits,
@@ -118,6 +140,18 @@ async def _in_background(made: Snapshots) -> None:
         await made.run()
     except (SidecarError, OSError) as error:
         logger.warning("snapshots of %s: %s", made.root, error)
+
+
+def _told(ended: Recovered) -> str:
+    how = (
+        "had been done already, and stands"
+        if ended.how == "finished"
+        else "was taken back: files and conversation are as before it"
+    )
+    left = ", ".join(_legible(os.fsdecode(one.path)) for one in ended.left)
+    kept = f" What was changed meanwhile stays: {left}." if left else ""
+    leftover = f" {ended.leftover}" if ended.leftover else ""
+    return f"A restore was broken off when Sidecar stopped. It {how}.{kept}{leftover}"
 
 
 def _legible(root: str) -> str:
