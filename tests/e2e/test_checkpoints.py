@@ -95,3 +95,64 @@ def test_the_status_says_how_changes_are_noticed(desk: Desk, workspace: Path) ->
     (found,) = desk.client.request("daemon/status")["watcher"]["workspaces"]
     assert found["root"] == str(workspace)
     assert found["mode"] in ("inotify", "watchfiles", "rescan")
+
+
+def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(p.relative_to(folder)): (p.stat().st_mode, p.read_bytes()) for p in found}
+
+
+def test_going_back_and_forth_across_kills(desk: Desk, workspace: Path) -> None:
+    before = tree(workspace)
+    work(desk, "Look.")
+    shown = desk.shown()
+    turn = work(desk, "Work.", write("notes.txt", "new\n"), shell("rm main.py; echo x > x"))
+    after, shown_after = tree(workspace), desk.shown()
+    asked = {"scope": "both", "beforeMessageId": turn["messageId"]}
+    foreseen = desk("checkpoint/restore", **asked, dryRun=True)
+    assert tree(workspace) == after
+    done = desk("checkpoint/restore", **asked)
+    assert done["files"] == foreseen["files"]
+    assert {one["path"] for one in done["files"]["restored"]} == {"notes.txt", "main.py", "x"}
+    assert done["restoredPrompt"] == "Work."
+    assert (tree(workspace), desk.shown()) == (before, shown)
+    assert desk.refused("checkpoint/restore", **asked).code == -32012
+    desk.again()
+    assert (tree(workspace), desk.shown()) == (before, shown)
+    back = desk("checkpoint/redo", checkpointId=done["undoCheckpointId"])
+    assert "restoredPrompt" not in back
+    assert (tree(workspace), desk.shown()) == (after, shown_after)
+    desk.again()
+    assert (tree(workspace), desk.shown()) == (after, shown_after)
+    assert desk.refused("checkpoint/redo").code == -32012
+    desk("checkpoint/restore", **asked)
+    assert (tree(workspace), desk.shown()) == (before, shown)
+    causes = [u["cause"] for u in desk.client.updates("compaction_update")]
+    assert causes == ["restore"]
+
+
+def test_a_conflict_is_told_with_both_diffs_and_touches_nothing(
+    desk: Desk, workspace: Path
+) -> None:
+    turn = work(desk, "Work.", write("notes.txt", "agent\n"))
+    (workspace / "notes.txt").write_text("agent\nuser\n")
+    asked = {"scope": "both", "beforeMessageId": turn["messageId"]}
+    before, shown = tree(workspace), desk.shown()
+    refused = desk.refused("checkpoint/restore", **asked)
+    assert refused.code == -32013
+    (conflict,) = refused.data["conflicts"]
+    assert (conflict["path"], conflict["userDiff"][-7:]) == ("notes.txt", "\n+user\n")
+    assert (tree(workspace), desk.shown()) == (before, shown)
+    planned = desk("checkpoint/restore", **asked, dryRun=True)
+    assert [one["path"] for one in planned["files"]["conflicts"]] == ["notes.txt"]
+    merged = desk("checkpoint/restore", **asked, onConflict="overwrite")
+    assert [one["path"] for one in merged["files"]["restored"]] == ["notes.txt"]
+
+
+def test_a_second_window_may_look_but_not_go_back(desk: Desk) -> None:
+    turn = work(desk, "Work.", write("notes.txt", "agent\n"))
+    other = desk.daemon()
+    listed = desk("checkpoint/list", client=other)
+    assert listed["checkpoints"] == desk("checkpoint/list")["checkpoints"]
+    asked = {"scope": "both", "beforeMessageId": turn["messageId"]}
+    assert desk.refused("checkpoint/restore", client=other, **asked).code == -32011

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
+from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict, StorageFailed
 from sidecar.core.parts import Json
 from sidecar.core.prompt import flat
 from sidecar.core.render import TextBlock
@@ -286,3 +286,82 @@ async def test_names_that_are_not_there(desk: Desk) -> None:
             await session.rollback.restore(wish)
     with pytest.raises(NothingToDo):
         await session.rollback.redo(Wish("both"))
+
+
+async def test_thinking_and_the_cached_prefix_stand_up_to_it(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual")
+    session = worker.session
+    await worker.turns(3, steps=4)
+    points = timeline_of(session.state).checkpoints
+    for wish in (Wish("conversation", points[1].id), Wish("conversation", points[2].id)):
+        await session.rollback.restore(wish)
+        await worker.turns(1, steps=2)
+    # Each prompt was looked at by the net: pairs, thinking and what the provider accepts.
+    middle = next(m for m in reversed(session.state.log.messages) if m.role == "assistant")
+    await session.rollback.restore(Wish("conversation", before_message_id=middle.id))
+    await worker.turns(1, steps=2)
+    newest = desk.model.cache
+    assert newest is not None
+    await session.rollback.redo(Wish("conversation"))
+    await worker.turns(1, steps=1)
+
+
+async def test_a_fork_and_a_reload_begin_as_the_conversation_stands(world: World) -> None:
+    async with world.daemon() as desk:
+        session = await desk.open()
+        await work(desk, session, "keep this")
+        turn = await work(desk, session, "drop this", calls(write("a.txt", "a\n")))
+        await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+        shown = said(session)
+        fork = await desk.sessions.fork(session.id, None, desk.editor, desk.watch)
+        assert said(await desk.sessions.get(fork.session_id)) == shown
+        told: list[Any] = []
+
+        async def emit(event: Any) -> None:
+            told.append(event)
+
+        await desk.sessions.load(
+            session.id, desk.editor, desk.watch, replay=True, after=None, emit=emit
+        )
+        assert [e.text for e in told] == ["keep this", "done"]
+        draft = await desk.sessions.handoff(
+            session.id, "go on", desk.editor, desk.watch, go_on=False
+        )
+        assert "a.txt" not in draft.files
+
+
+async def test_what_a_restore_did_is_nobodys_change_afterwards(world: World) -> None:
+    async with world.daemon() as desk:
+        session = await desk.open()
+        turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+        await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(session.id)
+        await work(desk, session, "more")
+        assert [
+            one.sets for one in timeline_of(session.state).checkpoints if one.kind == "turn"
+        ] == [
+            (),
+            (),
+        ]
+
+
+async def test_a_store_that_fails_leaves_everything_as_it_was(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.open()
+    turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+    before, shown, points = tree(desk.workspace), said(session), ids(session)
+
+    async def fails(*_: Any) -> None:
+        raise StorageFailed("the disk is full", kind="full")
+
+    for scope in ("both", "conversation"):
+        with monkeypatch.context() as patch:
+            patch.setattr(desk.store.restores, "finish", fails)
+            patch.setattr(desk.store, "write", lambda *_: asyncio.ensure_future(fails()))
+            with pytest.raises(StorageFailed):
+                await session.rollback.restore(Wish(scope, before_message_id=turn.message_id))
+        assert (tree(desk.workspace), said(session), ids(session)) == (before, shown, points)
+    await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+    assert set(tree(desk.workspace)) == {"notes.txt"}
