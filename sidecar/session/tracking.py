@@ -19,7 +19,7 @@ from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.tree import Entry, SnapshotId
 from sidecar.session.log import SessionLog
-from sidecar.session.patches import Patch, newest, part_of
+from sidecar.session.patches import REACHED, Patch, is_unreached, newest, part_of
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
@@ -238,6 +238,10 @@ class Tracking:
         log = self._log()
         if log is not self._read:
             self._read, self._at = log, newest(log)
+            if is_unreached(log):
+                # What the restore did must not be taken for the user's work.
+                self._at = await made.snapshot()
+                log.note(REACHED, {"at": self._at})
         at = await made.snapshot()
         before = at if self._at is None else self._at
         delta = () if before == at else await made.delta(before, at)

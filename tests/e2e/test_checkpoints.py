@@ -1,5 +1,6 @@
 """Checkpoints with the real daemon: who changed what, going back, and forth again."""
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -156,3 +157,23 @@ def test_a_second_window_may_look_but_not_go_back(desk: Desk) -> None:
     assert listed["checkpoints"] == desk("checkpoint/list")["checkpoints"]
     asked = {"scope": "both", "beforeMessageId": turn["messageId"]}
     assert desk.refused("checkpoint/restore", client=other, **asked).code == -32011
+
+
+@pytest.mark.parametrize("moment", [1, 20, 60, 110])
+def test_killed_while_it_goes_back_all_or_nothing_stands(
+    desk: Desk, workspace: Path, moment: int
+) -> None:
+    before, shown = tree(workspace), desk.shown()
+    make = "mkdir many; for i in $(seq 200); do echo $i > many/$i; done; rm notes.txt"
+    turn = work(desk, "Make many.", shell(make))
+    after, shown_after = tree(workspace), desk.shown()
+    desk.send("checkpoint/restore", scope="both", beforeMessageId=turn["messageId"])
+    time.sleep(moment / 1000)
+    desk.again()
+    desk.api.script(text("Yes."))
+    # The folder's first snapshot ends what was broken off, if loading had not.
+    found = tree(workspace)
+    assert found in (before, after)
+    assert desk.shown() == (shown if found == before else shown_after)
+    work(desk, "And now?")
+    assert tree(workspace) == found

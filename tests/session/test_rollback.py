@@ -12,6 +12,7 @@ from sidecar.core.prompt import flat
 from sidecar.core.render import TextBlock
 from sidecar.session.events import EpochChanged
 from sidecar.session.listing import timeline_of
+from sidecar.session.rollback import Rollback
 from sidecar.session.session import Session
 from sidecar.session.values import Done, Wish
 from tests.fakes.scripted_model import Hold, calls, says, started
@@ -328,6 +329,26 @@ async def test_a_fork_and_a_reload_begin_as_the_conversation_stands(world: World
             session.id, "go on", desk.editor, desk.watch, go_on=False
         )
         assert "a.txt" not in draft.files
+
+
+async def test_so_it_is_when_the_daemon_is_killed_right_after_it(world: World) -> None:
+    async with world.daemon(kill=True) as desk:
+        session = await desk.open()
+        turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+
+        async def dies(self: Rollback, files: object) -> None:
+            raise StorageFailed("killed", kind="io")
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Rollback, "_reached", dies)
+            with pytest.raises(StorageFailed):
+                await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(session.id)
+        await work(desk, session, "more")
+        turns = [one for one in timeline_of(session.state).checkpoints if one.kind == "turn"]
+        assert [one.sets for one in turns] == [(), ()]
+        assert set(tree(desk.workspace)) == {"notes.txt"}
 
 
 async def test_what_a_restore_did_is_nobodys_change_afterwards(world: World) -> None:
