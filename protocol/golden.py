@@ -6,7 +6,8 @@ import msgspec
 
 from protocol.errors import ERRORS, ErrorCode
 from protocol.methods import METHODS
-from protocol.samples import PARAMS, RESULTS, SESSION, UPDATES
+from protocol.sample_updates import UPDATES
+from protocol.samples import PARAMS, RESULTS, SESSION
 from protocol.schema import pretty
 from protocol.source import client
 from protocol.source.updates import SessionUpdateParams
