@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from sidecar_client import messages as client_messages
 
-from protocol import samples
+from protocol import sample_updates, samples
 from protocol.generate import ROOT
 from sidecar.wire import messages
 
@@ -53,7 +53,7 @@ def test_there_is_a_golden_of_everything_that_is_built() -> None:
     wanted = {(name, "params") for name, m in messages.METHODS.items() if m.available}
     wanted |= {(name, "result") for name, m in messages.METHODS.items() if m.available and m.result}
     assert found == wanted
-    kinds = {type(update).__name__ for update in samples.UPDATES}
+    kinds = {type(update).__name__ for update in sample_updates.UPDATES}
     assert kinds == {variant.__name__ for variant in get_args(messages.SessionUpdate)}
     codes = {g["message"]["error"]["code"] for g in map(load, GOLDENS) if g["part"] == "error"}
     assert codes == set(messages.ERRORS)
