@@ -6,7 +6,10 @@ imported; typer and rich are for the commands that people type.
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
+
+if TYPE_CHECKING:
+    import typer
 
 
 def main() -> None:
@@ -67,6 +70,8 @@ def _people() -> None:
 
         sys.exit(show(Path.cwd() if here else None, limit))
 
+    _going_back(app)
+
     @app.command()
     def replay(  # noqa: PLR0913, PLR0917 - one for each option
         paths: Annotated[list[Path], typer.Argument(help="Recordings, or folders of them.")],
@@ -113,3 +118,77 @@ def _people() -> None:
         sys.exit(check())
 
     app()
+
+
+def _going_back(app: "typer.Typer") -> None:
+    import typer
+
+    session_argument = typer.Argument(help="The session's id, as `sidecar sessions` has it.")
+    path_help = "Only this file or folder, relative to the session's folder."
+
+    @app.command()
+    def checkpoints(
+        session: Annotated[str, session_argument],
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ) -> None:
+        """List what a session can go back to: turns, changed files, who changed them."""
+        from sidecar.commands.checkpoints import show
+
+        sys.exit(show(session, as_json=as_json))
+
+    @app.command()
+    def diff(
+        session: Annotated[str, session_argument],
+        start: Annotated[
+            str | None, typer.Argument(metavar="FROM", help="A checkpoint; else the first one.")
+        ] = None,
+        end: Annotated[
+            str | None, typer.Argument(metavar="TO", help="A checkpoint; else how it is now.")
+        ] = None,
+        path: Annotated[str | None, typer.Option(help=path_help)] = None,
+    ) -> None:
+        """Show what changed between checkpoints, by number or id, or until now."""
+        from sidecar.commands.checkpoints import diff as compare
+
+        sys.exit(compare(session, start, end, path))
+
+    @app.command()
+    def restore(  # noqa: PLR0913, PLR0917 - one for each option
+        session: Annotated[str, session_argument],
+        checkpoint: Annotated[
+            str | None, typer.Option(help="Go back to this checkpoint: its number, or its id.")
+        ] = None,
+        before: Annotated[
+            str | None, typer.Option(help="Go back to before a turn's number, or a message's id.")
+        ] = None,
+        last: Annotated[bool, typer.Option("--last", help="Go back to before the last turn.")] = (
+            False
+        ),
+        redo: Annotated[
+            bool, typer.Option("--redo", help="Take back a restore: the newest, or --checkpoint.")
+        ] = False,
+        scope: Annotated[
+            Literal["conversation", "files", "both"], typer.Option(help="What goes back.")
+        ] = "both",
+        on_conflict: Annotated[
+            Literal["refuse", "keep", "overwrite", "merge"],
+            typer.Option(help="What becomes of files that were changed since."),
+        ] = "refuse",
+        path: Annotated[list[str] | None, typer.Option(help=path_help)] = None,
+        yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+        dry_run: Annotated[
+            bool, typer.Option("--dry-run", help="Only show what would be done.")
+        ] = False,
+    ) -> None:
+        """Go back to a state of a session: its conversation, what the agent did to files, or both.
+
+        What others changed stays.
+        """
+        chosen = sum((checkpoint is not None and not redo, before is not None, last, redo))
+        if chosen != 1:
+            raise typer.BadParameter("give one of --checkpoint, --before, --last and --redo")
+        from sidecar.commands.checkpoints import How, Target
+        from sidecar.commands.checkpoints import restore as go_back
+
+        target = Target(checkpoint, before, last, redo)
+        sys.exit(go_back(session, target, How(scope, on_conflict, tuple(path or ()), yes, dry_run)))

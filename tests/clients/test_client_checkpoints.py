@@ -26,3 +26,38 @@ async def test_what_is_listed_and_shown_is_sent_and_read_as_the_protocol_says() 
         {"sessionId": "s", "from": "cp_1", "path": "a.py"},
         {"sessionId": "s", "from": "cp_1", "to": "cp_2"},
     ]
+
+
+async def test_going_back_and_forth_is_sent_and_read_as_the_protocol_says() -> None:
+    async with asyncio.timeout(LIMIT), sidecar_client.connect(COMMAND) as client:
+        told = await client.checkpoint_restore("s", before_message_id="m", paths=["a.py"])
+        await client.checkpoint_restore(
+            "s", checkpoint_id="cp_1", scope="files", on_conflict="merge", dry_run=True
+        )
+        again = await client.checkpoint_redo("s")
+        await client.checkpoint_redo(
+            "s", "cp_2", on_conflict="keep", dry_run=True, expected_revision=3
+        )
+        everything = await client.request("fake/received")
+    assert told.undo_checkpoint_id
+    assert told.files.restored[0].reason
+    assert again.revision
+    sent = [m["params"] for m in everything if m["method"].startswith("checkpoint/")]
+    assert sent == [
+        {"sessionId": "s", "scope": "both", "beforeMessageId": "m", "paths": ["a.py"]},
+        {
+            "sessionId": "s",
+            "scope": "files",
+            "checkpointId": "cp_1",
+            "onConflict": "merge",
+            "dryRun": True,
+        },
+        {"sessionId": "s"},
+        {
+            "sessionId": "s",
+            "checkpointId": "cp_2",
+            "onConflict": "keep",
+            "dryRun": True,
+            "expectedRevision": 3,
+        },
+    ]

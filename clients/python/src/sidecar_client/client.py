@@ -301,10 +301,22 @@ class Client:
         return await self._call("checkpoint/restore", params, CheckpointRestoreResult)
 
     async def checkpoint_redo(
-        self, session_id: str, checkpoint_id: str | None = None
+        self,
+        session_id: str,
+        checkpoint_id: str | None = None,
+        *,
+        on_conflict: OnConflict | None = None,
+        dry_run: bool = False,
+        expected_revision: int | None = None,
     ) -> CheckpointRestoreResult:
-        """Take back a restore, by its `undo_checkpoint_id`, or the newest."""
-        params = CheckpointRedoParams(session_id=session_id, checkpoint_id=_given(checkpoint_id))
+        """Take back a restore, by its `undo_checkpoint_id`, or the newest that stands."""
+        params = CheckpointRedoParams(
+            session_id=session_id,
+            checkpoint_id=_given(checkpoint_id),
+            on_conflict=_given(on_conflict),
+            dry_run=dry_run or UNSET,
+            expected_revision=_given(expected_revision),
+        )
         return await self._call("checkpoint/redo", params, CheckpointRestoreResult)
 
     # --- unsaved buffers ---------------------------------------------------------------------

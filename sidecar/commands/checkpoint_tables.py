@@ -1,0 +1,143 @@
+"""How checkpoints, changes and the fates of a restore are drawn for people."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from rich.table import Table
+from rich.text import Text
+from sidecar_client.messages import (
+    Checkpoint,
+    CheckpointListResult,
+    FileChange,
+    FileDiff,
+    RestoredFile,
+    RestoredFiles,
+    SessionChanges,
+)
+
+LETTERS = {"created": "A", "modified": "M", "deleted": "D", "renamed": "R", "mode": "mode"}
+AUTHORS = {"agent": "magenta", "tool": "magenta", "shell": "yellow", "user": "green"}
+WHAT = 32
+"""Columns of a turn's first words."""
+MOST_FILES = 8
+"""Files of one checkpoint that are named."""
+FATES = {
+    "restored": ("✓", "green"),
+    "merged": ("⇄", "cyan"),
+    "skipped": ("-", "yellow"),
+    "conflicts": ("✗", "red"),
+}
+SINGULAR = {"conflicts": "conflict"}
+VISIBLE = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n"} | {127: "␡"}
+"""Control characters as pictures, so that what a file holds cannot steer the terminal."""
+
+
+def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
+    """Number the turns, from 1, by their ids."""
+    names = dict.fromkeys(one.turn_id for one in checkpoints if one.turn_id)
+    return {name: number for number, name in enumerate(names, 1)}
+
+
+def timeline(listed: CheckpointListResult) -> Table:
+    """Draw all checkpoints, oldest first; the head is marked, branches that were left are dim."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("when", no_wrap=True)
+    table.add_column("turn", justify="right", no_wrap=True)
+    table.add_column("what", no_wrap=True, overflow="ellipsis", max_width=WHAT)
+    table.add_column("files", overflow="fold")
+    numbers = turns_of(listed.checkpoints)
+    begun: set[str] = set()
+    days = {_when(one).date() for one in listed.checkpoints}
+    for number, one in enumerate(listed.checkpoints, 1):
+        opens = one.turn_id in numbers and one.turn_id not in begun
+        begun.add(one.turn_id)
+        head = one.checkpoint_id == listed.head
+        style = "dim" if one.left is True else ""
+        table.add_row(
+            Text(f"{'● ' if head else ''}{number}", style="bold cyan" if head else ""),
+            f"{_when(one):%H:%M:%S}" if len(days) == 1 else f"{_when(one):%Y-%m-%d %H:%M}",
+            str(numbers[one.turn_id]) if opens else "",
+            Text(visible(one.title), style="bold" if opens and not style else ""),
+            _files(one.files),
+            style=style,
+        )
+    return table
+
+
+def below(listed: CheckpointListResult) -> Iterator[Text]:
+    """Say what the marks of a timeline mean, and what stands of the agent's work."""
+    legend = Text("author: ", style="dim")
+    authors = dict.fromkeys(f.author for one in listed.checkpoints for f in one.files)
+    for author in authors:
+        legend.append(f"{author}  ", style=AUTHORS.get(author, "blue"))
+    if any(one.left is True for one in listed.checkpoints):
+        legend.append("dim: left, and can be gone back to")
+    if authors:
+        yield legend
+    changes = listed.changes
+    if isinstance(changes, SessionChanges):
+        files = len(changes.files)
+        said = "nothing" if not files else "1 file" if files == 1 else f"{files} files"
+        lines = f", +{changes.additions} -{changes.deletions}" if files else ""
+        yield Text(f"of the agent's work stands: {said}{lines}", style="dim")
+
+
+def heading(file: FileDiff) -> Text:
+    """Name a changed file above its diff."""
+    drawn = _file(file)
+    drawn.append(f"  {file.author}", style=AUTHORS.get(file.author, "blue"))
+    return drawn
+
+
+def diff_lines(diff: str) -> Iterator[Text]:
+    """Colour a unified diff, line by line."""
+    for line in diff.removesuffix("\n").split("\n"):
+        if line.startswith(("---", "+++")):
+            style = "bold"
+        else:
+            style = {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}.get(line[:1], "")
+        yield Text(visible(line), style=style)
+
+
+def fates(files: RestoredFiles) -> Table:
+    """Draw what becomes of each path, and why."""
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_column()
+    for name, (mark, style) in FATES.items():
+        listed: list[RestoredFile] = getattr(files, name)
+        for file in listed:
+            fate = Text(f"{mark} {SINGULAR.get(name, name)}", style=style)
+            table.add_row(fate, Text(visible(file.path)), Text(visible(file.reason), style="dim"))
+    return table
+
+
+def visible(text: str) -> str:
+    """Replace control characters by pictures of them."""
+    return text.translate(VISIBLE)
+
+
+def _files(files: Sequence[FileChange]) -> Text:
+    drawn = Text(", ").join(_file(file) for file in files[:MOST_FILES])
+    if len(files) > MOST_FILES:
+        drawn.append(f" and {len(files) - MOST_FILES} more")
+    return drawn
+
+
+def _file(file: FileChange | FileDiff) -> Text:
+    letter = LETTERS.get(file.change, file.change)
+    drawn = Text.assemble((f"{letter} ", f"bold {AUTHORS.get(file.author, 'blue')}"))
+    if isinstance(file.renamed_from, str):
+        drawn.append(f"{visible(file.renamed_from)} → ")
+    drawn.append(visible(file.path))
+    if file.additions:
+        drawn.append(f" +{file.additions}", style="green")
+    if file.deletions:
+        drawn.append(f" -{file.deletions}", style="red")
+    return drawn
+
+
+def _when(one: Checkpoint) -> datetime:
+    return datetime.fromisoformat(one.at).astimezone()

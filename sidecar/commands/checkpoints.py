@@ -1,0 +1,292 @@
+"""`sidecar checkpoints`, `diff` and `restore`: where a session can go back to, and going there.
+
+They start a daemon of their own over the user's store. While a question is asked, none runs: the
+session is nobody's then, and what changed meanwhile is noticed by its revision.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import msgspec
+from rich.console import Console
+from rich.text import Text
+from sidecar_client import Client, SidecarError, connect
+from sidecar_client.messages import (
+    Checkpoint,
+    CheckpointListResult,
+    CheckpointRestoreResult,
+    RestoredFile,
+    RestoredFiles,
+)
+
+from sidecar.commands import checkpoint_tables as draw
+
+Scope: TypeAlias = Literal["conversation", "files", "both"]
+OnConflict: TypeAlias = Literal["refuse", "keep", "overwrite", "merge"]
+
+CONFLICT = -32013
+SHORTEST = 6
+"""Characters of the end of an id that stand for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What to go back to, as people name it: one of these; `redo` may have a checkpoint too."""
+
+    checkpoint: str | None = None
+    before: str | None = None
+    last: bool = False
+    redo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How to go back, and whether to ask; `paths` are relative to the session's folder."""
+
+    scope: Scope = "both"
+    on_conflict: OnConflict = "refuse"
+    paths: tuple[str, ...] = ()
+    yes: bool = False
+    dry_run: bool = False
+
+
+class Unclear(Exception):
+    """What was asked for cannot be found out; the message says what to do."""
+
+
+def show(session: str, *, as_json: bool) -> int:
+    """Print a session's checkpoints; gives the exit code."""
+    console = _console()
+
+    async def work(client: Client) -> int:
+        listed = await client.checkpoint_list(session)
+        if as_json:
+            sys.stdout.write(msgspec.json.encode(listed).decode() + "\n")
+        elif not listed.checkpoints:
+            console.print("Nothing has been asked in this session yet.")
+        else:
+            console.print(draw.timeline(listed))
+            for line in draw.below(listed):
+                console.print(line)
+        return 0
+
+    return _run(console, work)
+
+
+def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
+    """Print what changed from one checkpoint to another, or until now; gives the exit code."""
+    console = _console()
+
+    async def work(client: Client) -> int:
+        listed = await client.checkpoint_list(session)
+        if not listed.checkpoints:
+            raise Unclear("Nothing has been asked in this session yet.")
+        first = listed.checkpoints[0].checkpoint_id if start is None else _named(listed, start)
+        last = None if end is None else _named(listed, end)
+        found = await client.checkpoint_diff(session, first, last, path)
+        for file in found.files:
+            console.print(draw.heading(file), soft_wrap=True)
+            if not console.is_terminal:
+                console.file.write(file.diff)
+            elif file.diff:
+                for line in draw.diff_lines(file.diff):
+                    console.print(line, soft_wrap=True)
+        if not found.files:
+            sys.stderr.write("No file changed.\n")
+        return 0
+
+    return _run(console, work)
+
+
+def restore(session: str, target: Target, how: How) -> int:
+    """Show what going back would do, ask, and do it; gives the exit code."""
+    console = _console()
+    asks = not (how.yes or how.dry_run)
+    if asks and not sys.stdin.isatty():
+        console.print("There is nobody to ask here: add --yes to go ahead, or --dry-run to look.")
+        return 2
+    previewed: list[CheckpointRestoreResult] = []
+
+    async def preview(client: Client) -> int:
+        plan = await _asked(client, session, target, how, dry_run=True)
+        previewed.append(plan)
+        return _foreseen(console, plan, refuses=how.on_conflict == "refuse")
+
+    async def go(client: Client) -> int:
+        known = previewed[0].revision if previewed else None
+        with console.status("going back"):
+            result = await _asked(client, session, target, how, revision=known)
+        _fared(console, result)
+        _afterwards(console, session, result)
+        return 0
+
+    if not how.yes:
+        code = _run(console, preview)
+        if code or how.dry_run:
+            return code
+        if not _agreed(console):
+            return 1
+    return _run(console, go)
+
+
+async def _asked(
+    client: Client,
+    session: str,
+    target: Target,
+    how: How,
+    *,
+    dry_run: bool = False,
+    revision: int | None = None,
+) -> CheckpointRestoreResult:
+    listed = await client.checkpoint_list(session)
+    checkpoint = None if target.checkpoint is None else _named(listed, target.checkpoint)
+    if target.redo:
+        return await client.checkpoint_redo(
+            session,
+            checkpoint,
+            on_conflict=how.on_conflict,
+            dry_run=dry_run,
+            expected_revision=revision,
+        )
+    return await client.checkpoint_restore(
+        session,
+        checkpoint_id=checkpoint,
+        before_message_id=None if checkpoint else _message(listed, target),
+        scope=how.scope,
+        on_conflict=how.on_conflict,
+        paths=how.paths,
+        dry_run=dry_run,
+        expected_revision=revision,
+    )
+
+
+def _named(listed: CheckpointListResult, name: str) -> str:
+    """Give a checkpoint's id by its number in the timeline, by the id or by enough of its end."""
+    checkpoints = listed.checkpoints
+    if name.isdecimal() and 0 < int(name) <= len(checkpoints):
+        return checkpoints[int(name) - 1].checkpoint_id
+    names = [one.checkpoint_id for one in checkpoints]
+    ending = [one for one in names if one.endswith(name) and len(name) >= SHORTEST]
+    found = [one for one in names if one == name] or ending
+    if len(found) != 1:
+        many = "More than one checkpoint is" if found else "No checkpoint is"
+        raise Unclear(f"{many} called “{name}”: `sidecar checkpoints` numbers them.")
+    return found[0]
+
+
+def _message(listed: CheckpointListResult, target: Target) -> str:
+    """Give the message to go back before: of a turn by its number, by its id, or the last."""
+    numbers = draw.turns_of(listed.checkpoints)
+    first: dict[str, Checkpoint] = {}
+    for one in listed.checkpoints:
+        first.setdefault(one.turn_id, one)
+    if target.last:
+        stands = [first[name].message_id for name in numbers if first[name].left is not True]
+        if not stands:
+            raise Unclear("No turn is left to go back before.")
+        return stands[-1]
+    before = target.before or ""
+    turns = {str(number): first[name].message_id for name, number in numbers.items()}
+    if before.isdecimal() and before not in turns:
+        raise Unclear(f"There is no turn {before}: `sidecar checkpoints` numbers them.")
+    return turns.get(before, before)
+
+
+def _foreseen(console: Console, plan: CheckpointRestoreResult, *, refuses: bool) -> int:
+    """Show a plan; the exit code is 1 if it would be refused."""
+    console.print(Text("What would be done:", style="bold"))
+    if isinstance(plan.restored_prompt, str):
+        first = draw.visible(plan.restored_prompt.partition("\n")[0])
+        console.print(Text(f"The conversation goes back to before “{first}”."), soft_wrap=True)
+    _fared(console, plan)
+    _clashes(console, plan.files.conflicts)
+    refused = refuses and bool(plan.files.conflicts)
+    return _refused(console, len(plan.files.conflicts)) if refused else 0
+
+
+def _fared(console: Console, result: CheckpointRestoreResult) -> None:
+    table = draw.fates(result.files)
+    if table.row_count:
+        console.print(table)
+    else:
+        console.print("No file is touched.")
+
+
+def _clashes(console: Console, conflicts: Sequence[RestoredFile]) -> None:
+    for file in conflicts:
+        for who, found in (("by the agent", file.agent_diff), ("by others since", file.user_diff)):
+            if isinstance(found, str) and found:
+                about = f"{draw.visible(file.path)}, changed {who}:"
+                console.print(Text(about, style="bold"), soft_wrap=True)
+                for line in draw.diff_lines(found):
+                    console.print(line, soft_wrap=True)
+
+
+def _afterwards(console: Console, session: str, result: CheckpointRestoreResult) -> None:
+    """Give back the prompt, and say how to take all of it back."""
+    if isinstance(result.restored_prompt, str) and result.restored_prompt:
+        console.print(Text("The prompt that left the conversation:", style="bold"))
+        console.print(Text(draw.visible(result.restored_prompt)), soft_wrap=True)
+    command = f"sidecar restore {session} --redo --checkpoint {result.undo_checkpoint_id}"
+    console.print(Text.assemble("To take this back: ", (command, "cyan")), soft_wrap=True)
+
+
+def _refused(console: Console, conflicts: int) -> int:
+    """Say what to do about conflicts; gives the exit code."""
+    files = "One path is" if conflicts == 1 else f"{conflicts} paths are"
+    console.print(
+        f"[red]{files} in conflict, so nothing is touched.[/] Choose what becomes of such paths: "
+        "--on-conflict keep, overwrite or merge.",
+        soft_wrap=True,
+    )
+    return 1
+
+
+def _agreed(console: Console) -> bool:
+    try:
+        answer = console.input(Text("Do it? [y/N] ", style="bold"))
+    except (EOFError, KeyboardInterrupt):
+        console.print()
+        answer = ""
+    if answer.strip().lower() in ("y", "yes"):
+        return True
+    console.print("Nothing was touched.")
+    return False
+
+
+def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
+    """Do some work with a daemon, and say what it refuses."""
+
+    async def run() -> int:
+        async with _daemon() as client:
+            return await work(client)
+
+    try:
+        return asyncio.run(run())
+    except Unclear as unclear:
+        console.print(Text(str(unclear), style="red"), soft_wrap=True)
+    except SidecarError as error:
+        console.print(Text(error.message, style="red"), soft_wrap=True)
+        if error.code == CONFLICT:
+            conflicts = msgspec.convert(error.data.get("conflicts", []), list[RestoredFile])
+            files = RestoredFiles(restored=[], merged=[], skipped=[], conflicts=conflicts)
+            console.print(draw.fates(files))
+            _clashes(console, conflicts)
+            return _refused(console, len(conflicts))
+    return 1
+
+
+def _daemon() -> AbstractAsyncContextManager[Client, bool | None]:
+    return connect(
+        [sys.executable, "-m", "sidecar", "serve", "--stdio"],
+        env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")},
+    )
+
+
+def _console() -> Console:
+    return Console(highlight=False)
