@@ -4,24 +4,35 @@ import asyncio
 import os
 import platform
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from sidecar import __version__
+from sidecar.commands.checkpoint_tables import visible
 from sidecar.config import Config, load, user_file
 from sidecar.core.errors import StorageFailed
 from sidecar.daemon import open_store
 from sidecar.model.catalogue import lookup
 from sidecar.model.vocabulary import load_counter
+from sidecar.store.chains import Held
+from sidecar.workspace.snapshots.reading import Limits
 
 PACKAGES = ("pygls", "lsprotocol", "anthropic", "msgpack", "tiktoken", "zstandard", "platformdirs")
 WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 FEW_WATCHES = 65_536
+MIB = 1024 * 1024
+MOST_FOLDERS = 5
+"""Folders whose snapshots are told one by one."""
+NEARLY = 0.9
+"""The part of the limit from which on it is said what happens there."""
 
 State: TypeAlias = Literal["ok", "note", "bad"]
 MARKS = {"ok": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
@@ -42,7 +53,9 @@ def check() -> int:
     findings = asyncio.run(_findings())
     table = Table(box=None, show_header=False, pad_edge=False)
     for finding in findings:
-        table.add_row(MARKS[finding.state], finding.subject, finding.found, finding.advice)
+        # What was found may have brackets in it, such as a folder's name: it is no markup.
+        said = (Text(finding.subject), Text(finding.found), Text(finding.advice))
+        table.add_row(MARKS[finding.state], *said)
     Console(highlight=False).print(table)
     return 1 if any(finding.state == "bad" for finding in findings) else 0
 
@@ -56,7 +69,7 @@ async def _findings() -> list[Finding]:
         Finding("ok", "configuration", f"{user_file()}{'' if user_file().exists() else ' (none)'}"),
         *wrong,
         _key(config),
-        await _store(config),
+        *await _store(config),
         _vocabulary(),
         _tool("ripgrep", "rg", "search works without it, more slowly; install ripgrep"),
         _tool("git", "git", "the model is not told branch and changes; install git"),
@@ -76,18 +89,45 @@ def _key(config: Config) -> Finding:
     return Finding("note", "model", "no API key: the offline model answers", advice)
 
 
-async def _store(config: Config) -> Finding:
+async def _store(config: Config) -> list[Finding]:
     try:
         store = await asyncio.to_thread(open_store, config.data_dir)
     except StorageFailed as error:
-        return Finding("bad", "store", str(config.data_dir), error.message)
-    size = f"{config.data_dir}, {store.size() / 1024:.0f} KiB"
+        return [Finding("bad", "store", str(config.data_dir), error.message)]
+    size = f"{config.data_dir}, {_bytes(store.size())}"
     read_only = store.read_only
+    try:
+        held = await store.snapshots.held()
+    except StorageFailed as error:
+        held, read_only = (), True
+        size = f"{size}; {error.message}"
     await store.close()
     if read_only:
         advice = "it can be read but not written: check its owner, or update sidecar"
-        return Finding("bad", "store", size, advice)
-    return Finding("ok", "store", size)
+        return [Finding("bad", "store", size, advice), *snapshots(held)]
+    return [Finding("ok", "store", size), *snapshots(held)]
+
+
+def snapshots(held: Sequence[Held], limit: int = Limits().workspace) -> list[Finding]:
+    """Say what the snapshots of workspaces take, and which hold the most; `limit` is of each."""
+    if not held:
+        return [Finding("ok", "snapshots", "none yet")]
+    folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"
+    found = [Finding("ok", "snapshots", f"{_bytes(sum(h.held for h in held))} of {folders}")]
+    for one in sorted(held, key=lambda h: h.held, reverse=True)[:MOST_FOLDERS]:
+        since = datetime.fromtimestamp(one.oldest / 1000, UTC).astimezone()
+        root = visible(os.fsdecode(one.root).encode("utf-8", "replace").decode())
+        about = f"{root}, {_bytes(one.held)} in {one.snapshots} snapshots since {since:%Y-%m-%d}"
+        full = one.held > limit * NEARLY
+        advice = f"at most {_bytes(limit)} are kept: the oldest go first" if full else ""
+        found.append(Finding("note" if full else "ok", "", about, advice))
+    return found
+
+
+def _bytes(number: int) -> str:
+    if number >= MIB:
+        return f"{number / MIB:.1f} MiB"
+    return f"{number / 1024:.0f} KiB" if number >= 1024 else f"{number} bytes"
 
 
 def _vocabulary() -> Finding:

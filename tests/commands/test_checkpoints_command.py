@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -126,6 +127,15 @@ def test_the_timeline_has_turns_files_and_authors(past: Past) -> None:
         "author: agent  user  ",
         "of the agent's work stands: 2 files, +2 -1",
     ]
+    doctor = subprocess.run(
+        [sys.executable, "-m", "sidecar", "doctor"],
+        env={**environment(past.data), "COLUMNS": "400"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=LIMIT,
+    )
+    assert re.search(rf"{past.folder}, \d+ bytes in \d snapshots since ", doctor.stdout)
 
 
 def test_diffs_can_be_taken_by_patch_and_are_between_any_two(past: Past) -> None:
