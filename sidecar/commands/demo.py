@@ -1,8 +1,8 @@
 """`sidecar demo`: a session with the offline model, played as an editor would, to be watched.
 
 It starts the daemon over stdio through the Python client, sends turns that read, search, edit and
-run, makes room in the window and takes that back, kills the daemon without warning, and finds
-everything again.
+run, makes room in the window and takes that back, undoes what the agent did and does it again,
+kills the daemon without warning, and finds everything again.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from sidecar_client import Client, connect
 from sidecar_client.messages import SessionPromptResult
 
 from sidecar.commands.demo_rewrite import rewrite
+from sidecar.commands.demo_rollback import go_back_and_forth
 from sidecar.commands.demo_sample import FORGOTTEN, TURNS, sample
 from sidecar.commands.demo_screen import Screen, costs
 from sidecar.core.parts import Usage
@@ -59,6 +60,8 @@ async def _play(
             total = total + _usage(result)
             screen.turn_ended(result)
         await rewrite(client, screen, session, forgotten)
+        if forgotten is not None:
+            total = total + _usage(await go_back_and_forth(client, screen, session, place))
         status = await client.status()
         await screen.chapter("And if the daemon dies?")
         sent = await client.preview(session)

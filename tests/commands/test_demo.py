@@ -34,6 +34,21 @@ CHAPTERS = (
     "Japanese, to a stranger",
     "context/undo_compaction cmp_1",
     "byte for byte as before",
+    "edit README.md, and another line of greeter.py",
+    "checkpoint/list",
+    "M greeter.py",
+    "checkpoint/restore with dryRun",
+    "restored  bye.txt     Removed",
+    "merged    greeter.py  Undone beside",
+    "to edit and send again: replace `world`",
+    "Back: checkpoint/restore",
+    "merged    greeter.py",
+    "exactly what the preview said",
+    "# Ask before",
+    'print(greet("world"))',
+    "checkpoint/redo",
+    "restored  bye.txt     Brought back",
+    "byte for byte as before it",
     "kill -9",
     "Nothing was lost.",
     "The same would cost:",
@@ -64,7 +79,7 @@ def test_it_makes_room_recalls_and_takes_back(columns: int) -> None:
         assert found, f"{chapter} does not come after {before[-200:]}"
     assert max(len(line.rstrip()) for line in printed.splitlines()) <= columns
     meters = [int(used) for used in re.findall(r"[=≈] (\d+) of 12000", printed)]
-    *_, full, planned, compacted, undone = meters
+    *_, full, planned, compacted, undone, _ = meters
     assert full == planned == undone
     assert compacted < 0.6 * full
     assert full > 6_000
@@ -76,6 +91,7 @@ def test_a_folder_in_which_nothing_is_worth_leaving_out(tmp_path: Path) -> None:
     printed = play("--workspace", str(tmp_path))
     assert "there is nothing worth leaving out yet" in printed
     assert "Nothing was lost." in printed
+    assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
 
 
 def measured(**tokens: int) -> Meter:
