@@ -2,6 +2,7 @@
 
 import string
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache as remember
 from typing import Any
 from zlib import crc32
@@ -89,7 +90,8 @@ class Both:
 
     def __init__(self, simulator: type[CacheSimulator] = CacheSimulator) -> None:
         self.at = 0
-        self.simulated = simulator(lambda: self.at / 1000, MINIMUM, count)
+        # As floats, seconds would be off by a hair just where an entry expires.
+        self.simulated = simulator(lambda: Fraction(self.at, 1000), MINIMUM, count)
         self.warm: Warm = {}
         self.chain = Chain()
 

@@ -15,7 +15,7 @@ from typing import Any
 from tests.fakes.validation import Body, in_order, plain
 
 LOOKBACK = 20
-TTL = {"5m": 300.0, "1h": 3600.0}
+TTL = {"5m": 300, "1h": 3600}
 
 
 @dataclass
