@@ -7,7 +7,7 @@ from math import fsum
 
 from sidecar.core.parts import PartId
 from sidecar.core.units import Item
-from sidecar.core.value import CHARS_PER_TOKEN, Lifted, lift
+from sidecar.core.value import CHARS_PER_TOKEN, NOTHING, Lifted, lift
 
 HEADER = 60
 """Most characters that name where lines come from."""
@@ -92,11 +92,11 @@ def _entire(
 ) -> _Option | None:
     if item.tokens_whole > most:
         return None
-    gained = (item.unit.names & worth.keys()) - covered
+    gained = item.unit.names - covered
     weight = prose if item.unit.kind == "prose" else 1.0
-    value = weight * fsum(map(worth.__getitem__, gained))
+    value = weight * fsum(map(worth.get, gained, NOTHING))
     tokens = max(1, item.tokens_whole)
-    return _Option(item, tokens, value / tokens, frozenset(gained)) if value > 0 else None
+    return _Option(item, tokens, value / tokens, gained) if value > 0 else None
 
 
 def _lines(
@@ -106,6 +106,8 @@ def _lines(
     least: float,
     among: Sequence[int] | None = None,
 ) -> _Option | None:
+    if item.unit.names <= covered:
+        return None
     lifted = lift(item.unit.text, worth, covered, least, among)
     if lifted is None:
         return None

@@ -4,13 +4,13 @@ Fitted on recorded sessions; ARCHITECTURE.md says how.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from math import fsum
 
-from sidecar.core.names import Name, NameIndex, Source, names_in
+from sidecar.core.names import Name, Source, names_in
 
 AGES = (3, 8, 15, 30, 60, 120)
 """Requests since an identifier was last used, or last seen: the columns of `CHANCE`."""
@@ -56,11 +56,6 @@ def chance(name: Name, step: int) -> float:
     """Give the chance that the agent uses this identifier again."""
     ago = step - (name.used if name.uses else name.seen)
     return CHANCE[name.source][bisect_left(USES, name.uses)][bisect_left(AGES, ago)]
-
-
-def chances(index: NameIndex, names: Iterable[str], step: int) -> dict[str, float]:
-    """Give the chance of each of these names."""
-    return {name: chance(index[name], step) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +115,7 @@ def lift(
     for number in range(len(sizes)) if among is None else among:
         new = lines.names[number] - covered
         if new:
-            value = fsum(map(get, new, _NOTHING))
+            value = fsum(map(get, new, NOTHING))
             if value >= least * sizes[number]:
                 scored.append((-value / sizes[number], number, value, new))
     if not scored:
@@ -134,7 +129,7 @@ def lift(
         value, fresh = whole, new
         if not gained.isdisjoint(new):
             fresh = new - gained
-            value = fsum(map(get, fresh, _NOTHING))
+            value = fsum(map(get, fresh, NOTHING))
         if value >= least * sizes[number]:
             chosen.append(number)
             gained |= fresh
@@ -144,5 +139,5 @@ def lift(
     return Lifted(tuple(sorted(chosen)), names, size, total, frozenset(gained))
 
 
-_NOTHING = repeat(0.0)
+NOTHING = repeat(0.0)
 """What a name is worth that nobody has weighed: for `map`, which ends with its other argument."""
