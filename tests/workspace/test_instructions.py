@@ -48,9 +48,9 @@ def test_without_a_repository_it_goes_up_to_the_home(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(root / "home"))
-    (root / "home/work/a").mkdir(parents=True)
-    write(root, "AGENTS.md", "home/AGENTS.md", "home/work/AGENTS.md")
-    check(root, "home/work/a", "home/AGENTS.md home/work/AGENTS.md")
+    (root / "home/code/a").mkdir(parents=True)
+    write(root, "AGENTS.md", "home/AGENTS.md", "home/code/AGENTS.md")
+    check(root, "home/code/a", "home/AGENTS.md home/code/AGENTS.md")
 
 
 def test_a_folder_that_anybody_may_write_is_passed_over(root: Path) -> None:
