@@ -121,15 +121,18 @@ class InstructionsWatch:
             yield_on_timeout=True,
             recursive=False,
         )
+        failed: BaseException | None = None
         try:
             async with aclosing(events):
                 async for _ in events:
                     await self._look(moved)
-        except (OSError, RuntimeError) as error:
-            # No more watches to be had, or a folder went away between finding and watching it.
-            logger.info("instructions are looked at every %g s: %s", self._every, error)
-            return False
-        return True
+        except* (OSError, RuntimeError) as group:
+            # No more watches to be had, a folder went away between finding and watching it, or a
+            # name came that is no UTF-8. Some come bare, and some from a task group.
+            failed = group.exceptions[0]
+        if failed is not None:
+            logger.info("instructions are looked at every %g s: %s", self._every, failed)
+        return failed is None
 
     async def _by_polling(self, moved: asyncio.Event) -> None:
         self._mode = "polling"

@@ -1,6 +1,8 @@
 """A changed file of instructions is noticed: by an event, and where none comes by looking."""
 
 import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -118,6 +120,18 @@ async def test_where_no_event_comes_it_looks_itself(ground: Ground) -> None:
         await ground.until(lambda: ground.seen == [("one",)])
         (ground.root / "repo/docs/agents.md").write_text("two")
         await ground.until(lambda: ground.seen[-1] == ("two",))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+async def test_a_name_that_is_no_utf_8_ends_the_events_and_nothing_else(ground: Ground) -> None:
+    watch = ground.watch(0.05)
+    ground.follow(watch)
+    async with running(watch):
+        await ground.until(lambda: watch.status()["mode"] == "events" and ground.seen == [()])
+        Path(os.fsdecode(os.fsencode(ground.repository) + b"/bad\xff.txt")).write_text("x")
+        await ground.until(lambda: watch.status()["mode"] == "polling")
+        (ground.repository / "AGENTS.md").write_text("one")
+        await ground.until(lambda: ground.seen[-1] == ("one",))
 
 
 async def test_without_any_watches_it_polls(
