@@ -15,8 +15,6 @@ Author: TypeAlias = Literal["tool", "shell", "user"]
 """`tool` and `shell` are the agent's: a tool of ours, or a command that it ran."""
 PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed", "mode"]
 
-_REGULAR = 0o100644
-
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
@@ -50,13 +48,13 @@ class ChangeSet:
 class Write:
     """A path that a tool of ours wrote.
 
-    `before` is what stood there just then, as its pre-image tells; `after` the
-    `core.digest.digest` of what the tool left, `None` where it removed the file.
+    `before` is what stood there just then, as its pre-image tells; `after` what the tool left,
+    `None` where it removed the file.
     """
 
     path: bytes
     before: Entry | None
-    after: str | None
+    after: Entry | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +126,10 @@ def _steps(change: Change, writes: Iterable[Write], other: Author) -> Iterator[_
     for write in writes:
         if not same(at, write.before):
             yield from _step(change.path, at, write.before, other)
-        left = _left(write, change.new)
-        yield from _step(change.path, write.before, left, "tool")
-        at = left
+        yield from _step(change.path, write.before, write.after, "tool")
+        at = write.after
     if not same(at, change.new):
         yield from _step(change.path, at, change.new, other)
-
-
-def _left(write: Write, new: Entry | None) -> Entry | None:
-    """Give the entry that a tool left."""
-    if write.after is None:
-        return None
-    if new is not None and new.hash == write.after:
-        return new
-    known = write.before or new
-    mode = known.mode if known is not None and known.kind == "file" else _REGULAR
-    return Entry(mode, write.after)
 
 
 def _step(path: bytes, old: Entry | None, new: Entry | None, author: Author) -> Iterator[_Step]:

@@ -32,12 +32,13 @@ class Choices:
     """What was asked for, and what the decision needs beside the strands.
 
     `dirty`: paths open in the editor with text that is not saved. `read` gives stored content by
-    its hash, `None` where it is not stored. `limits`: what is stored at most, to be told.
-    `restored` are paths whose first doer is an earlier restore, not the agent.
+    its hash, `None` where it is not stored. `markers`: what cannot be merged is written with both
+    sides between markers. `limits`: what is stored at most, to be told. `restored` are paths
+    whose first doer is an earlier restore, not the agent.
     """
 
     read: Callable[[str], bytes | None]
-    on_conflict: OnConflict
+    on_conflict: OnConflict = "refuse"
     dirty: Collection[bytes] = ()
     markers: bool = False
     limits: Sizes | None = None

@@ -12,6 +12,7 @@ from sidecar.core.undoing import FateKind, Verdict, undo, undo_rename
 
 __all__ = (
     "Action",
+    "Choices",
     "Fate",
     "FateKind",
     "OnConflict",
@@ -20,6 +21,9 @@ __all__ = (
     "plan_redo",
     "plan_restore",
 )
+
+
+_UNCHANGED = "Nothing was changed here since then."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,45 +83,31 @@ class RestorePlan:
         return not self.actions and not self.conflicts
 
 
-def plan_restore(  # noqa: PLR0913 - each is a choice of its own in one request
+def plan_restore(
     sets: Sequence[ChangeSet],
     now: Mapping[bytes, Entry],
-    read: Callable[[str], bytes | None],
-    *,
-    on_conflict: OnConflict = "refuse",
+    choices: Choices,
     paths: Collection[bytes] | None = None,
-    dirty: Collection[bytes] = (),
-    markers: bool = False,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
-    limits: Sizes | None = None,
 ) -> RestorePlan:
     """Plan how the agent's part of all that `sets` tell is undone.
 
     `sets`: all change sets since the state to go back to, oldest first, the user's too; restores
     in between are the agent's. `now`: what stands at their paths; an entry that is lost as
-    `ignored` for what the ignore rules have left out since. `read` gives stored content by hash,
-    `None` where there is none. `paths`: only these, and what lies in them; the other path of a
-    rename comes with the one. `dirty`: open in the editor with text that is not saved. `markers`:
-    write what cannot be merged with both sides between markers. `inside`: the paths that stand in
-    a folder, ignored ones too; without it those of `now`. `limits`: what is stored at most, to be
-    told.
+    `ignored` for what the ignore rules have left out since. `paths`: only these, and what lies in
+    them, where the empty one is the root; the other path of a rename comes with the one, and of
+    one where nothing changed that is told. `inside`: the paths that stand in a folder, ignored
+    ones too; without it those of `now`.
     """
-    choices = Choices(read, on_conflict, dirty, markers, limits)
     return _plan(sets, now, choices, paths, inside)
 
 
-def plan_redo(  # noqa: PLR0913 - as for `plan_restore`
+def plan_redo(
     restore: ChangeSet,
     since: Sequence[ChangeSet],
     now: Mapping[bytes, Entry],
-    read: Callable[[str], bytes | None],
-    *,
-    on_conflict: OnConflict = "refuse",
-    paths: Collection[bytes] | None = None,
-    dirty: Collection[bytes] = (),
-    markers: bool = False,
+    choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
-    limits: Sizes | None = None,
 ) -> RestorePlan:
     """Plan how a restore is undone, whoever is named as its author; `since` is what came after it.
 
@@ -125,8 +115,8 @@ def plan_redo(  # noqa: PLR0913 - as for `plan_restore`
     """
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
-    choices = Choices(read, on_conflict, dirty, markers, limits, done)
-    return _plan((replace(restore, changes=ours), *since), now, choices, paths, inside)
+    sets = (replace(restore, changes=ours), *since)
+    return _plan(sets, now, replace(choices, restored=done), None, inside)
 
 
 def _plan(
@@ -156,6 +146,8 @@ def _plan(
     told = {p: v for p, v in sorted(verdicts.items()) if p in asked or (p in due and v.acts)}
     acting = [path for path, verdict in told.items() if verdict.acts]
     fates = tuple(_fate(path, verdict, known) for path, verdict in told.items())
+    unknown = (path for path in sorted(paths or ()) if not any(_chosen({path}, p) for p in told))
+    fates += tuple(Fate(path, "skipped", _UNCHANGED) for path in unknown)
     if choices.on_conflict == "refuse" and any(fate.fate == "conflict" for fate in fates):
         return RestorePlan((), fates)
     ordered = order(acting, now, lambda path: told[path].entry)
@@ -179,7 +171,7 @@ def _made(strand: Strand) -> bool:
 def _chosen(paths: Collection[bytes] | None, *these: bytes) -> bool:
     if paths is None:
         return True
-    return any(part in paths for path in these for part in (path, *above(path)))
+    return any(part in paths for path in these for part in (path, *above(path), b""))
 
 
 def _action(path: bytes, verdict: Verdict, now: Mapping[bytes, Entry]) -> Action:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sidecar.core.changeset import ChangeSet, PathChange, attribute, same
 from sidecar.core.lines import count, unified
 from sidecar.core.parts import JsonObject
+from sidecar.core.placing import above
 from sidecar.core.strands import strands
 from sidecar.core.tree import Change, Entry
 from sidecar.session.patches import shown
@@ -85,9 +86,19 @@ def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
     return _told({s.path: s.target for s in found}, {s.path: s.left for s in found}, ())
 
 
-def path_of(given: str) -> bytes:
-    """Give the path that a client means: relative to the folder, with `/`."""
-    return os.fsencode(given.removeprefix("./").rstrip("/"))
+def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
+    """Give the paths that a client means: relative to the folder, with `/`; `.` is all of it.
+
+    A name that is no UTF-8 is given as it was shown, so it is looked for among those known.
+    """
+    wanted = given.removeprefix("./").rstrip("/")
+    wanted = "" if wanted == "." else wanted
+    if "\\x" not in wanted:
+        return frozenset((os.fsencode(wanted),))
+    every = {part for path in known for part in (path, *above(path))}
+    return frozenset(path for path in every if shown(path) == wanted) or frozenset(
+        (os.fsencode(wanted),)
+    )
 
 
 def told(change: PathChange) -> JsonObject:

@@ -10,9 +10,11 @@ from typing import TypeAlias
 
 from sidecar.core.changeset import ChangeSet
 from sidecar.core.errors import SidecarError
-from sidecar.core.rollback import OnConflict, RestorePlan, plan_redo, plan_restore
+from sidecar.core.rollback import Choices, RestorePlan, plan_redo, plan_restore
 from sidecar.core.tree import Entry
+from sidecar.session.differences import paths_of
 from sidecar.session.state import State
+from sidecar.session.values import Wish
 from sidecar.tools.contract import Client
 from sidecar.workspace import files as texts
 from sidecar.workspace.snapshots.snapshots import Snapshots
@@ -33,8 +35,7 @@ async def plan_files(
     state: State,
     sets: Sequence[ChangeSet],
     redone: ChangeSet | None,
-    on_conflict: OnConflict,
-    paths: Collection[bytes] | None,
+    wish: Wish,
 ) -> Files:
     """Plan how the agent's part of these change sets is undone, or a restore before them.
 
@@ -51,14 +52,17 @@ async def plan_files(
         for path in (change.path, change.source)
         if path is not None
     }
+    paths = wish.paths
+    meant = None if paths is None else {p for given in paths for p in paths_of(given, named)}
     now = await asyncio.to_thread(_standing, made, named)
     dirty = await asyncio.to_thread(_dirty, state, made.root)
     inside = _inside(os.fsencode(made.root))
 
     def plan(read: Read) -> RestorePlan:
-        about = (every, now, read) if redone is None else (redone, every, now, read)
-        planned = plan_restore if redone is None else plan_redo
-        return planned(*about, on_conflict=on_conflict, paths=paths, dirty=dirty, inside=inside)
+        choices = Choices(read, wish.on_conflict, dirty, wish.markers, state.tracking.limits)
+        if redone is None:
+            return plan_restore(every, now, choices, meant, inside)
+        return plan_redo(redone, every, now, choices, inside)
 
     return Files(made, fresh, await _planned(state, plan))
 

@@ -1,13 +1,13 @@
 """What people are shown of a session's checkpoints."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sidecar.core.changeset import ChangeSet, PathChange
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, MessageId
-from sidecar.core.tree import parent
-from sidecar.session.differences import Differences, agents_part, net, path_of
+from sidecar.core.placing import above
+from sidecar.session.differences import Differences, agents_part, net, paths_of
 from sidecar.session.state import State
 from sidecar.session.timeline import Checkpoint, Timeline
 
@@ -71,7 +71,8 @@ async def diff_checkpoints(
             between = [one for e in timeline.events[last:first] for one in e.sets]
             changes = net(_backwards(between))
     if path is not None:
-        wanted = path_of(path)
+        known = {p for c in changes for p in (c.path, c.source) if p is not None}
+        wanted = paths_of(path, known)
         changes = tuple(c for c in changes if _within(c, wanted))
     return await differences.shown(changes)
 
@@ -116,14 +117,6 @@ def _back(change: PathChange) -> tuple[PathChange, ...]:
     )
 
 
-def _within(change: PathChange, wanted: bytes) -> bool:
+def _within(change: PathChange, wanted: Collection[bytes]) -> bool:
     paths = (change.path,) if change.source is None else (change.path, change.source)
-    return any(_inside(path, wanted) for path in paths)
-
-
-def _inside(path: bytes, wanted: bytes) -> bool:
-    while path:
-        if path == wanted:
-            return True
-        path = parent(path)
-    return not wanted or wanted == b"."
+    return any(part in wanted for path in paths for part in (path, *above(path), b""))

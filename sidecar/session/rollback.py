@@ -15,7 +15,7 @@ from sidecar.core.parts import Json, JsonObject, Message, MessageId, StepFinishP
 from sidecar.core.rollback import Fate
 from sidecar.core.tree import Change as PathDelta
 from sidecar.core.view import Rewrite, fold_rewrites
-from sidecar.session.differences import Differences, path_of
+from sidecar.session.differences import Differences
 from sidecar.session.events import EpochChanged
 from sidecar.session.filesback import Files, plan_files, show_in_editor
 from sidecar.session.gauge import read_size
@@ -192,12 +192,11 @@ class Rollback:
                 "go back with scope conversation, or to a later checkpoint",
                 "params.scope",
             )
-        paths = None if wish.paths is None else frozenset(path_of(path) for path in wish.paths)
         sets = timeline.since(aim.point.files)
         redone: ChangeSet | None = None
         if aim.redone is not None and aim.redone[1].sets:
             redone, sets = aim.redone[1].sets[-1], timeline.since(aim.redone[0] + 1)
-        return await plan_files(self._state, sets, redone, wish.on_conflict, paths)
+        return await plan_files(self._state, sets, redone, wish)
 
     async def _diffs(self, fates: Sequence[Fate]) -> dict[bytes, tuple[str, str]]:
         """Show for each conflict what the agent did, and what others did since."""

@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ from sidecar.core.changeset import ChangeSet, Write, attribute, same
 from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import MessageId, PartId
+from sidecar.core.rollback import Sizes
 from sidecar.core.tree import Entry, SnapshotId
 from sidecar.session.log import SessionLog
 from sidecar.session.patches import REACHED, Patch, is_unreached, newest, part_of
@@ -27,6 +28,8 @@ logger = logging.getLogger("sidecar.session")
 
 PATCHED = "patched"
 """The record that comes with the patch part of an answer: `{messageId}`."""
+
+_REGULAR = 0o100644
 
 T = TypeVar("T")
 
@@ -150,6 +153,11 @@ class Tracking:
 
     # --- what a restore needs ----------------------------------------------------------------
 
+    @property
+    def limits(self) -> Sizes | None:
+        """What is stored of a workspace at most, where one is followed."""
+        return None if self._shared is None else self._shared.sizes
+
     async def since(self) -> tuple[Snapshots, ChangeSet]:
         """Take a snapshot now, and give what changed since what the log tells last.
 
@@ -204,12 +212,12 @@ class Tracking:
         made.mark_dirty(path)
         await made.snapshot()
         now = made.entry(path)
-        left = digest(text.encode("utf-8", "surrogateescape"))
-        if same(now, before) and (now is None or now.hash != left):
+        data = text.encode("utf-8", "surrogateescape")
+        left = Entry(before.mode if before else _REGULAR, digest(data), len(data))
+        if same(now, before) and (now is None or now.hash != left.hash):
             self.note(lambda interval: interval.unsaved.update({path: Write(path, before, left)}))
         else:
-            write = Write(path, before, None if now is None else now.hash)
-            self.note(lambda interval: interval.writes.append(write))
+            self.note(lambda interval: interval.writes.append(Write(path, before, now)))
 
     async def _end_step(self) -> None:
         async with self._lock:
@@ -248,9 +256,10 @@ class Tracking:
         if delta is None:
             logger.warning("what changed in %s since snapshot %d is unknown", made.root, before)
             delta, before = (), at
-        paths = {change.path for change in delta}
+        came = {change.path: change.new for change in delta}
         # What a tool has put into an open buffer is its work also when the user saves it.
-        writes = [*known.writes, *(w for path, w in known.unsaved.items() if path in paths)]
+        unsaved = (_saved(w, came[path]) for path, w in known.unsaved.items() if path in came)
+        writes = [*known.writes, *unsaved]
         changes = attribute(
             delta,
             tools=writes,
@@ -293,6 +302,12 @@ class Tracking:
 
 def _ran(interval: _Interval) -> None:
     interval.shell = True
+
+
+def _saved(write: Write, now: Entry | None) -> Write:
+    """Take what an editor made of an open buffer for what the tool left in it, if it is that."""
+    made = now is not None and write.after is not None and now.hash == write.after.hash
+    return replace(write, after=now) if made else write
 
 
 def _some(found: ChangeSet) -> tuple[ChangeSet, ...]:

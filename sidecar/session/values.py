@@ -108,13 +108,17 @@ Scope: TypeAlias = Literal["conversation", "files", "both"]
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What to go back to, and how. `paths` are relative to the folder; `None`: all files."""
+    """What to go back to, and how. `paths` are relative to the folder; `None`: all files.
+
+    `markers`: a merge writes what clashes with both sides between markers.
+    """
 
     scope: Scope
     checkpoint_id: str | None = None
     before_message_id: str | None = None
     on_conflict: OnConflict = "refuse"
     paths: tuple[str, ...] | None = None
+    markers: bool = False
     dry_run: bool = False
     expected_revision: int | None = None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import Json, JsonObject
+from sidecar.core.rollback import Sizes
 from sidecar.store.journal import Store
 from sidecar.workspace.restoring.outcomes import Recovered
 from sidecar.workspace.restoring.recovery import recover
@@ -36,7 +37,7 @@ class SharedSnapshots:
         self._store = store
         self._data_dir = data_dir
         self._now = now
-        self._limits = limits
+        self._limits = limits or Limits()
         self._watch = watch
         self._open: dict[str, Snapshots] = {}
         self._refused: dict[str, BadRequest] = {}
@@ -45,6 +46,12 @@ class SharedSnapshots:
         self._group: asyncio.TaskGroup | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._ended = asyncio.Event()
+
+    @property
+    def sizes(self) -> Sizes:
+        """What is stored at most, to be told."""
+        most = self._limits
+        return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
     async def run(self) -> None:
         """Store in the background what the folders held at first, until `close`."""

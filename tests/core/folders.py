@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sidecar.core.changeset import ChangeSet, Write, attribute, same, same_content
 from sidecar.core.digest import digest
-from sidecar.core.rollback import Action, OnConflict, RestorePlan, plan_redo, plan_restore
+from sidecar.core.rollback import Action, Choices, OnConflict, RestorePlan, plan_redo, plan_restore
 from sidecar.core.tree import Entry, SnapshotId, compare, name, parent
 
 FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
@@ -75,10 +75,7 @@ class Desk:
         named = {_path(path) for path in paths} or {
             c.path for c in found if not (c.new or c.old or Entry(FILE)).is_folder
         }
-        writes = [
-            Write(p, self._last.get(p), self.tree[p].hash if p in self.tree else None)
-            for p in sorted(named)
-        ]
+        writes = [Write(p, self._last.get(p), self.tree.get(p)) for p in sorted(named)]
         return self._end(writes, saved=saved, shell=shell)
 
     def by_shell(self, saved: Collection[str] = ()) -> ChangeSet:
@@ -98,16 +95,13 @@ class Desk:
         return plan_restore(
             self.sets,
             self.tree,
-            self.blobs.get,
-            on_conflict=on_conflict,
-            paths=None if paths is None else [_path(path) for path in paths],
-            dirty=[_path(path) for path in dirty],
-            markers=markers,
+            Choices(self.blobs.get, on_conflict, [_path(path) for path in dirty], markers),
+            None if paths is None else [_path(path) for path in paths],
         )
 
     def redo(self, restore: ChangeSet, on_conflict: OnConflict = "refuse") -> RestorePlan:
         since = self.sets[self.sets.index(restore) + 1 :]
-        return plan_redo(restore, since, self.tree, self.blobs.get, on_conflict=on_conflict)
+        return plan_redo(restore, since, self.tree, Choices(self.blobs.get, on_conflict))
 
     def carry_out(self, plan: RestorePlan) -> ChangeSet:
         """Do what a plan says, one thing after the other, as strictly as a file system would."""

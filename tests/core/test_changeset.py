@@ -35,13 +35,13 @@ def test_a_change_is_named_for_people() -> None:
 
 def test_what_came_between_steps_is_the_users_whatever_it_was() -> None:
     delta = compare({}, {b"a": a_file("1")})
-    write = Write(b"a", None, "b2:1")
+    write = Write(b"a", None, a_file("1"))
     assert told(delta, (write,), shell=True, between_steps=True) == [(b"a", "created", "user")]
 
 
 def test_without_a_shell_only_what_tools_wrote_is_the_agents() -> None:
     delta = compare({b"a": a_file("0")}, {b"a": a_file("1"), b"b": a_file("2")})
-    write = Write(b"a", a_file("0"), "b2:1")
+    write = Write(b"a", a_file("0"), a_file("1"))
     assert told(delta, (write,)) == [(b"a", "modified", "tool"), (b"b", "created", "user")]
 
 
@@ -57,12 +57,12 @@ def test_an_edit_of_the_user_after_a_tool_wrote_stands_beside_it() -> None:
     delta = compare({b"a": a_file("0")}, {b"a": a_file("2")})
     found = attribute(
         delta,
-        tools=[Write(b"a", a_file("0"), "b2:1")],
+        tools=[Write(b"a", a_file("0"), a_file("1"))],
         shell=True,
         saved=[b"a"],
         between_steps=False,
     )
-    left = Entry(FILE, "b2:1")
+    left = a_file("1")
     assert found == (
         PathChange(b"a", "modified", "tool", a_file("0"), left),
         PathChange(b"a", "modified", "user", left, a_file("2")),
@@ -73,7 +73,7 @@ def test_an_edit_of_the_user_before_a_tool_wrote_stands_beside_it() -> None:
     old, saved, new = a_file("0"), a_file("1"), a_file("2")
     found = attribute(
         compare({b"a": old}, {b"a": new}),
-        tools=[Write(b"a", saved, "b2:2")],
+        tools=[Write(b"a", saved, a_file("2"))],
         shell=False,
         saved=[b"a"],
         between_steps=False,
@@ -86,9 +86,9 @@ def test_an_edit_of_the_user_before_a_tool_wrote_stands_beside_it() -> None:
 
 def test_several_writes_are_one_change_unless_somebody_came_between() -> None:
     delta = compare({}, {b"a": a_file("3")})
-    one, two = Write(b"a", None, "b2:1"), Write(b"a", Entry(FILE, "b2:1"), "b2:3")
+    one, two = Write(b"a", None, a_file("1")), Write(b"a", Entry(FILE, "b2:1"), a_file("3"))
     assert told(delta, (one, two)) == [(b"a", "created", "tool")]
-    other = Write(b"a", a_file("2"), "b2:3")
+    other = Write(b"a", a_file("2"), a_file("3"))
     assert told(delta, (one, other)) == [
         (b"a", "created", "tool"),
         (b"a", "modified", "user"),
@@ -98,7 +98,7 @@ def test_several_writes_are_one_change_unless_somebody_came_between() -> None:
 
 def test_what_a_tool_wrote_and_the_shell_changed_is_all_the_agents() -> None:
     delta = compare({}, {b"a": a_file("2", 0o100755)})
-    assert told(delta, (Write(b"a", None, "b2:1"),), shell=True) == [
+    assert told(delta, (Write(b"a", None, a_file("1")),), shell=True) == [
         (b"a", "created", "tool"),
         (b"a", "modified", "shell"),
     ]
@@ -113,7 +113,7 @@ def test_a_tool_may_remove_a_file_and_the_user_make_it_anew() -> None:
 
 def test_folders_that_a_tool_made_on_its_way_are_its_own() -> None:
     after = {b"d": Entry(FOLDER), b"d/e": Entry(FOLDER), b"d/e/a": a_file("1"), b"f": Entry(FOLDER)}
-    assert told(compare({}, after), (Write(b"d/e/a", None, "b2:1"),)) == [
+    assert told(compare({}, after), (Write(b"d/e/a", None, a_file("1")),)) == [
         (b"d", "created", "tool"),
         (b"d/e", "created", "tool"),
         (b"d/e/a", "created", "tool"),
@@ -124,7 +124,7 @@ def test_folders_that_a_tool_made_on_its_way_are_its_own() -> None:
 def test_what_becomes_of_a_folder_that_a_tool_writes_to_is_not_its_doing() -> None:
     before = {b"d": Entry(FOLDER)}
     after = {b"d": Entry(0o040700), b"d/a": a_file("1")}
-    assert told(compare(before, after), (Write(b"d/a", None, "b2:1"),)) == [
+    assert told(compare(before, after), (Write(b"d/a", None, a_file("1")),)) == [
         (b"d", "mode", "user"),
         (b"d/a", "created", "tool"),
     ]
@@ -134,12 +134,12 @@ def test_what_a_tool_left_has_the_mode_that_the_file_had() -> None:
     old, new = a_file("0", 0o100755), a_file("2", 0o100755)
     (tool, user) = attribute(
         compare({b"a": old}, {b"a": new}),
-        tools=[Write(b"a", old, "b2:1")],
+        tools=[Write(b"a", old, a_file("1", 0o100755))],
         shell=False,
         saved=(),
         between_steps=False,
     )
-    assert tool.new == user.old == Entry(0o100755, "b2:1")
+    assert tool.new == user.old == a_file("1", 0o100755)
 
 
 def test_what_ignore_rules_show_or_hide_is_nobodys_change() -> None:
@@ -147,7 +147,7 @@ def test_what_ignore_rules_show_or_hide_is_nobodys_change() -> None:
     hidden, shown = Change(b"a", a_file("0"), out), Change(b"b", out, a_file("1"))
     assert told((hidden, shown), shell=True) == []
     # What a tool wrote is its change all the same.
-    assert told((shown,), (Write(b"b", a_file("0"), "b2:1"),)) == [(b"b", "modified", "tool")]
+    assert told((shown,), (Write(b"b", a_file("0"), a_file("1")),)) == [(b"b", "modified", "tool")]
 
 
 def test_a_rename_is_one_change_with_its_source() -> None:
@@ -167,7 +167,7 @@ def test_two_authors_make_no_rename_together() -> None:
 
 def test_what_was_moved_and_edited_by_another_is_told_step_by_step() -> None:
     delta = compare({b"a": a_file("1")}, {b"b": a_file("2")})
-    assert told(delta, (Write(b"b", a_file("1"), "b2:2"),)) == [
+    assert told(delta, (Write(b"b", a_file("1"), a_file("2")),)) == [
         (b"a", "deleted", "user"),
         (b"b", "created", "user"),
         (b"b", "modified", "tool"),

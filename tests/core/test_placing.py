@@ -1,6 +1,6 @@
 """Folders in a rollback: they come before what they hold, and go only when they are empty."""
 
-from sidecar.core.rollback import plan_restore
+from sidecar.core.rollback import Choices, plan_restore
 from sidecar.core.tree import Entry
 from tests.core.folders import Desk, desk, fates, reason
 
@@ -57,7 +57,9 @@ def test_ignored_files_keep_a_folder() -> None:
     d.file("d/x", "agent\n")
     d.by_tool()
     inside = {b"d": [b"d/x", b"d/__pycache__"]}
-    plan = plan_restore(d.sets, d.tree, d.blobs.get, inside=lambda folder: inside.get(folder, ()))
+    plan = plan_restore(
+        d.sets, d.tree, Choices(d.blobs.get), inside=lambda folder: inside.get(folder, ())
+    )
     assert fates(plan) == {"d": "skipped", "d/x": "restored"}
     assert reason(plan, "d").endswith("not empty: __pycache__.")
 

@@ -1,6 +1,6 @@
 """Undoing the agent's part of a file that others changed since, by a three-way merge."""
 
-from sidecar.core.rollback import plan_restore
+from sidecar.core.rollback import Choices, plan_restore
 from tests.core.folders import desk, fates, lines, reason
 
 
@@ -113,7 +113,7 @@ def test_content_that_is_not_stored_cannot_be_told_apart() -> None:
     d.file("a", lines("a", {2: "agent", 8: "user"}.get))
     d.by_user()
     stored = {name: data for name, data in d.blobs.items() if name != left}
-    plan = plan_restore(d.sets, d.tree, stored.get, on_conflict="merge")
+    plan = plan_restore(d.sets, d.tree, Choices(stored.get, "merge"))
     assert fates(plan) == {"a": "conflict"}
     assert "not all that it held is stored" in reason(plan, "a")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sidecar.core.changeset import ChangeSet
+from sidecar.core.changeset import ChangeSet, Write, attribute
 from sidecar.core.rollback import OnConflict
-from sidecar.core.tree import Entry, SnapshotId
+from sidecar.core.tree import Entry, SnapshotId, compare
 from tests.core.folders import desk, fates, lines, reason
 
 EVERY: tuple[OnConflict, ...] = ("refuse", "keep", "overwrite", "merge")
@@ -58,6 +58,25 @@ def test_only_what_the_agent_did_in_all_is_undone() -> None:
     assert fates(plan) == {"a": "skipped", "b": "skipped"}
     assert "taken back already" in reason(plan, "a")
     assert plan.nothing
+
+
+def test_what_a_tool_brought_back_within_a_step_is_known_with_its_size() -> None:
+    d = desk("a")
+    first = d.tree[b"a"]
+    second = d.file("a", "two\n")
+    d.by_tool()
+    before = dict(d.tree)
+    d.file("a", "three\n")
+    found = attribute(
+        compare(before, d.tree),
+        tools=[Write(b"a", second, first)],
+        shell=True,
+        saved=(),
+        between_steps=False,
+    )
+    d.sets.append(ChangeSet(SnapshotId(1), SnapshotId(2), found))
+    (action,) = d.plan().actions
+    assert action.entry == first
 
 
 def test_what_the_user_did_before_the_agent_stays() -> None:
@@ -255,7 +274,11 @@ def test_some_paths_only() -> None:
     assert fates(d.plan(paths=["src"])) == {"src/b": "restored", "src/deep/c": "restored"}
     assert fates(d.plan(paths=["src/b"])) == {"src/b": "restored"}
     assert fates(d.plan(paths=["a"])) == {"a": "conflict"}
+    plan = d.plan(paths=["nowhere", "src/b"])
+    assert fates(plan) == {"src/b": "restored", "nowhere": "skipped"}
+    assert reason(plan, "nowhere") == "Nothing was changed here since then."
     assert d.plan(paths=["nowhere"]).nothing
+    assert fates(d.plan(paths=[""])) == fates(d.plan())
     assert d.plan(paths=[]).fates == ()
 
 

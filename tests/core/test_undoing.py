@@ -1,6 +1,6 @@
 """What cannot be undone because content is not stored, and how that is told."""
 
-from sidecar.core.rollback import Sizes, plan_restore
+from sidecar.core.rollback import Choices, Sizes, plan_restore
 from sidecar.core.tree import Entry, Loss
 from tests.core.folders import FILE, Desk, desk, fates, reason
 
@@ -13,7 +13,7 @@ def test_what_was_too_large_to_be_stored_is_skipped_with_its_size_and_the_limit(
     d.begin()
     d.file("a", "small\n")
     d.by_tool()
-    plan = plan_restore(d.sets, d.tree, d.blobs.get, on_conflict="overwrite", limits=LIMITS)
+    plan = plan_restore(d.sets, d.tree, Choices(d.blobs.get, "overwrite", limits=LIMITS))
     assert fates(plan) == {"a": "skipped"}
     assert reason(plan, "a") == (
         "What it held before is not stored: it has 5 MiB, and at most 2 MiB of a file, "
@@ -36,7 +36,7 @@ def test_each_loss_is_told() -> None:
         d.begin()
         d.file("a", "small\n")
         d.by_tool()
-        plan = plan_restore(d.sets, d.tree, d.blobs.get, limits=LIMITS)
+        plan = plan_restore(d.sets, d.tree, Choices(d.blobs.get, limits=LIMITS))
         assert reason(plan, "a") == f"What it held before is not stored: {words}."
 
 

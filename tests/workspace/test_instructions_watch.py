@@ -128,7 +128,7 @@ async def test_a_name_that_is_no_utf_8_ends_the_events_and_nothing_else(ground: 
     ground.follow(watch)
     async with running(watch):
         await ground.until(lambda: watch.status()["mode"] == "events" and ground.seen == [()])
-        Path(os.fsdecode(os.fsencode(ground.repository) + b"/bad\xff.txt")).write_text("x")
+        (ground.repository / os.fsdecode(b"bad\xff.txt")).write_text("x")
         await ground.until(lambda: watch.status()["mode"] == "polling")
         (ground.repository / "AGENTS.md").write_text("one")
         await ground.until(lambda: ground.seen[-1] == ("one",))

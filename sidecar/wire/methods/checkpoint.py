@@ -57,8 +57,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             given(params.before_message_id),
             given(params.on_conflict) or "refuse",
             None if paths is None else tuple(paths),
-            params.dry_run is True,
-            given(params.expected_revision),
+            dry_run=params.dry_run is True,
+            expected_revision=given(params.expected_revision),
         )
         return _done(await session.rollback.restore(wish))
 

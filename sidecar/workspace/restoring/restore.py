@@ -9,6 +9,7 @@ to do after it is to remove what was set aside.
 import asyncio
 import os
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,13 @@ from sidecar.workspace.restoring.outcomes import (
 )
 from sidecar.workspace.restoring.places import Blocked, around, content_in, root_folder, stat_in
 from sidecar.workspace.restoring.recovery import Touched, claimed, clean, end, take_back
-from sidecar.workspace.restoring.staging import batches, make_stages, sync_stages, write_batch
+from sidecar.workspace.restoring.staging import (
+    EMPTY,
+    batches,
+    make_stages,
+    sync_stages,
+    write_batch,
+)
 from sidecar.workspace.snapshots.ignore import STAGING
 from sidecar.workspace.snapshots.state import join
 
@@ -136,7 +143,10 @@ async def _apply(
     checked: Sequence[Checked],
     record: Callable[[], Sequence[Change]],
 ) -> Outcome:
-    changed = {c.action.path: c.found.st_ctime_ns for c in checked if c.found is not None}
+    found = [(c.action.path, c.found) for c in checked if c.found is not None]
+    names = Counter((one.st_dev, one.st_ino) for _, one in found)
+    # Moving one name of a file changes the time of all of them.
+    changed = {p: one.st_ctime_ns for p, one in found if names[one.st_dev, one.st_ino] == 1}
     unfinished = Unfinished(number, "applying", stages, tuple(steps))
     loop = asyncio.get_running_loop()
     staged = sum(step.new is not None and step.kind == "put" for step in steps)
@@ -272,7 +282,7 @@ async def _whole(work: Awaitable[Outcome], stop: threading.Event) -> Outcome:
 
 def _needed(put: Put) -> str:
     """Give the hash of the blob that is to come to a path; empty where none is needed."""
-    if put.entry is None or put.entry.is_folder or put.entry.size == 0:
+    if put.entry is None or put.entry.is_folder or put.entry.hash == EMPTY:
         return ""
     return "" if put.action is not None and put.action.content is not None else put.entry.hash
 

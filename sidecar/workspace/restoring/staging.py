@@ -16,6 +16,8 @@ BATCH_FILES = 128
 BATCH_BYTES = 8 * 1024 * 1024
 """What is written before it is synced: many files in one go, few enough to keep open."""
 IGNORE_ALL = b"*\n"
+EMPTY = digest(b"")
+"""The content that is told without asking the store."""
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 
@@ -134,7 +136,7 @@ def _content(put: Put, contents: Mapping[str, bytes]) -> bytes:
     assert put.entry is not None
     if put.action is not None and put.action.content is not None:
         return put.action.content
-    return b"" if put.entry.size == 0 else contents[put.entry.hash]
+    return b"" if put.entry.hash == EMPTY else contents[put.entry.hash]
 
 
 def _make_folder(place: At, put: Put) -> Mark:

@@ -58,6 +58,17 @@ async def test_everything_is_as_it_was_undone_redone_and_undone(site: Site) -> N
     assert stat.S_IMODE((site.root / "mode.sh").stat().st_mode) == 0o4640
 
 
+async def test_a_file_with_several_names_goes_back_under_each_of_them(site: Site) -> None:
+    site.write("one", b"before")
+    os.link(site.root / "one", site.root / "two")
+    before = await site.remember()
+    (site.root / "one").write_bytes(b"after")
+    after = await site.remember()
+    assert after[b"two"] == after[b"one"]
+    assert await site.go(after, before) == Restored()
+    assert site.tree() == before
+
+
 async def test_what_no_action_names_is_not_touched(site: Site) -> None:
     before, after = await upheaval(site)
     held = (site.root / "same.txt").stat()

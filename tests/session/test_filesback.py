@@ -1,0 +1,73 @@
+"""The files' part of going back: which paths are meant, what becomes of each, and why."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sidecar.core.errors import NothingToDo
+from sidecar.core.parts import Json
+from sidecar.session.listing import diff_checkpoints, list_checkpoints
+from sidecar.session.session import Session
+from sidecar.session.values import Wish
+from tests.fakes.scripted_model import calls, says
+from tests.session.conftest import Desk, World
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    world.follows = True
+    return world
+
+
+def write(path: str, content: str) -> tuple[str, str, Json]:
+    return ("w", "write_file", {"path": path, "content": content})
+
+
+def shell(command: str) -> tuple[str, str, Json]:
+    return ("s", "shell", {"command": command})
+
+
+async def work(desk: Desk, session: Session, *steps: Any) -> Wish:
+    """Take a turn; gives the wish to go back before it, in files."""
+    desk.script(*steps, says("done"))
+    ended = await desk.ask(session, "go")
+    return Wish("files", before_message_id=ended.message_id)
+
+
+def names(folder: Path) -> set[str]:
+    return set(os.listdir(folder))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+async def test_paths_are_taken_as_they_are_shown_and_each_has_its_fate(desk: Desk) -> None:
+    session = await desk.open()
+    wish = await work(
+        desk, session, calls(shell(r"echo 1 > $(printf 'b\377.txt'); echo 2 > c.txt"))
+    )
+    start, made = (await list_checkpoints(session.state, session.differences)).checkpoints
+    assert [f["path"] for f in made.files] == ["b\\xff.txt", "c.txt"]
+    (found,) = await diff_checkpoints(
+        session.state, session.differences, start.checkpoint.id, None, "b\\xff.txt"
+    )
+    assert str(found["diff"]).endswith("+1\n")
+    done = await session.rollback.restore(replace(wish, paths=("./b\\xff.txt", "typo.txt")))
+    assert [(f.path, f.fate) for f in done.fates] == [
+        (b"b\xff.txt", "restored"),
+        (b"typo.txt", "skipped"),
+    ]
+    assert names(desk.workspace) == {"notes.txt", "c.txt"}
+    with pytest.raises(NothingToDo, match=r"typo.txt: Nothing was changed"):
+        await session.rollback.restore(replace(wish, paths=("typo.txt",)))
+    await session.rollback.restore(replace(wish, paths=(".",)))
+    assert names(desk.workspace) == {"notes.txt"}
+
+
+async def test_what_is_too_large_is_told_with_the_limit(desk: Desk) -> None:
+    session = await desk.open()
+    wish = await work(desk, session, calls(shell("head -c 3000000 /dev/zero > huge")))
+    with pytest.raises(NothingToDo, match=r"huge: .* 2\.9 MiB, and at most 2 MiB of a file"):
+        await session.rollback.restore(wish)
