@@ -68,7 +68,7 @@ class Decision:
 class Verdict:
     """What is to be done, if anything, and for each rung before that why it was refused.
 
-    `standing` is where the session stands, unless nothing is to be done by itself.
+    `standing` is where the session stands, unless nothing is due.
     """
 
     decision: Decision | None = None
@@ -104,7 +104,7 @@ def decide(state: State, planner: Planner, scene: Scene, tell: Tell | None = Non
     standing = planner.standing(state, scene)
     cause = _due(policy, standing, scene)
     if cause is None:
-        return Verdict(standing=standing)
+        return Verdict()
     situation = planner.situation(state, scene, standing)
     rungs: list[Rung] = [lambda situation: policy.plan(situation, cause)]
     if cause == "budget":

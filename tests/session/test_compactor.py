@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import Cancelled, ModelFailed, SidecarError
+from sidecar.core.parts import StepFinishPart
 from sidecar.core.prompt import flat
 from sidecar.session.events import EpochChanged, Notice, Progressed
 from sidecar.store.values import Record
@@ -240,6 +241,19 @@ async def test_what_cannot_be_made_smaller_is_said_once(desk: Desk) -> None:
     told = [e for e in desk.of(Notice) if "cannot be made smaller" in e.text]
     assert len(told) == 1
     assert len(desk.model.summaries) <= len(rewrites(worker))
+
+
+async def test_close_to_the_limit_nothing_is_in_vain_before_it_is_tried(desk: Desk) -> None:
+    """The default policy rewrites at the limit here; steps that end just before it are no rung."""
+    worker = await desk.worker(policy="economic", system="Work. " * 8_000, **SMALL)
+    limit = 44_000
+    while not rewrites(worker):
+        await worker.turns(1, 16)
+    parts = (part for message in desk.messages(worker.session) for part in message.parts)
+    sizes = [part.usage.prompt for part in parts if isinstance(part, StepFinishPart)]
+    assert [size for size in sizes if 0.95 * limit <= size <= limit]
+    assert max(sizes) <= limit
+    assert not [e for e in desk.of(Notice) if "cannot be made smaller" in e.text]
 
 
 async def test_a_turn_stops_after_a_rewrite_where_that_is_wanted(desk: Desk) -> None:
