@@ -7,6 +7,7 @@ are counted apart, because kept lines are chosen with this measure's own notion 
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sidecar.core.names import names_in
 from sidecar.core.outcome import error_line, one_line
@@ -18,6 +19,20 @@ PROSE_LEAST = 40
 """Characters of an assistant's text that is more than a remark."""
 QUOTED = 60
 """Characters of a call and of its error line that must be found again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """What one prompt shows: names in `whole` parts, others in `view`, others one recall away.
+
+    `text` is all that is shown but notes, `notes` what ledgers and summaries say.
+    """
+
+    whole: frozenset[str]
+    view: frozenset[str]
+    reach: frozenset[str]
+    text: str
+    notes: str
 
 
 class Memory:
@@ -75,14 +90,27 @@ class Memory:
                 view |= unit.call_names | names_in(text)
                 reach |= unit.names
             shown += (text, unit.call)
-        self._text = "\0".join(shown)
-        self._notes = "\0".join(notes)
+        self.stand(
+            Glimpse(
+                frozenset(whole),
+                frozenset(view),
+                frozenset(reach),
+                "\0".join(shown),
+                "\0".join(notes),
+            ),
+            covered=covered,
+        )
+
+    def stand(self, now: Glimpse, *, covered: bool) -> None:
+        """Take stock of what is shown, as `rewrite` does, of a prompt that was taken apart."""
+        whole, view, reach = now.whole, now.view, now.reach
+        self._text, self._notes = now.text, now.notes
         self._lost_whole = self._seen - whole
         self._lost_view = self._lost_whole - view
         self._lost_ledger = set(self._lost_view)
         if covered:
             self._covered = set(self._seen)
-        elif not notes:
+        elif not now.notes:
             self._covered = set()
         self._lost_reach = self._lost_view - reach - self._covered
 
@@ -147,8 +175,14 @@ def _first_words(text: str) -> str:
 
 
 def _failure_kept(unit: Unit, item: Item | None, notes: str) -> bool:
-    """Whether both the call and its error line can be read: in place, or in a note."""
+    if item is not None and item.shown is None:
+        return True
+    return failure_kept(unit, None if item is None else shown_text(item), notes)
+
+
+def failure_kept(unit: Unit, shown: str | None, notes: str) -> bool:
+    """Whether both the call and its error line can be read: in place, as `shown`, or in a note."""
     line = error_line(unit.text)[:QUOTED]
-    if item is not None and (item.shown is None or line in one_line(shown_text(item), 10**9)):
+    if shown is not None and line in one_line(shown, 10**9):
         return True
     return unit.argument[:QUOTED] in notes and line in notes
