@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from math import fsum
+from typing import NamedTuple
 
 from sidecar.core.parts import PartId
 from sidecar.core.units import Item
@@ -42,10 +43,14 @@ def choose(
     least = density / CHARS_PER_TOKEN
     heap: list[tuple[float, int, _Option]] = []
     for index, item in enumerate(candidates):
-        entire = _entire(item, worth, known, whole, prose)
+        gained = _gained(item, known)
+        values = [*map(worth.get, gained, NOTHING)]
+        if not any(values):
+            continue
+        entire = _entire(item, gained, fsum(values), whole, prose)
         if entire is not None and entire.density >= density:
             heap.append((-entire.density, 2 * index, entire))
-        lifted = _lines(item, worth, known, least)
+        lifted = _lines(item, worth, known, least, most=max(values))
         if lifted is not None and lifted.density >= density:
             heap.append((-lifted.density, 2 * index + 1, lifted))
     heapify(heap)
@@ -58,11 +63,12 @@ def choose(
         if part_id in taken or part_id in lines or option.tokens > room:
             continue
         if not option.gained.isdisjoint(known):
-            again = (
-                _entire(item, worth, known, whole, prose)
-                if option.lifted is None
-                else _lines(item, worth, known, least, option.lifted.numbers)
-            )
+            if option.lifted is None:
+                gained = _gained(item, known)
+                value = fsum(map(worth.get, gained, NOTHING))
+                again = _entire(item, gained, value, whole, prose)
+            else:
+                again = _lines(item, worth, known, least, option.lifted.numbers)
             if again is not None and again.density >= density:
                 heappush(heap, (-again.density, rank, again))
             continue
@@ -76,8 +82,7 @@ def choose(
     return Choice(frozenset(taken), lines, frozenset(known))
 
 
-@dataclass(frozen=True, slots=True)
-class _Option:
+class _Option(NamedTuple):
     """A way to keep a text: whole, or `lifted` lines of it. `gained` makes up its density."""
 
     item: Item
@@ -87,16 +92,20 @@ class _Option:
     lifted: Lifted | None = None
 
 
+def _gained(item: Item, covered: set[str]) -> frozenset[str]:
+    """Give the names of a text that nothing kept so far holds."""
+    names = item.unit.names
+    return names if names.isdisjoint(covered) else names - covered
+
+
 def _entire(
-    item: Item, worth: Mapping[str, float], covered: set[str], most: int, prose: float
+    item: Item, gained: frozenset[str], value: float, most: int, prose: float
 ) -> _Option | None:
-    if item.tokens_whole > most:
+    if item.tokens_whole > most or not value:
         return None
-    gained = item.unit.names - covered
     weight = prose if item.unit.kind == "prose" else 1.0
-    value = weight * fsum(map(worth.get, gained, NOTHING))
     tokens = max(1, item.tokens_whole)
-    return _Option(item, tokens, value / tokens, gained) if value > 0 else None
+    return _Option(item, tokens, weight * value / tokens, gained)
 
 
 def _lines(
@@ -105,10 +114,9 @@ def _lines(
     covered: set[str],
     least: float,
     among: Sequence[int] | None = None,
+    most: float = 1.0,
 ) -> _Option | None:
-    if item.unit.names <= covered:
-        return None
-    lifted = lift(item.unit.text, worth, covered, least, among)
+    lifted = lift(item.unit.text, worth, covered, least, among, most)
     if lifted is None:
         return None
     tokens = _size(item, lifted)

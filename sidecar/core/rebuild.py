@@ -16,7 +16,7 @@ from sidecar.core.note import Room, unlike_an_id, write_note
 from sidecar.core.parts import PartId
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, tokens_of
 from sidecar.core.units import Item, Unit
-from sidecar.core.value import CHARS_PER_TOKEN, chance, lines_of
+from sidecar.core.value import CHARS_PER_TOKEN, chances, lines_of
 from sidecar.core.view import Cause, Dropped, Placeholder, Shown, Truncated
 
 NOTES = ("ledger", "excerpt")
@@ -78,12 +78,12 @@ def rebuild(
     gone = [item.unit for item in sorting.candidates if item.unit.part_id not in choice.whole]
     if not changes:
         return None
+    # How long a name of each chance may be, to be worth being listed.
+    longest = {p: (p / keeping.listed - 1) * CHARS_PER_TOKEN for p in set(worth.values())}
     missing = [
         name
         for name, p in worth.items()
-        if name not in choice.covered
-        and name not in told
-        and p / (len(name) / CHARS_PER_TOKEN + 1) >= keeping.listed
+        if len(name) <= longest[p] and name not in choice.covered and name not in told
     ]
     missing.sort(key=lambda name: (-worth[name] / (len(name) + 6), name))
     retired = tuple(item.unit.part_id for item in old)
@@ -261,9 +261,8 @@ def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
 
 
 def _worth(situation: Situation, candidates: Sequence[Item], covered: set[str]) -> dict[str, float]:
-    known, step = situation.names.known, situation.step
     names = frozenset[str]().union(*[item.unit.names for item in candidates]) - covered
-    return {name: chance(known[name], step) for name in names}
+    return chances(names, situation.names.known, situation.step)
 
 
 def _changes(candidates: Sequence[Item], choice: Choice) -> list[Change]:

@@ -4,11 +4,12 @@ Fitted on recorded sessions; ARCHITECTURE.md says how.
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from math import fsum
+from typing import NamedTuple
 
 from sidecar.core.names import Name, Source, names_in
 
@@ -44,6 +45,15 @@ CHANCE: dict[Source, tuple[tuple[float, ...], ...]] = {
 }
 """The chance that an identifier is used again after it has been out of sight for a while, by who
 brought it, how often it was used, and how long ago."""
+_OLDEST, _MOST_USES = AGES[-1] + 1, USES[-1] + 1
+_BY_AGE = {
+    source: tuple(
+        tuple(rows[bisect_left(USES, uses)][bisect_left(AGES, ago)] for ago in range(_OLDEST + 1))
+        for uses in range(_MOST_USES + 1)
+    )
+    for source, rows in CHANCE.items()
+}
+"""`CHANCE` for every number of uses and every age: a plan asks for tens of thousands."""
 CHARS_PER_TOKEN = 2.9
 """For choosing only; what is kept is counted by the tokenizer."""
 LINE_END = 3
@@ -52,10 +62,16 @@ LONGEST = 240
 """Characters of a line that an excerpt may hold."""
 
 
-def chance(name: Name, step: int) -> float:
-    """Give the chance that the agent uses this identifier again."""
-    ago = step - (name.used if name.uses else name.seen)
-    return CHANCE[name.source][bisect_left(USES, name.uses)][bisect_left(AGES, ago)]
+def chances(names: Iterable[str], known: Mapping[str, Name], step: int) -> dict[str, float]:
+    """Give the chance of each identifier that the agent uses it again."""
+    found = {}
+    for text in names:
+        name = known[text]
+        uses = name.uses
+        ago = step - (name.used if uses else name.seen)
+        row = _BY_AGE[name.source][uses if uses < _MOST_USES else _MOST_USES]
+        found[text] = row[(ago if ago < _OLDEST else _OLDEST) if ago > 0 else 0]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +100,7 @@ def lines_of(text: str) -> Lines:
     return Lines(tuple(texts), tuple(names), sizes)
 
 
-@dataclass(frozen=True, slots=True)
-class Lifted:
+class Lifted(NamedTuple):
     """Lines chosen from a text: which, all names on them, characters, and worth.
 
     `gained` are the names that make up the worth: as long as none of them is covered, it stands.
@@ -104,22 +119,30 @@ def lift(
     covered: Set[str],
     least: float,
     among: Sequence[int] | None = None,
+    most: float = 1.0,
 ) -> Lifted | None:
     """Choose the lines whose uncovered names are worth at least `least` a character.
 
     `among` are lines that were chosen when less was covered: no other can have become worth it.
+    No name of the text is worth more than `most`; most lines need not be weighed to see that
+    they fall short.
     """
     lines = lines_of(text)
-    sizes, get = lines.sizes, worth.get
+    held, sizes, get = lines.names, lines.sizes, worth.get
     scored: list[tuple[float, int, float, frozenset[str]]] = []
     for number in range(len(sizes)) if among is None else among:
-        new = lines.names[number] - covered
-        if new:
-            value = fsum(map(get, new, NOTHING))
-            if value >= least * sizes[number]:
-                scored.append((-value / sizes[number], number, value, new))
+        new = held[number]
+        if len(new) * most < least * sizes[number]:
+            continue
+        if not new.isdisjoint(covered):
+            new -= covered
+        if (value := fsum(map(get, new, NOTHING))) and value >= least * sizes[number]:
+            scored.append((-value / sizes[number], number, value, new))
     if not scored:
         return None
+    if len(scored) == 1:
+        [(_, number, value, new)] = scored
+        return Lifted((number,), held[number], sizes[number], value, new)
     # Line numbers are all different, so that sorting never compares further.
     scored.sort()
     chosen: list[int] = []
@@ -135,7 +158,7 @@ def lift(
             gained |= fresh
             total += value
             size += sizes[number]
-    names = frozenset[str]().union(*[lines.names[number] for number in chosen])
+    names = frozenset[str]().union(*[held[number] for number in chosen])
     return Lifted(tuple(sorted(chosen)), names, size, total, frozenset(gained))
 
 

@@ -7,11 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.names import Name, NameIndex, Source
-from sidecar.core.value import AGES, CHANCE, LONGEST, USES, chance, lift, lines_of
+from sidecar.core.value import AGES, CHANCE, LONGEST, USES, chances, lift, lines_of
 
 SOURCES: list[Source] = ["result", "call", "prose", "typed"]
 END = 3
 """Characters that a kept line costs beside its text."""
+
+
+def chance(name: Name, step: int) -> float:
+    return chances(["name"], {"name": name}, step)["name"]
 
 
 def test_the_table_has_a_row_for_each_use_and_a_column_for_each_age() -> None:
@@ -31,7 +35,7 @@ def test_rows_are_for_0_1_2_to_3_and_more_uses(source: Source, uses: int, row: i
 
 @pytest.mark.parametrize(
     ("ago", "column"),
-    [(0, 0), (3, 0), (4, 1), (8, 1), (9, 2), (16, 3), (30, 3), (31, 4), (61, 5), (121, 6)],
+    [(-1, 0), (0, 0), (3, 0), (4, 1), (8, 1), (9, 2), (16, 3), (30, 3), (31, 4), (61, 5), (121, 6)],
 )
 def test_columns_are_for_requests_since_the_last_use(ago: int, column: int) -> None:
     assert chance(Name(0, 199, "call", 50, 1), 50 + ago) == CHANCE["call"][1][column]
@@ -120,6 +124,7 @@ def test_every_lifted_line_adds_what_it_must(
 ) -> None:
     text = "\n".join(" ".join(line) for line in words)
     found = lift(text, worth, covered, least)
+    assert lift(text, worth, covered, least, most=max(worth.values(), default=0.0)) == found
     lines = lines_of(text)
     values = [
         (fsum(worth.get(n, 0.0) for n in held - covered), len(line) + END)

@@ -1,7 +1,12 @@
-"""Recorded sessions played through the real daemon, against an API that simulates the cache."""
+"""Recorded sessions played through the real daemon, against an API that simulates the cache.
+
+`SIDECAR_RECORDED=all` plays every recording to its end, which takes an hour; else it is the
+beginnings of six.
+"""
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -20,7 +25,9 @@ from tests.fakes.validation import first_difference
 Start = Callable[..., PlainClient]
 WINDOW = 48_000
 """Small enough that sessions of a few hundred kilobytes are rewritten several times."""
-TURNS = 12
+ALL = os.environ.get("SIDECAR_RECORDED") == "all"
+CHOSEN = catalogue(core=False) if ALL else catalogue(core=True)[:6]
+TURNS = 10_000 if ALL else 12
 
 pytestmark = pytest.mark.skipif(
     not RECORDED.is_dir(), reason="recorded sessions are not beside this checkout"
@@ -139,7 +146,7 @@ def bare(body: Any) -> Any:
     return [bare(v) for v in body] if isinstance(body, list) else body
 
 
-@pytest.mark.parametrize("path", catalogue(core=True)[:6] or [RECORDED], ids=lambda p: p.name[:36])
+@pytest.mark.parametrize("path", CHOSEN or [RECORDED], ids=lambda p: p.name[:36])
 def test_every_prompt_extends_the_last_unless_a_rewrite_says_why(
     start: Start, tmp_path: Path, path: Path
 ) -> None:
