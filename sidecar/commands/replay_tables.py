@@ -1,6 +1,7 @@
 """The tables that `sidecar replay` prints."""
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from rich.box import SIMPLE
 from rich.console import Console, JustifyMethod
@@ -15,6 +16,8 @@ MOST_ROWS = 40
 MOST_DAMAGED = 10
 NARROW = 118
 """Characters of a terminal below which the columns of lesser weight are left out."""
+WIDE = 138
+"""Characters of a terminal that takes all columns."""
 WHY: Mapping[str, str] = {
     "budget": "full",
     "cold": "cache cold",
@@ -25,7 +28,8 @@ WHY: Mapping[str, str] = {
 LEGEND = (
     "ratio: of opencode's cost. in view: of the names that were needed again 15 or more requests "
     "after they were last seen, the share that still stood in view; +ledger: there or in a note. "
-    "failed: failed approaches kept. rw/100: rewrites per 100 requests.\n"
+    "failed: failed approaches kept. rw/100: rewrites per 100 requests. runway: requests between "
+    "rewrites, and smaller: how many times smaller each made what it changed (medians).\n"
 )
 
 
@@ -90,7 +94,10 @@ def show_comparison(console: Console, sessions: Sequence[Session], settings: Set
 
 def _columns(console: Console) -> tuple[str, ...]:
     main = ("cost $", "ratio", "in view", "+ledger", "failed", "rw/100")
-    return main if console.width < NARROW else (*main, "reach", "whole", "prose", "peak", "read")
+    if console.width < NARROW:
+        return main
+    more = (*main, "reach", "whole", "prose", "peak", "read")
+    return more if console.width < WIDE else (*more, "runway", "smaller")
 
 
 def _policy_row(one: Tally, reference: float | None) -> list[str]:
@@ -108,6 +115,8 @@ def _policy_row(one: Tally, reference: float | None) -> list[str]:
         f"{share(one.prose_kept, one.prose):.2f}",
         f"{one.peak // 1000}k{over}",
         f"{share(one.read, one.prompt):.1%}",
+        f"{median(one.runways):.0f}" if one.runways else "-",
+        f"{median(one.compressed):.1f}" if one.compressed else "-",
     ]
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
@@ -35,7 +36,11 @@ class Settings:
 
 @dataclass(slots=True)
 class Tally:
-    """What one policy came to, over one session or many. Costs in USD, sizes in tokens."""
+    """What one policy came to, over one session or many. Costs in USD, sizes in tokens.
+
+    `runways` are the requests from each rewrite back to the one before it, or to the beginning,
+    `compressed` how many times smaller each made what it changed.
+    """
 
     policy: str
     cost: float = 0.0
@@ -57,12 +62,16 @@ class Tally:
     failures_kept: int = 0
     prose: int = 0
     prose_kept: int = 0
+    runways: list[int] = field(default_factory=list)
+    compressed: list[float] = field(default_factory=list)
 
     def add(self, other: "Tally") -> None:
         """Take another tally of the same policy in."""
         self.peak = max(self.peak, other.peak)
         self.causes.update(other.causes)
         self.breaks.update(other.breaks)
+        self.runways += other.runways
+        self.compressed += other.compressed
         for name in _SUMMED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -163,7 +172,14 @@ def tally(run: Run) -> Tally:
         memory.failures_kept,
         memory.prose,
         memory.prose_kept,
+        _runways(run),
+        [rewrite.compression for rewrite in run.rewrites],
     )
+
+
+def _runways(run: Run) -> list[int]:
+    steps = [run.sent[0].step, *(rewrite.step for rewrite in run.rewrites)]
+    return [after - before for before, after in pairwise(steps)]
 
 
 def _breaks(run: Run) -> Counter[str]:

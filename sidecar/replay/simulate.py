@@ -36,7 +36,10 @@ ATTEMPTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A rewrite: before which request, why, tokens before and after, and USD for a summary."""
+    """A rewrite: before which request, why, tokens before and after, and USD for a summary.
+
+    `gone` are the tokens of all that it changed, `come` what it left of that, notes included.
+    """
 
     step: int
     cause: str
@@ -44,6 +47,13 @@ class Rewritten:
     before: int
     after: int
     cost: float
+    gone: int = 0
+    come: int = 0
+
+    @property
+    def compression(self) -> float:
+        """How many times smaller it made what it changed."""
+        return self.gone / max(1, self.come)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +287,8 @@ class _Simulation:
                 kept.append(shown)
         price = self._summarise(plan, standing)
         before = self._sizes[-1]
+        touched = retired | changes.keys()
+        gone = sum(i.tokens for i in self.items[plan.first :] if i.unit.part_id in touched)
         first_time = plan.first >= self._before and plan.summary is None
         self.items, self._run = [], None
         del self._hashes[1:], self._sizes[1:], self._places[1:]
@@ -288,7 +300,8 @@ class _Simulation:
         self._base, self._rent, self._since, self._extends = self._sizes[-1], 0, 0, 0
         self._anchored = self._end_of_rebuilt(request.step)
         after = self._sizes[-1]
-        self.rewrites.append(Rewritten(request.step, plan.cause, plan.reason, before, after, price))
+        done = (request.step, plan.cause, plan.reason, before, after, price)
+        self.rewrites.append(Rewritten(*done, gone, gone - (before - after)))
 
     def _note(self, request: Request, kind: Kind, text: str, tokens: int) -> Item:
         made = "summary" if text and summary_in(text) is not None else kind

@@ -1,10 +1,14 @@
 """A replay's results as plain JSON; costs in USD and shares as numbers."""
 
 from collections.abc import Sequence
+from statistics import median
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.replay.compare import Session, Settings, Tally, totals
 from sidecar.replay.validate import Validity, validity
+
+LEAST_COMPRESSION = 3.0
+"""A rewrite that makes what it changes fewer times smaller is counted apart."""
 
 
 def as_json(sessions: Sequence[Session], settings: Settings, prices: str) -> JsonObject:
@@ -40,6 +44,8 @@ def policy_json(one: Tally) -> JsonObject:
         "rewrites": one.rewrites,
         "rewritesPer100": round(100 * one.rewrites / max(1, one.requests), 3),
         "requests": one.requests,
+        "runway": median(one.runways) if one.runways else None,
+        "compression": _compression(one),
         "summaries": one.summaries,
         "peak": one.peak,
         "overWindow": one.over,
@@ -47,6 +53,17 @@ def policy_json(one: Tally) -> JsonObject:
         "tokensPerRequest": one.prompt // max(1, one.requests),
         "causes": dict(one.causes),
         "breaks": dict(one.breaks),
+    }
+
+
+def _compression(one: Tally) -> JsonObject | None:
+    """Say how many times smaller rewrites made what they changed."""
+    if not one.compressed:
+        return None
+    return {
+        "median": round(median(one.compressed), 3),
+        "least": round(min(one.compressed), 3),
+        "belowThree": sum(times < LEAST_COMPRESSION for times in one.compressed),
     }
 
 

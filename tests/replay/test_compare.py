@@ -91,6 +91,7 @@ def test_one_run_is_added_up() -> None:
     assert found.prompt == sum(sent.prompt for sent in run.sent)
     assert found.read == sum(sent.read for sent in run.sent)
     assert found.causes == Counter({"budget": 2})
+    assert (found.runways, found.compressed) == ([2, 2], [10.0, 2.0])
 
 
 def test_breaks_of_the_cache_are_put_down_to_what_caused_them() -> None:
@@ -118,6 +119,9 @@ def test_tallies_of_sessions_add_up_and_the_peak_is_the_highest() -> None:
     both.add(Tally("manual", causes=Counter({"pays": 1}), breaks=Counter({"lookback": 1})))
     assert both.causes == {"pays": 3}
     assert both.breaks == {"expired": 3, "lookback": 1}
+    both.add(Tally("manual", runways=[4], compressed=[2.5]))
+    both.add(Tally("manual", runways=[8, 9], compressed=[7.0, 4.0]))
+    assert (both.runways, both.compressed) == ([4, 8, 9], [2.5, 7.0, 4.0])
 
 
 def test_totals_keep_the_order_of_the_policies(tmp_path: Path) -> None:
@@ -137,6 +141,14 @@ def test_the_summary_is_plain_json_with_shares(tmp_path: Path) -> None:
         "reachable": 1.0,
         "wholeParts": 0.0,
     }
+
+
+def test_the_summary_says_how_far_rewrites_lie_apart_and_how_much_smaller_they_make_it() -> None:
+    made = policy_json(Tally("p", runways=[4, 8, 9], compressed=[2.5, 7.0, 4.0, 5.0]))
+    assert made["runway"] == 8
+    assert made["compression"] == {"median": 4.5, "least": 2.5, "belowThree": 1}
+    never = policy_json(Tally("p"))
+    assert (never["runway"], never["compression"]) == (None, None)
 
 
 def test_of_nothing_all_was_kept() -> None:
