@@ -107,6 +107,11 @@ class View:
             self._reported = {}
             self._bound = since
         self.static = static
+        self._seen = {
+            message_id: seen
+            for message_id, seen in self._seen.items()
+            if seen.model == self._reader(seen.message)
+        }
         raw: dict[Region, int] = {"tools": sum(count_tool(t, self._count) for t in static.tools)}
         for block in static.system:
             raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
@@ -350,11 +355,11 @@ class View:
 
     def _current(self, messages: Iterable[Message]) -> list[Seen]:
         current: list[Seen] = []
+        known = self._seen
         for message in messages:
-            seen = self._seen.get(message.id)
-            if seen is None or self._stale(message):
-                seen = self._look(message)
-                self._seen[message.id] = seen
+            seen = known.get(message.id)
+            if seen is None or seen.message is not message:
+                seen = known[message.id] = self._look(message)
             current.append(seen)
         return current
 
@@ -364,7 +369,7 @@ class View:
 
     def _stale(self, message: Message) -> bool:
         seen = self._seen.get(message.id)
-        return seen is None or seen.message is not message or seen.model != self._reader(message)
+        return seen is None or seen.message is not message
 
     def _look(self, message: Message) -> Seen:
         return look(message, self.shown.shown, self._reader(message), self._count)
