@@ -78,10 +78,15 @@ FAILURE = session.TurnError(
 MOVED = history.FileChange(
     path="src/a b.py",
     change="renamed",
-    author="agent",
+    author="tool",
     additions=1,
     deletions=1,
+    size=1_204,
+    size_before=1_203,
     renamed_from="src/a.py",
+)
+NOTED = history.FileChange(
+    path="n", change="created", author="user", additions=2, deletions=0, size=9, size_before=0
 )
 RESTORED = history.RestoredFiles(
     restored=[history.RestoredFile(path="src/a b.py", reason="Removed: the agent had made it.")],
@@ -198,6 +203,7 @@ PARAMS: dict[str, msgspec.Struct] = {
         scope="both",
         before_message_id="msg_05",
         on_conflict="merge",
+        markers=True,
         paths=["src/a b.py"],
         dry_run=True,
         expected_revision=12,
@@ -335,11 +341,7 @@ RESULTS: dict[str, msgspec.Struct] = {
                 message_id="msg_05",
                 at="2026-01-05T10:00:00Z",
                 title="Move the parser",
-                files=[
-                    history.FileChange(
-                        path="notes.md", change="modified", author="user", additions=2, deletions=0
-                    )
-                ],
+                files=[NOTED],
             ),
             history.Checkpoint(
                 checkpoint_id="cp_msg_06",
@@ -359,7 +361,7 @@ RESULTS: dict[str, msgspec.Struct] = {
             history.FileDiff(
                 path="src/a b.py",
                 change="renamed",
-                author="agent",
+                author="tool",
                 diff="--- a/src/a.py\n+++ b/src/a b.py\n@@ -1 +1 @@\n-é = 1\n+é = 2\n",
                 additions=1,
                 deletions=1,

@@ -174,6 +174,9 @@ def _going_back(app: "typer.Typer") -> None:
             Literal["refuse", "keep", "overwrite", "merge"],
             typer.Option(help="What becomes of files that were changed since."),
         ] = "refuse",
+        markers: Annotated[
+            bool, typer.Option("--markers", help="With merge: write clashes between markers.")
+        ] = False,
         path: Annotated[list[str] | None, typer.Option(help=path_help)] = None,
         yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
         dry_run: Annotated[
@@ -191,4 +194,5 @@ def _going_back(app: "typer.Typer") -> None:
         from sidecar.commands.checkpoints import restore as go_back
 
         target = Target(checkpoint, before, last, redo)
-        sys.exit(go_back(session, target, How(scope, on_conflict, tuple(path or ()), yes, dry_run)))
+        how = How(scope, on_conflict, tuple(path or ()), markers, yes, dry_run)
+        sys.exit(go_back(session, target, how))

@@ -17,7 +17,7 @@ FactKind = Annotated[
     ),
 ]
 Speaker = Annotated[str, msgspec.Meta(examples=["user", "model", "tool"])]
-Author = Annotated[str, msgspec.Meta(examples=["agent", "user"])]
+Author = Annotated[str, msgspec.Meta(examples=["tool", "shell", "user", "restore"])]
 
 
 class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
@@ -87,13 +87,19 @@ class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FileChange(msgspec.Struct, rename="camel", kw_only=True):
-    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path."""
+    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
+
+    `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), or a
+    `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file.
+    """
 
     path: str
     change: FileChangeKind
     author: Author
     additions: int
     deletions: int
+    size: int
+    size_before: int
     renamed_from: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
 
 
@@ -169,7 +175,8 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
     """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
 
-    `paths` are files or folders, relative to `cwd`. While a turn runs it is refused.
+    `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes what clashes
+    with both sides between conflict markers. While a turn runs it is refused.
     """
 
     session_id: str
@@ -177,6 +184,7 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
     before_message_id: str | msgspec.UnsetType = msgspec.UNSET
     on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
+    markers: bool | msgspec.UnsetType = msgspec.UNSET
     paths: list[str] | msgspec.UnsetType = msgspec.UNSET
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET
@@ -219,12 +227,14 @@ class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
 class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
     """Undo a restore by its `undoCheckpointId`; without one, the newest that stands.
 
-    Its scope is the restore's own. `onConflict` is `refuse` when absent.
+    Its scope is the restore's own. `onConflict` is `refuse` when absent; `markers` is as for a
+    restore.
     """
 
     session_id: str
     checkpoint_id: str | msgspec.UnsetType = msgspec.UNSET
     on_conflict: OnConflict | msgspec.UnsetType = msgspec.UNSET
+    markers: bool | msgspec.UnsetType = msgspec.UNSET
     dry_run: bool | msgspec.UnsetType = msgspec.UNSET
     expected_revision: int | msgspec.UnsetType = msgspec.UNSET
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from rich import filesize
 from rich.table import Table
 from rich.text import Text
 from sidecar_client.messages import (
@@ -16,7 +17,8 @@ from sidecar_client.messages import (
 )
 
 LETTERS = {"created": "A", "modified": "M", "deleted": "D", "renamed": "R", "mode": "mode"}
-AUTHORS = {"agent": "magenta", "tool": "magenta", "shell": "yellow", "user": "green"}
+AUTHORS = {"tool": "magenta", "shell": "yellow", "user": "green", "restore": "cyan"}
+WHO = {"tool": "agent's tool", "shell": "agent's shell"}
 WHAT = 32
 """Columns of a turn's first words."""
 MOST_FILES = 8
@@ -45,6 +47,7 @@ def timeline(listed: CheckpointListResult) -> Table:
     table.add_column("when", no_wrap=True)
     table.add_column("turn", justify="right", no_wrap=True)
     table.add_column("what", no_wrap=True, overflow="ellipsis", max_width=WHAT)
+    table.add_column("size", justify="right", no_wrap=True)
     table.add_column("files", overflow="fold")
     numbers = turns_of(listed.checkpoints)
     begun: set[str] = set()
@@ -59,6 +62,7 @@ def timeline(listed: CheckpointListResult) -> Table:
             f"{_when(one):%H:%M:%S}" if len(days) == 1 else f"{_when(one):%Y-%m-%d %H:%M}",
             str(numbers[one.turn_id]) if opens else "",
             Text(visible(one.title), style="bold" if opens and not style else ""),
+            _bytes(one.files),
             _files(one.files),
             style=style,
         )
@@ -70,7 +74,7 @@ def below(listed: CheckpointListResult) -> Iterator[Text]:
     legend = Text("author: ", style="dim")
     authors = dict.fromkeys(f.author for one in listed.checkpoints for f in one.files)
     for author in authors:
-        legend.append(f"{author}  ", style=AUTHORS.get(author, "blue"))
+        legend.append(f"{WHO.get(author, author)}  ", style=AUTHORS.get(author, "blue"))
     if any(one.left is True for one in listed.checkpoints):
         legend.append("dim: left, and can be gone back to")
     if authors:
@@ -86,7 +90,7 @@ def below(listed: CheckpointListResult) -> Iterator[Text]:
 def heading(file: FileDiff) -> Text:
     """Name a changed file above its diff."""
     drawn = _file(file)
-    drawn.append(f"  {file.author}", style=AUTHORS.get(file.author, "blue"))
+    drawn.append(f"  {WHO.get(file.author, file.author)}", style=AUTHORS.get(file.author, "blue"))
     return drawn
 
 
@@ -137,6 +141,14 @@ def _file(file: FileChange | FileDiff) -> Text:
     if file.deletions:
         drawn.append(f" -{file.deletions}", style="red")
     return drawn
+
+
+def _bytes(files: Sequence[FileChange]) -> str:
+    """Say what the files have now, and what went if nothing is left."""
+    now, before = sum(f.size for f in files), sum(f.size_before for f in files)
+    if not files:
+        return ""
+    return filesize.decimal(now) if now or not before else f"-{filesize.decimal(before)}"
 
 
 def _when(one: Checkpoint) -> datetime:

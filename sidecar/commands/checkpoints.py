@@ -51,6 +51,7 @@ class How:
     scope: Scope = "both"
     on_conflict: OnConflict = "refuse"
     paths: tuple[str, ...] = ()
+    markers: bool = False
     yes: bool = False
     dry_run: bool = False
 
@@ -150,6 +151,7 @@ async def _asked(
             session,
             checkpoint,
             on_conflict=how.on_conflict,
+            markers=how.markers,
             dry_run=dry_run,
             expected_revision=revision,
         )
@@ -159,6 +161,7 @@ async def _asked(
         before_message_id=None if checkpoint else _message(listed, target),
         scope=how.scope,
         on_conflict=how.on_conflict,
+        markers=how.markers,
         paths=how.paths,
         dry_run=dry_run,
         expected_revision=revision,

@@ -11,8 +11,12 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.tree import Change, Delta, Entry, SnapshotId, parent, renames
 
-Author: TypeAlias = Literal["tool", "shell", "user"]
-"""`tool` and `shell` are the agent's: a tool of ours, or a command that it ran."""
+Author: TypeAlias = Literal["tool", "shell", "user", "restore", "merge"]
+"""`tool` and `shell` are the agent's: a tool of ours, or a command that it ran.
+
+`restore` undid what the agent did, or did it again. `merge` is a restore that took the agent's
+part out of what others had changed since, and left theirs.
+"""
 PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed", "mode"]
 
 

@@ -56,16 +56,29 @@ def strands(sets: Sequence[ChangeSet], now: Mapping[bytes, Entry]) -> dict[bytes
     """
     parts: dict[bytes, list[Part]] = {}
     sources: dict[bytes, bytes] = {}
+    merged: dict[bytes, list[Part]] = {}
+    ever: set[bytes] = set()
     for change in (change for one in sets for change in one.changes):
         for path, part in _parts(change):
-            parts.setdefault(path, []).append(part)
+            own = parts.setdefault(path, [])
+            own.append(part)
+            if part.agent:
+                ever.add(path)
+            if change.author == "merge":
+                # The agent's part is out of it, and what is left is others'.
+                merged[path], parts[path] = own, [Part(False, None, part.new)]
+            elif change.author == "restore" and path in merged:
+                *until, taken_out = merged[path]
+                if same(part.new, taken_out.old):
+                    parts[path] = until
+                    del merged[path]
         _follow(change, sources)
     return {
         path: Strand(
             path,
             now.get(path),
             tuple(_runs(_outstanding(_circles_cut(_connected(own, now.get(path)))))),
-            any(part.agent for part in own),
+            path in ever,
             sources.get(path),
         )
         for path, own in sorted(parts.items())

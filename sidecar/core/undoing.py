@@ -125,8 +125,10 @@ def _undone(strand: Strand, choices: Choices) -> Verdict:
 def _merged(held: Held, strand: Strand) -> Verdict:
     if same(held.entry, strand.now):
         return Verdict("skipped", "Nothing of what was changed here is left in it.")
-    places = "1 place" if held.clashes == 1 else f"{held.clashes} places"
-    marked = f" {places} marked in it need a decision." if held.clashes else ""
+    places = "1 place marked in it needs"
+    if held.clashes > 1:
+        places = f"{held.clashes} places marked in it need"
+    marked = f" {places} a decision." if held.clashes else ""
     reason = f"Undone beside the changes made since, which stay.{marked}"
     return Verdict("merged", reason, held.entry, held.content)
 

@@ -3,8 +3,9 @@
 import asyncio
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from sidecar.core.changeset import ChangeSet, PathChange, attribute, same
+from sidecar.core.changeset import Author, ChangeSet, PathChange, attribute, same
 from sidecar.core.lines import count, unified
 from sidecar.core.parts import JsonObject
 from sidecar.core.placing import above
@@ -26,10 +27,12 @@ class Differences:
         self._counted: dict[tuple[str, str], tuple[int, int]] = {}
 
     async def counted(self, changes: Iterable[PathChange]) -> list[JsonObject]:
-        """Give changes of files as the protocol has them, with additions and deletions."""
+        """Give changes of files as the protocol has them, with lines and bytes counted."""
         found = _files(changes)
         await self._count(found)
-        return [{**told(c), **_lines(self._counted.get(_pair(c), (0, 0)))} for c in found]
+        return [
+            {**told(c), **_lines(self._counted.get(_pair(c), (0, 0))), **_sizes(c)} for c in found
+        ]
 
     async def shown(self, changes: Iterable[PathChange]) -> list[JsonObject]:
         """Give changes of files with their unified diffs."""
@@ -64,17 +67,15 @@ class Differences:
 
 
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
-    """Give what several change sets do together; the agent's is what it had a hand in."""
+    """Give what several change sets do together; the agent's is what it has a hand in still."""
+    sets = tuple(sets)
     first: dict[bytes, Entry | None] = {}
     last: dict[bytes, Entry | None] = {}
-    agents: set[bytes] = set()
     for change in (change for one in sets for change in one.changes):
         for path, old, new in _pieces(change):
             first.setdefault(path, old)
             last[path] = new
-            if change.author != "user":
-                agents.add(path)
-    return _told(first, last, first.keys() - agents)
+    return _told(first, last, _authors(sets))
 
 
 def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
@@ -83,7 +84,34 @@ def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
     ends = {path: new for path, _, new in pieces}
     now = {path: entry for path, entry in ends.items() if entry is not None}
     found = [strand for strand in strands(sets, now).values() if strand.parts]
-    return _told({s.path: s.target for s in found}, {s.path: s.left for s in found}, ())
+    targets, left = {s.path: s.target for s in found}, {s.path: s.left for s in found}
+    return _told(targets, left, _authors(sets))
+
+
+def _authors(sets: Iterable[ChangeSet]) -> dict[bytes, Author]:
+    """Give for each path who of the agent changed it last, and else who did.
+
+    What a merge took out of a path is not in it, until that is undone.
+    """
+    agents: dict[bytes, Author] = {}
+    others: dict[bytes, Author] = {}
+    taken_out: dict[bytes, Author] = {}
+    for change in (change for one in sets for change in one.changes):
+        for path, _, _ in _pieces(change):
+            match change.author:
+                case "tool" | "shell":
+                    agents[path] = change.author
+                case "merge":
+                    others[path] = "user"
+                    if path in agents:
+                        taken_out[path] = agents.pop(path)
+                case "restore" if path in taken_out:
+                    agents[path] = taken_out.pop(path)
+                case "restore":
+                    others.setdefault(path, "restore")
+                case "user":
+                    others[path] = "user"
+    return {**others, **agents}
 
 
 def paths_of(given: str, known: Iterable[bytes]) -> frozenset[bytes]:
@@ -106,7 +134,7 @@ def told(change: PathChange) -> JsonObject:
     about: JsonObject = {
         "path": shown(change.path),
         "change": change.change,
-        "author": "user" if change.author == "user" else "agent",
+        "author": "restore" if change.author == "merge" else change.author,
     }
     return about if change.source is None else {**about, "from": shown(change.source)}
 
@@ -114,14 +142,16 @@ def told(change: PathChange) -> JsonObject:
 def _told(
     first: Mapping[bytes, Entry | None],
     last: Mapping[bytes, Entry | None],
-    users: Iterable[bytes],
+    authors: Mapping[bytes, Author],
 ) -> tuple[PathChange, ...]:
     delta = tuple(
         Change(path, first[path], last[path])
         for path in sorted(first)
         if not same(first[path], last[path])
     )
-    return attribute(delta, tools=(), shell=True, saved=set(users), between_steps=False)
+    users = {path for path, author in authors.items() if author == "user"}
+    found = attribute(delta, tools=(), shell=True, saved=users, between_steps=False)
+    return tuple(replace(c, author=authors.get(c.path, c.author)) for c in found)
 
 
 def _pieces(change: PathChange) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
@@ -146,6 +176,11 @@ def _pair(change: PathChange) -> tuple[str, str]:
 
 def _lines(counts: tuple[int, int]) -> JsonObject:
     return {"additions": counts[0], "deletions": counts[1]}
+
+
+def _sizes(change: PathChange) -> JsonObject:
+    before, now = (0 if e is None or e.is_folder else e.size for e in (change.old, change.new))
+    return {"size": now, "sizeBefore": before}
 
 
 def _count(change: PathChange, contents: Mapping[str, bytes]) -> tuple[int, int]:

@@ -6,7 +6,7 @@ the log, from which the conversation follows, become durable in one transaction.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sidecar.core.changeset import ChangeSet, attribute
@@ -253,7 +253,7 @@ class Rollback:
         return Recorded(
             Rewrite(restored.id, "restore", {}),
             "",
-            f"went back to: {restored.title}",
+            f"{'took back the return' if restored.undoes else 'went back'} to: {restored.title}",
             read_size(state).total,
             view.size(talk.then).total,
             None,
@@ -363,7 +363,7 @@ def _undone(timeline: Timeline, name: str | None) -> _Aim:
     assert checkpoint is not None
     scope: Scope = restored.scope  # type: ignore[assignment] # as it was written
     head = timeline.head_before(place)
-    return _Aim(checkpoint.point, scope, f"before {restored.title}", head, (place, restored))
+    return _Aim(checkpoint.point, scope, restored.title, head, (place, restored))
 
 
 def _sets(files: Files) -> tuple[ChangeSet, ...]:
@@ -376,8 +376,10 @@ def _sets(files: Files) -> tuple[ChangeSet, ...]:
             key=lambda change: change.path,
         )
     )
-    changes = attribute(delta, tools=(), shell=True, saved=(), between_steps=False)
-    return (*kept, ChangeSet(at, at, changes))
+    merged = {fate.path for fate in files.plan.fates if fate.fate == "merged"}
+    told = attribute(delta, tools=(), shell=True, saved=(), between_steps=False)
+    changes = (replace(c, author="merge" if c.path in merged else "restore") for c in told)
+    return (*kept, ChangeSet(at, at, tuple(changes)))
 
 
 def _last_answer(messages: Sequence[Message]) -> MessageId | None:

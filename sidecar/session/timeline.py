@@ -138,15 +138,23 @@ class Timeline:
             found = (revision, revision)
         return found
 
+    def _before(self, restored: Restored) -> str:
+        """Name the state before a restore; one that takes another back has its title."""
+        forth, one = False, restored
+        while one.undoes is not None and (found := self.restore(one.undoes)) is not None:
+            forth, one = not forth, found[1]
+        done = "taking back the return to" if forth else "going back to"
+        return f"Before {done}: {restored.title}"
+
     def _checkpoints(self) -> Iterator[Checkpoint]:
         turns: set[TurnId] = set()
         last: Message | None = None
         for place, event in enumerate(self.events):
             match event.of:
-                case Restored(id=name, title=title, at=at):
+                case Restored(id=name, at=at):
                     turn, message = ("", "") if last is None else (last.turn_id, last.id)
                     point = Point(place, place, self._named(place)[0])
-                    about = TurnId(turn), MessageId(message), at, f"Before going back to: {title}"
+                    about = TurnId(turn), MessageId(message), at, self._before(event.of)
                     yield Checkpoint(name, "restore", *about, event.sets, point)
                 case Message() as message:
                     last = message

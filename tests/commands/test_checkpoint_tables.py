@@ -26,7 +26,8 @@ def drawn(*what: RenderableType, columns: int = 100, colour: bool = True) -> lis
 
 
 def changed(path: str, author: str, change: str = "modified", **given: str) -> FileChange:
-    return FileChange(path=path, change=change, author=author, additions=1, deletions=2, **given)
+    lines, sizes = {"additions": 1, "deletions": 2}, {"size": 1_500, "size_before": 1_000}
+    return FileChange(path=path, change=change, author=author, **lines, **sizes, **given)
 
 
 def listed(*files: FileChange, left: bool = False, title: str = "Do it") -> CheckpointListResult:
@@ -43,7 +44,7 @@ def listed(*files: FileChange, left: bool = False, title: str = "Do it") -> Chec
 
 
 def test_authors_have_colours_and_what_was_left_is_dim() -> None:
-    files = [changed("a", "user"), changed("b", "agent"), changed("c", "shell")]
+    files = [changed("a", "user"), changed("b", "tool"), changed("c", "shell")]
     _, line = drawn(timeline(listed(*files)))
     mine, agents, shells = line.split(", ")
     assert "32mM " in mine
@@ -58,18 +59,26 @@ def test_authors_have_colours_and_what_was_left_is_dim() -> None:
 
 
 def test_many_files_and_long_prompts_stay_readable() -> None:
-    files = [changed(f"f{n}", "agent") for n in range(MOST_FILES + 3)]
+    files = [changed(f"f{n}", "tool") for n in range(MOST_FILES + 3)]
     words = "word " * 30
     head, *lines = drawn(timeline(listed(*files, title=words)), columns=80, colour=False)
-    assert head.split() == ["#", "when", "turn", "what", "files"]
+    assert head.split() == ["#", "when", "turn", "what", "size", "files"]
     assert " ".join(lines).split()[-3:] == ["and", "3", "more"]
     assert max(map(len, lines)) <= 80
     assert "…" in lines[0]
 
 
+def test_sizes_are_those_of_what_stands_or_went() -> None:
+    gone = changed("a", "tool", "deleted")
+    gone.size = 0
+    for files, told in (([changed("a", "tool")] * 2, "3.0 kB"), ([gone], "-1.0 kB"), ([], "")):
+        _, line = drawn(timeline(listed(*files)), colour=False)
+        assert (told in line) if told else ("kB" not in line)
+
+
 def test_a_rename_and_a_mode() -> None:
     files = [
-        changed("new", "agent", "renamed", renamed_from="old"),
+        changed("new", "tool", "renamed", renamed_from="old"),
         changed("run", "user", "mode"),
     ]
     [_, line] = drawn(timeline(listed(*files)), colour=False)

@@ -117,14 +117,14 @@ def edited(past: Past) -> None:
 
 def test_the_timeline_has_turns_files_and_authors(past: Past) -> None:
     lines = past.printed("checkpoints").splitlines()
-    assert lines[0].split() == ["#", "when", "turn", "what", "files"]
+    assert lines[0].split() == ["#", "when", "turn", "what", "size", "files"]
     first, second, third, fourth = [line.split() for line in lines[1:5]]
     assert (first[0], first[2:]) == ("1", ["1", "create", "out.txt", "with", "`hello`"])
-    assert (second[0], second[-3:]) == ("2", ["A", "out.txt", "+1"])
+    assert (second[0], second[-5:]) == ("2", ["6", "bytes", "A", "out.txt", "+1"])
     assert (third[0], third[2], third[-3:]) == ("3", "2", ["M", "notes.txt", "+1"])
     assert (fourth[:2], fourth[-4:]) == (["●", "4"], ["M", "x.py", "+1", "-1"])
     assert lines[5:] == [
-        "author: agent  user  ",
+        "author: agent's tool  user  ",
         "of the agent's work stands: 2 files, +2 -1",
     ]
     doctor = subprocess.run(
@@ -141,15 +141,15 @@ def test_the_timeline_has_turns_files_and_authors(past: Past) -> None:
 def test_diffs_can_be_taken_by_patch_and_are_between_any_two(past: Past) -> None:
     everything = past.printed("diff")
     assert sorted(line for line in everything.splitlines() if line[:2] in ("A ", "M ")) == [
-        "A out.txt +1  agent",
+        "A out.txt +1  agent's tool",
         "M notes.txt +1  user",
-        "M x.py +1 -1  agent",
+        "M x.py +1 -1  agent's tool",
     ]
     subprocess.run(
         ["patch", "-R", "-p1", "-s"], input=everything, text=True, cwd=past.folder, check=True
     )
     assert past.files() == {"x.py": BEFORE, "notes.txt": "notes\n"}
-    assert past.printed("diff", "1", "2").startswith("A out.txt +1  agent\n--- /dev/null\n")
+    assert past.printed("diff", "1", "2").startswith("A out.txt +1  agent's tool\n--- /dev/null\n")
     assert past.printed("diff", "1", "4", "--path", "x.py").startswith("M x.py +1 -1  agent\n")
     nothing = past.run("diff", "1", "2", "--path", "x.py")
     assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "No file changed.\n")

@@ -1,5 +1,7 @@
 """Whose part of what became of a path is left to undo."""
 
+from typing import cast
+
 from sidecar.core.changeset import Author, ChangeSet, PathChange
 from sidecar.core.strands import Strand, strands
 from sidecar.core.tree import Entry, SnapshotId
@@ -17,8 +19,7 @@ def follow(*steps: str, now: str | None = None) -> Strand:
     for number, step in enumerate(steps):
         who, _, states = step.partition(":")
         old, _, new = states.partition(">")
-        author: Author = "user" if who == "user" else "tool" if who == "tool" else "shell"
-        change = PathChange(b"p", "modified", author, entry(old), entry(new))
+        change = PathChange(b"p", "modified", cast("Author", who), entry(old), entry(new))
         sets.append(ChangeSet(SnapshotId(number), SnapshotId(number + 1), (change,)))
     last = steps[-1].partition(">")[2] if now is None else now
     standing = entry(last)
@@ -78,6 +79,16 @@ def test_what_the_user_did_and_took_back_is_no_change() -> None:
 def test_a_restore_and_its_redo_leave_the_users_part_the_users() -> None:
     assert left(follow("tool:1>2", "user:2>3", "tool:3>1", "tool:1>3")) == ("agent:1>2 others:2>3")
     assert left(follow("tool:1>2", "user:2>3", "tool:3>1", "tool:1>4")) == "agent:1>4"
+
+
+def test_a_merge_leaves_nothing_of_the_agents_until_it_is_undone() -> None:
+    merged = ("tool:1>2", "user:2>3", "merge:3>4")
+    strand = follow(*merged)
+    assert (left(strand), strand.ever) == ("", True)
+    assert left(follow(*merged, "restore:4>3")) == "agent:1>2 others:2>3"
+    assert left(follow(*merged, "restore:4>3", "merge:3>4")) == ""
+    assert left(follow(*merged, "tool:4>5")) == "agent:4>5"
+    assert left(follow(*merged, "user:4>5", "restore:5>6")) == "agent:5>6"
 
 
 def test_what_the_agent_left_is_told_apart_from_what_others_made_of_it() -> None:

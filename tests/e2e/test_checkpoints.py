@@ -48,11 +48,12 @@ def work(desk: Desk, words: str, *steps: Reply) -> Any:
 
 
 def files(checkpoint: Any) -> list[tuple[Any, ...]]:
-    names = ("path", "change", "author", "additions", "deletions")
+    names = ("path", "change", "author", "additions", "deletions", "size")
     return [tuple(one[name] for name in names) for one in checkpoint["files"]]
 
 
 def test_each_turn_and_each_step_that_changed_files_is_listed(desk: Desk, workspace: Path) -> None:
+    code = (workspace / "main.py").stat().st_size
     first = work(desk, "Greet.", write("hello.txt", "hello\nworld\n"), shell("mv main.py moved.py"))
     (workspace / "notes.txt").write_text("alpha\nmine\n")
     second = work(desk, "Look.")
@@ -60,9 +61,9 @@ def test_each_turn_and_each_step_that_changed_files_is_listed(desk: Desk, worksp
     told = [(one["title"], files(one)) for one in listed["checkpoints"]]
     assert told == [
         ("Greet.", []),
-        ("Changed hello.txt", [("hello.txt", "created", "agent", 2, 0)]),
-        ("Changed moved.py", [("moved.py", "renamed", "agent", 0, 0)]),
-        ("Look.", [("notes.txt", "modified", "user", 1, 2)]),
+        ("Changed hello.txt", [("hello.txt", "created", "tool", 2, 0, 12)]),
+        ("Changed moved.py", [("moved.py", "renamed", "shell", 0, 0, code)]),
+        ("Look.", [("notes.txt", "modified", "user", 1, 2, 11)]),
     ]
     assert listed["checkpoints"][2]["files"][0]["from"] == "main.py"
     turns = [one["turnId"] for one in listed["checkpoints"]]
@@ -80,7 +81,7 @@ def test_a_diff_between_checkpoints_and_until_now(desk: Desk, workspace: Path) -
     work(desk, "Two.", write("hello.txt", "two\n"))
     ids = [one["checkpointId"] for one in desk("checkpoint/list")["checkpoints"]]
     (found,) = desk("checkpoint/diff", **{"from": ids[1], "to": ids[3]})["files"]
-    assert (found["path"], found["author"]) == ("hello.txt", "agent")
+    assert (found["path"], found["author"]) == ("hello.txt", "tool")
     assert found["diff"].endswith("@@ -1 +1 @@\n-one\n+two\n")
     (back,) = desk("checkpoint/diff", **{"from": ids[3], "to": ids[1]})["files"]
     assert back["diff"].endswith("@@ -1 +1 @@\n-two\n+one\n")
@@ -146,6 +147,10 @@ def test_a_conflict_is_told_with_both_diffs_and_touches_nothing(
     assert (tree(workspace), desk.shown()) == (before, shown)
     planned = desk("checkpoint/restore", **asked, dryRun=True)
     assert [one["path"] for one in planned["files"]["conflicts"]] == ["notes.txt"]
+    marked = desk("checkpoint/restore", **asked, onConflict="merge", markers=True, dryRun=True)
+    assert [one["reason"][-39:] for one in marked["files"]["merged"]] == [
+        " 1 place marked in it needs a decision."
+    ]
     merged = desk("checkpoint/restore", **asked, onConflict="overwrite")
     assert [one["path"] for one in merged["files"]["restored"]] == ["notes.txt"]
 

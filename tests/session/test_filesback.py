@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.errors import NothingToDo
+from sidecar.core.errors import NothingToDo, RestoreConflict
 from sidecar.core.parts import Json
-from sidecar.session.listing import diff_checkpoints, list_checkpoints
+from sidecar.session.listing import diff_checkpoints, list_checkpoints, timeline_of
 from sidecar.session.session import Session
 from sidecar.session.values import Wish
 from tests.fakes.scripted_model import calls, says
@@ -71,3 +71,56 @@ async def test_what_is_too_large_is_told_with_the_limit(desk: Desk) -> None:
     wish = await work(desk, session, calls(shell("head -c 3000000 /dev/zero > huge")))
     with pytest.raises(NothingToDo, match=r"huge: .* 2\.9 MiB, and at most 2 MiB of a file"):
         await session.rollback.restore(wish)
+
+
+LINES = "".join(f"{number}\n" for number in range(9))
+
+
+async def aggregate(session: Session) -> list[tuple[Json, ...]]:
+    """What of the agent's work stands: path, author, lines."""
+    listed = await list_checkpoints(session.state, session.differences)
+    return [(f["path"], f["author"], f["additions"], f["deletions"]) for f in listed.changes]
+
+
+async def test_what_a_merge_took_out_is_not_counted_until_it_is_back(desk: Desk) -> None:
+    note = desk.workspace / "notes.txt"
+    note.write_text(LINES)
+    session = await desk.open()
+    wish = await work(desk, session, calls(write("notes.txt", LINES.replace("1", "one"))))
+    start = timeline_of(session.state).checkpoints[0].id
+    note.write_text(note.read_text().replace("7", "seven"))
+    for _ in range(2):
+        await session.rollback.restore(replace(wish, on_conflict="merge"))
+        assert await aggregate(session) == []
+        (found,) = await diff_checkpoints(session.state, session.differences, start, None, None)
+        assert (found["author"], found["additions"]) == ("user", 1)
+        with pytest.raises(NothingToDo):
+            await session.rollback.restore(wish)
+        await session.rollback.redo(Wish("both"))
+        assert note.read_text() == LINES.replace("1", "one").replace("7", "seven")
+        assert await aggregate(session) == [("notes.txt", "tool", 1, 1)]
+    listed = await list_checkpoints(session.state, session.differences)
+    told = [
+        (f["path"], f["author"], f["size"], f["sizeBefore"]) for f in listed.checkpoints[2].files
+    ]
+    assert told == [("notes.txt", "user", 24, 20), ("notes.txt", "restore", 22, 24)]
+    assert [one.checkpoint.title for one in listed.checkpoints[2:]] == [
+        "Before going back to: before “go”",
+        "Before taking back the return to: before “go”",
+    ] * 2
+
+
+async def test_clashes_are_written_between_markers_where_that_is_asked_for(desk: Desk) -> None:
+    note = desk.workspace / "notes.txt"
+    note.write_text(LINES)
+    session = await desk.open()
+    wish = await work(desk, session, calls(write("notes.txt", LINES.replace("1", "one"))))
+    note.write_text(note.read_text().replace("one", "ours"))
+    before = note.read_text()
+    with pytest.raises(RestoreConflict):
+        await session.rollback.restore(replace(wish, on_conflict="merge"))
+    assert note.read_text() == before
+    done = await session.rollback.restore(replace(wish, on_conflict="merge", markers=True))
+    assert [(f.fate, "1 place marked" in f.reason) for f in done.fates] == [("merged", True)]
+    marked = "<<<<<<< as it is now\nours\n=======\n1\n>>>>>>> as it was before\n"
+    assert note.read_text() == LINES.replace("1\n", marked)

@@ -770,7 +770,7 @@ export type FactKind = "decision" | "error" | "file_state" | "dependency" | "con
 
 export type Speaker = "user" | "model" | "tool" | (string & {});
 
-export type Author = "agent" | "user" | (string & {});
+export type Author = "tool" | "shell" | "user" | "restore" | (string & {});
 
 /**
  * The session to branch off, as it was when a message had ended, or as it is.
@@ -833,13 +833,20 @@ export interface SessionImportResult {
   sessionId: string;
 }
 
-/** A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path. */
+/**
+ * A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
+ *
+ * `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), or a
+ * `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file.
+ */
 export interface FileChange {
   path: string;
   change: FileChangeKind;
   author: Author;
   additions: number;
   deletions: number;
+  size: number;
+  sizeBefore: number;
   from?: string;
 }
 
@@ -910,7 +917,8 @@ export interface CheckpointDiffResult {
 /**
  * Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
  *
- * `paths` are files or folders, relative to `cwd`. While a turn runs it is refused.
+ * `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes what clashes
+ * with both sides between conflict markers. While a turn runs it is refused.
  */
 export interface CheckpointRestoreParams {
   sessionId: string;
@@ -918,6 +926,7 @@ export interface CheckpointRestoreParams {
   checkpointId?: string;
   beforeMessageId?: string;
   onConflict?: OnConflict;
+  markers?: boolean;
   paths?: string[];
   dryRun?: boolean;
   expectedRevision?: number;
@@ -959,12 +968,14 @@ export interface CheckpointRestoreResult {
 /**
  * Undo a restore by its `undoCheckpointId`; without one, the newest that stands.
  *
- * Its scope is the restore's own. `onConflict` is `refuse` when absent.
+ * Its scope is the restore's own. `onConflict` is `refuse` when absent; `markers` is as for a
+ * restore.
  */
 export interface CheckpointRedoParams {
   sessionId: string;
   checkpointId?: string;
   onConflict?: OnConflict;
+  markers?: boolean;
   dryRun?: boolean;
   expectedRevision?: number;
 }

@@ -57,6 +57,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             given(params.before_message_id),
             given(params.on_conflict) or "refuse",
             None if paths is None else tuple(paths),
+            markers=params.markers is True,
             dry_run=params.dry_run is True,
             expected_revision=given(params.expected_revision),
         )
@@ -68,6 +69,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             "both",
             given(params.checkpoint_id),
             on_conflict=given(params.on_conflict) or "refuse",
+            markers=params.markers is True,
             dry_run=params.dry_run is True,
             expected_revision=given(params.expected_revision),
         )

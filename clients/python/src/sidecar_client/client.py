@@ -272,7 +272,7 @@ class Client:
         )
         return await self._call("checkpoint/diff", params, CheckpointDiffResult)
 
-    async def checkpoint_restore(
+    async def checkpoint_restore(  # noqa: PLR0913 - each is a choice of its own
         self,
         session_id: str,
         *,
@@ -280,13 +280,15 @@ class Client:
         before_message_id: str | None = None,
         scope: RestoreScope = "both",
         on_conflict: OnConflict | None = None,
+        markers: bool = False,
         paths: Sequence[str] = (),
         dry_run: bool = False,
         expected_revision: int | None = None,
     ) -> CheckpointRestoreResult:
         """Go back to a checkpoint, or to before a message; a dry run only answers the plan.
 
-        Without `paths` every file is meant. Conflicts are refused unless `on_conflict` says more.
+        Without `paths` every file is meant. Conflicts are refused unless `on_conflict` says more;
+        with `markers`, a merge writes what clashes with both sides between markers.
         """
         params = CheckpointRestoreParams(
             session_id=session_id,
@@ -294,6 +296,7 @@ class Client:
             checkpoint_id=_given(checkpoint_id),
             before_message_id=_given(before_message_id),
             on_conflict=_given(on_conflict),
+            markers=markers or UNSET,
             paths=list(paths) or UNSET,
             dry_run=dry_run or UNSET,
             expected_revision=_given(expected_revision),
@@ -306,6 +309,7 @@ class Client:
         checkpoint_id: str | None = None,
         *,
         on_conflict: OnConflict | None = None,
+        markers: bool = False,
         dry_run: bool = False,
         expected_revision: int | None = None,
     ) -> CheckpointRestoreResult:
@@ -314,6 +318,7 @@ class Client:
             session_id=session_id,
             checkpoint_id=_given(checkpoint_id),
             on_conflict=_given(on_conflict),
+            markers=markers or UNSET,
             dry_run=dry_run or UNSET,
             expected_revision=_given(expected_revision),
         )
