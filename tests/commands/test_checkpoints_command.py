@@ -150,7 +150,9 @@ def test_diffs_can_be_taken_by_patch_and_are_between_any_two(past: Past) -> None
     )
     assert past.files() == {"x.py": BEFORE, "notes.txt": "notes\n"}
     assert past.printed("diff", "1", "2").startswith("A out.txt +1  agent's tool\n--- /dev/null\n")
-    assert past.printed("diff", "1", "4", "--path", "x.py").startswith("M x.py +1 -1  agent\n")
+    assert past.printed("diff", "1", "4", "--path", "x.py").startswith(
+        "M x.py +1 -1  agent's tool\n"
+    )
     nothing = past.run("diff", "1", "2", "--path", "x.py")
     assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "No file changed.\n")
     assert "`sidecar checkpoints` numbers them" in past.printed("diff", "9", code=1)
