@@ -45,6 +45,10 @@ class CookieWatch:
     def drop(self, folder: bytes) -> None:
         """Do nothing: what is gone is no longer watched."""
 
+    def idle(self) -> bool:
+        """Say that only `settle` knows."""
+        return False
+
     def drain(self, into: Noticed) -> bool:  # noqa: ARG002 - a `Watch` takes it
         """Say that only `settle` knows."""
         return False

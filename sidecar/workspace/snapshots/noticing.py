@@ -61,6 +61,16 @@ class Noticing:
             asyncio.get_running_loop().remove_reader(watch.descriptor)
         watch.close()
 
+    def quiet(self, state: State) -> bool:
+        """Tell at once that nothing changed before this call; `False` where that is not known.
+
+        What `gather` does in that case, in the few system calls that it takes.
+        """
+        watch, waiting = self.watch, self.waiting
+        if watch is None or waiting or not watch.idle() or self._moved(state):
+            return False
+        return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
+
     async def gather(self, state: State) -> tuple[Noticed, bool]:
         """Give all that changed before this call, and forget it.
 

@@ -25,6 +25,9 @@ class Unwatched:
         self._linked: dict[bytes, int] = {}
         self._outside: dict[Path, tuple[int, int]] = {}
 
+    def __bool__(self) -> bool:
+        return bool(self.follow or self._linked or self._outside)
+
     def notice(self, state: State, into: Noticed) -> bool:
         """Notice which of them are not as they were. Says whether rules outside are others."""
         for path in (*self.follow, *self._linked):

@@ -70,6 +70,9 @@ class Watch(Protocol):
     def drop(self, folder: bytes) -> None:
         """Watch a folder no longer that is gone; may be called from a thread."""
 
+    def idle(self) -> bool:
+        """Tell at once that nothing happened before this call; `False` where that is not known."""
+
     def drain(self, into: Noticed) -> bool:
         """Add what was noticed, without waiting. Says whether that is all there is."""
 
