@@ -103,9 +103,9 @@ def _three_way(
     if now.is_folder:
         return Held(Entry(mode))
     if same_content(now, theirs) or (base is not None and same_content(theirs, base)):
-        return replace(mine, entry=replace(now, mode=mode))
+        return replace(mine, entry=now._replace(mode=mode))
     if base is not None and same_content(now, base):
-        return Held(replace(theirs, mode=mode))
+        return Held(theirs._replace(mode=mode))
     if now.kind == "link":
         return f"{OTHERS.capitalize()} let the link point elsewhere since."
     return _texts(base, mine, theirs, mode, choices)

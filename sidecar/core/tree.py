@@ -25,9 +25,8 @@ _FORMAT = 0o170000
 _FOLDER = 0o040000
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One path of a tree.
+class Entry(NamedTuple):
+    """One path of a tree. A tuple, as `Seen` is.
 
     `mode` is the whole `st_mode`, `size` in bytes. `hash` is the `core.digest.digest` of the file's
     bytes, or of the link's target; empty for folders and where `lost` says why there is none.

@@ -2,14 +2,12 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import zstandard
 
 from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import SessionId
 from sidecar.store.fields import BodyBroken
 
 ZSTD_LEVEL = 3
@@ -76,35 +74,6 @@ def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
     if digest(data) != name:
         raise BodyBroken(f"blob {name} is damaged: its content has another hash")
     return data
-
-
-def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[str]) -> None:
-    """Let one holder (`part:…`, `record:…`, `session`) refer to exactly these blobs."""
-    rows = con.execute(
-        "SELECT hash FROM reference WHERE session_id = ? AND holder = ?", (session_id, holder)
-    )
-    before = {name for (name,) in rows}
-    con.executemany(
-        "INSERT INTO reference (session_id, holder, hash) VALUES (?, ?, ?)",
-        [(session_id, holder, name) for name in sorted(now - before)],
-    )
-    gone = sorted(before - now)
-    con.executemany(
-        "DELETE FROM reference WHERE session_id = ? AND holder = ? AND hash = ?",
-        [(session_id, holder, name) for name in gone],
-    )
-    drop_unreferenced(con, gone)
-
-
-def drop_unreferenced(con: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Remove those of these blobs that nobody refers to any more."""
-    con.executemany(
-        """DELETE FROM blob WHERE hash = ?1
-        AND NOT EXISTS (SELECT 1 FROM reference WHERE hash = ?1)
-        AND NOT EXISTS (SELECT 1 FROM holding WHERE hash = ?1)
-        AND NOT EXISTS (SELECT 1 FROM restore_blob WHERE hash = ?1)""",
-        [(name,) for name in names],
-    )
 
 
 def _compressed(data: bytes) -> bytes | None:

@@ -8,9 +8,11 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sidecar.core.tree import Delta, Entry, Seen, SnapshotId
-from sidecar.store.blobs import PressedBlob, drop_unreferenced, put_pressed
+from sidecar.core.tree import Delta, Seen, SnapshotId
+from sidecar.store import trees
+from sidecar.store.blobs import PressedBlob, put_pressed
 from sidecar.store.deltas import pack_delta, unpack_delta
+from sidecar.store.holders import drop_unreferenced
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,11 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What leads from one snapshot to the next. `tree`: the paths whose stat is another now."""
+    """What leads from one snapshot to the next.
+
+    `tree`: what else is known now. What it does not say of the paths in `delta` is to be told by
+    a `fill` some time; until then they are known without a stat.
+    """
 
     delta: Delta
     blobs: Sequence[PressedBlob]
@@ -70,20 +76,16 @@ class Held:
     oldest: int
 
 
-_COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed"
-
-
 def load(con: sqlite3.Connection, root: bytes) -> Workspace | None:
     """See `SnapshotRows.load`."""
     found = con.execute(
-        "SELECT id, head, complete, held FROM workspace WHERE root = ?", (root,)
+        "SELECT id, head, folded, complete, held FROM workspace WHERE root = ?", (root,)
     ).fetchone()
     if found is None:
         return None
-    rows = con.execute(f"SELECT path, {_COLUMNS} FROM tree WHERE workspace_id = ?", (found[0],))
-    tree = {row[0]: _seen(row[1:]) for row in rows}
-    number, head, complete, held_bytes = found
-    return Workspace(number, SnapshotId(head), bool(complete), held_bytes, tree)
+    number, head, folded, complete, held_bytes = found
+    tree, whole = trees.tree(con, number, folded)
+    return Workspace(number, SnapshotId(head), bool(complete) and whole, held_bytes, tree)
 
 
 def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
@@ -95,9 +97,12 @@ def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
     number, held_bytes = con.execute(
         "SELECT id, held FROM workspace WHERE root = ?", (root,)
     ).fetchone()
+    trees.fold(con, number)
     con.execute("DELETE FROM tree WHERE workspace_id = ?", (number,))
     head = _insert(con, number, None, (), at)
-    con.execute("UPDATE workspace SET head = ?, complete = 0 WHERE id = ?", (head, number))
+    con.execute(
+        "UPDATE workspace SET head = ?1, folded = ?1, complete = 0 WHERE id = ?2", (head, number)
+    )
     return Workspace(number, head, False, held_bytes, {})
 
 
@@ -108,7 +113,10 @@ def fill(
     (current,) = con.execute("SELECT head FROM workspace WHERE id = ?", (workspace,)).fetchone()
     if current != head:
         return Moved(SnapshotId(current))
-    added = _put(con, workspace, head, addition)
+    trees.fold(con, workspace)
+    added = sum([put_pressed(con, blob) for blob in addition.blobs])
+    trees.hold(con, head, {blob.hash for blob in addition.blobs})
+    trees.put(con, workspace, addition.tree)
     (held_bytes,) = con.execute(
         "UPDATE workspace SET complete = complete OR ?, held = held + ? WHERE id = ? "
         "RETURNING held",
@@ -127,7 +135,12 @@ def append(
     if head != parent:
         return Moved(SnapshotId(head))
     number = _insert(con, workspace, parent, addition.delta, at)
-    held_bytes += _put(con, workspace, number, addition)
+    held_bytes += sum([put_pressed(con, blob) for blob in addition.blobs])
+    if addition.tree:
+        trees.put(con, workspace, addition.tree)
+    # What was read of a path that is left out now is in no delta.
+    if unnamed := {blob.hash for blob in addition.blobs} - trees.named(addition.delta):
+        trees.hold(con, number, unnamed)
     con.execute(
         "UPDATE workspace SET head = ?, held = ? WHERE id = ?", (number, held_bytes, workspace)
     )
@@ -143,25 +156,6 @@ def _insert(
     )
     assert done.lastrowid is not None
     return SnapshotId(done.lastrowid)
-
-
-def _put(con: sqlite3.Connection, workspace: int, head: SnapshotId, addition: Addition) -> int:
-    added = sum([put_pressed(con, blob) for blob in addition.blobs])
-    names = {blob.hash for blob in addition.blobs} | _named(addition.delta)
-    con.executemany(
-        "INSERT OR IGNORE INTO holding (hash, snapshot_id) VALUES (?, ?)",
-        [(name, head) for name in sorted(names)],
-    )
-    con.executemany(
-        f"INSERT OR REPLACE INTO tree (workspace_id, path, {_COLUMNS}) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(workspace, path, *_row(seen)) for path, seen in addition.tree if seen is not None],
-    )
-    con.executemany(
-        "DELETE FROM tree WHERE workspace_id = ? AND path = ?",
-        [(workspace, path) for path, seen in addition.tree if seen is None],
-    )
-    return added
 
 
 def deltas(
@@ -184,18 +178,13 @@ def deltas(
 
 def some(con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]) -> dict[bytes, Seen]:
     """See `SnapshotRows.tree`."""
-    found: dict[bytes, Seen] = {}
-    for path in paths:
-        row = con.execute(
-            f"SELECT {_COLUMNS} FROM tree WHERE workspace_id = ? AND path = ?", (workspace, path)
-        ).fetchone()
-        if row is not None:
-            found[path] = _seen(row)
-    return found
+    (folded,) = con.execute("SELECT folded FROM workspace WHERE id = ?", (workspace,)).fetchone()
+    return trees.tree(con, workspace, folded, paths)[0]
 
 
 def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int) -> Swept:
     """See `SnapshotRows.sweep`."""
+    trees.fold(con, workspace)
     ends = con.execute(
         "SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id LIMIT 2", (workspace,)
     ).fetchall()
@@ -250,22 +239,6 @@ def held(con: sqlite3.Connection) -> tuple[Held, ...]:
         "JOIN snapshot s ON s.workspace_id = w.id GROUP BY w.id ORDER BY w.held DESC"
     )
     return tuple(Held(*row) for row in found)
-
-
-def _named(delta: Delta) -> set[str]:
-    entries = [entry for change in delta for entry in (change.old, change.new)]
-    return {entry.hash for entry in entries if entry is not None and entry.hash}
-
-
-def _row(seen: Seen) -> tuple[object, ...]:
-    entry = seen.entry
-    return (entry.mode, entry.hash, entry.size, entry.lost, entry.version, *seen[1:])
-
-
-def _seen(row: Sequence[object]) -> Seen:
-    entry = Entry(*row[:5])  # type: ignore[arg-type] # the columns are written by _row alone
-    mtime, ctime, inode, racy, followed = row[5:]
-    return Seen(entry, mtime, ctime, inode, bool(racy), bool(followed))  # type: ignore[arg-type] # same
 
 
 def weight(addition: Addition) -> int:

@@ -7,9 +7,10 @@ from typing import assert_never
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, SessionId
 from sidecar.store import rows
-from sidecar.store.blobs import drop_unreferenced, put_blob, refer
+from sidecar.store.blobs import put_blob
 from sidecar.store.facts import drop_facts
 from sidecar.store.forks import copy_log
+from sidecar.store.holders import drop_unreferenced, refer
 from sidecar.store.packing import Packed, encode_text
 from sidecar.store.values import (
     AppendRecord,

@@ -141,6 +141,12 @@ def _restores(con: sqlite3.Connection) -> None:
         con.execute(statement)
 
 
+def _folded(con: sqlite3.Connection) -> None:
+    # The snapshot up to which `tree` and `holding` stand; what follows is in the deltas alone.
+    con.execute("ALTER TABLE workspace ADD COLUMN folded INTEGER NOT NULL DEFAULT 0")
+    con.execute("UPDATE workspace SET folded = head")
+
+
 def has_full_text(con: sqlite3.Connection) -> bool:
     """Whether this SQLite can search texts by an index; a few are built without that."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
@@ -152,6 +158,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("snapshots", _snapshots),
     ("facts", _facts),
     ("restores", _restores),
+    ("folded", _folded),
 )
 
 

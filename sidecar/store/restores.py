@@ -16,9 +16,10 @@ from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Millis
 from sidecar.store import lease
-from sidecar.store.blobs import PressedBlob, drop_unreferenced, expand, get_blob, press, put_pressed
+from sidecar.store.blobs import PressedBlob, expand, get_blob, press, put_pressed
 from sidecar.store.changes import apply_all, weight
 from sidecar.store.fields import BodyBroken
+from sidecar.store.holders import drop_unreferenced
 from sidecar.store.snapshots import Read, Run, Submit
 from sidecar.store.values import Change, Owner
 

@@ -16,6 +16,7 @@ from sidecar.store.migrations import MIGRATIONS, migrate, version
 from sidecar.store.packing import ReadBlob
 from sidecar.store.reading import damage, reader
 from sidecar.store.restores import unpack_steps
+from sidecar.store.trees import held_unfolded
 from sidecar.store.values import VerifyReport
 
 Place: TypeAlias = tuple[str, str]
@@ -156,7 +157,9 @@ def _snapshots(con: sqlite3.Connection, tally: Tally) -> None:
     missing = con.execute(
         "SELECT snapshot_id, hash FROM holding WHERE hash NOT IN (SELECT hash FROM blob)"
     )
-    for number, name in missing:
+    known = {name for (name,) in con.execute("SELECT hash FROM blob")}
+    unfolded = [(number, name) for number, name in held_unfolded(con) if name not in known]
+    for number, name in [*missing, *unfolded]:
         tally.problems.append(f"snapshot {number} holds blob {name}, which is missing")
 
 

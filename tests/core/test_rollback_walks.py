@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -37,7 +36,7 @@ def act(desk: Desk, dice: random.Random) -> None:
             desk.tree[path] = Entry(FOLDER)
         case 5 if there is not None and there.kind != "link":
             modes = (FOLDER, 0o040700, 0o040555) if there.is_folder else (0o100644, 0o100755)
-            desk.tree[path] = replace(there, mode=dice.choice(modes))
+            desk.tree[path] = there._replace(mode=dice.choice(modes))
         case 6 if there is not None:
             other = place(desk, dice)
             if not (other + b"/").startswith(path + b"/"):

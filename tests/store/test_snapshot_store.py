@@ -173,6 +173,57 @@ async def test_a_deleted_session_leaves_what_a_snapshot_holds(tmp_path: Path) ->
     await store.close()
 
 
+async def test_a_state_follows_the_deltas_whose_stats_were_never_told(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    names = (b"same", b"edited", b"gone", b"hidden")
+    rows = [(name, seen(b"1")._replace(followed=name == b"edited")) for name in names]
+    await store.snapshots.fill(space.id, space.head, Addition((), [press(b"1")], rows))
+    out = Entry(FILE, "", 1, "ignored")
+    changes = (
+        Change(b"edited", entry(b"1"), entry(b"2")),
+        Change(b"gone", entry(b"1"), None),
+        Change(b"hidden", entry(b"1"), out),
+        Change(b"new", None, entry(b"3")),
+    )
+    (one,) = await appended(store, space, Addition(changes, [press(b"2"), press(b"3")], []))
+    untold = Seen(entry(b"3"), 0, 0, 0, racy=True)
+    expected = {
+        b"same": seen(b"1"),
+        b"edited": untold._replace(entry=entry(b"2"), followed=True),
+        b"new": untold,
+    }
+    loaded = await store.snapshots.load(ROOT)
+    assert loaded is not None
+    assert (loaded.head, loaded.tree) == (one.id, expected)
+    assert await store.snapshots.tree(space.id, [b"new", b"gone"]) == {b"new": untold}
+    told = Addition((), [], [(b"new", seen(b"3"))])
+    await store.snapshots.fill(space.id, one.id, told)
+    loaded = await store.snapshots.load(ROOT)
+    assert loaded is not None
+    assert loaded.tree == {**expected, b"new": seen(b"3")}
+    assert (await store.verify()).problems == ()
+    await store.close()
+
+
+async def test_a_chain_with_a_damaged_end_is_no_state_to_go_on_from(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    await store.snapshots.fill(space.id, space.head, Addition((), [], []), complete=True)
+    one, two = await appended(
+        store, space, added(b"a", b"1"), Addition(added(b"a", b"2", b"1").delta, [press(b"2")], [])
+    )
+    with closing(sqlite3.connect(tmp_path / files.NAME)) as con:
+        con.execute("UPDATE snapshot SET body = x'00' WHERE id = ?", (one.id,))
+        con.commit()
+    for _ in range(2):
+        loaded = await store.snapshots.load(ROOT)
+        assert loaded is not None
+        assert (loaded.head, loaded.complete) == (two.id, False)
+        await store.snapshots.fill(space.id, two.id, Addition((), [], []))
+    await store.close()
+
+
 async def test_damaged_snapshots_are_told(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     space = await begun(store)

@@ -1,6 +1,6 @@
 """Where a workspace's chain of snapshots stands, as this process knows it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sidecar.core.tree import Delta, Seen, SnapshotId, net
 from sidecar.store.chains import Addition, Appended, Moved, Workspace
@@ -8,6 +8,8 @@ from sidecar.store.snapshots import SnapshotRows
 
 SWEPT_AT_ONCE = 2000
 """Blobs in one transaction of a sweep, some tens of milliseconds."""
+MOST_UNTOLD = 1000
+"""Paths whose stats are known here alone; with more, they are to be stored."""
 
 
 class Chain:
@@ -24,6 +26,7 @@ class Chain:
         self.head = SnapshotId(0)
         self.held = 0
         self.complete = False
+        self._untold: dict[bytes, Seen | None] = {}
 
     @property
     def begun(self) -> bool:
@@ -32,6 +35,7 @@ class Chain:
 
     async def load(self) -> dict[bytes, Seen]:
         """Go on from what is stored, and give the state there; nothing where none can be used."""
+        self._untold = {}
         found = await self._rows.load(self._base)
         # A beginning that was never told to its end does not say what there was.
         if found is None or not found.complete:
@@ -52,7 +56,19 @@ class Chain:
         """Tell more about the state at the head; gives where the chain stands if not here."""
         moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
         self.complete = self.complete or (complete and moved is None)
+        if moved is None:
+            self._forget(path for path, _ in addition.tree)
         return moved
+
+    def learn(self, known: dict[bytes, Seen | None]) -> bool:
+        """Remember stats that belong to the head; says whether it is time to `keep` them."""
+        self._untold.update(known)
+        return len(self._untold) > MOST_UNTOLD
+
+    async def keep(self) -> None:
+        """Store the stats that were learned; without them those files would be read anew."""
+        if self._untold:
+            await self.fill(Addition((), [], list(self._untold.items())))
 
     async def adopt(self, moved: Moved) -> dict[bytes, Seen | None] | None:
         """Go where the chain stands, and give what others found on the way.
@@ -65,6 +81,7 @@ class Chain:
         paths = [change.path for change in net(deltas)]
         seen = await self._rows.tree(self._id, paths)
         self.head = moved.head
+        self._forget(paths)
         return {path: seen.get(path) for path in paths}
 
     async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
@@ -86,6 +103,10 @@ class Chain:
             return done
         self.head, self.held = done.id, done.held
         return None
+
+    def _forget(self, paths: Iterable[bytes]) -> None:
+        for path in paths:
+            self._untold.pop(path, None)
 
     def _stand(self, at: Workspace) -> None:
         self._id, self.head, self.held, self.complete = at.id, at.head, at.held, at.complete

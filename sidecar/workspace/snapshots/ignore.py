@@ -32,16 +32,22 @@ BUILT_IN = frozenset(
 MAX_BYTES = 256 * 1024
 MOST_NAMES = 20_000
 """Verdicts on names that a list of rules remembers."""
+NO_OPINION = (-1, False)
+_WILD = frozenset("*?[\\")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One line. `plain`: it has no `/` but at its end, so it fits names at any depth."""
+    """One line. `plain`: it has no `/` but at its end, so it fits names at any depth.
+
+    `literal`: the only name that it fits; empty where it has wildcards or is not plain.
+    """
 
     regex: "re.Pattern[str]"
     include: bool
     folders_only: bool
     plain: bool
+    literal: str
 
 
 class Patterns:
@@ -51,6 +57,8 @@ class Patterns:
         found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
         self._plain = [(n, p) for n, p in enumerate(found) if p.plain]
         self._deep = [(n, p) for n, p in enumerate(found) if not p.plain]
+        self._literals = frozenset(os.fsencode(p.literal) for p in found if p.literal)
+        self._wild = any(not p.literal for _, p in self._plain)
         self._any_plain = _any(p for _, p in self._plain)
         self._any_deep = _any(p for _, p in self._deep)
         # Names come again and again, so most verdicts are looked up: of files, and of folders.
@@ -59,7 +67,7 @@ class Patterns:
     def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
         """Say whether a path relative to the file's folder is ignored; `None` without opinion."""
         known = self._names[is_folder]
-        best = known.get(name)
+        best = known.get(name) if self._wild or name in self._literals else NO_OPINION
         if best is None:
             best = _last(self._plain, self._any_plain, os.fsdecode(name), is_folder)
             if len(known) < MOST_NAMES:
@@ -234,18 +242,18 @@ def _pattern(line: str) -> Pattern | None:
     if parsed.include is None or parsed.regex is None:
         return None
     body = line.rstrip().removeprefix("!")
+    name = body.removesuffix("/")
+    folders_only = body.endswith("/")
     # As it comes, it fits what is below a match too; here the folders above were asked about.
     text = parsed.regex.pattern.replace("?P<ps_d>", "?:")
     for tail, end in (("(?:(?:/)|$)", r"\Z"), ("(?:/)", r"/\Z")):
         if text.endswith(tail):
             text = text.removesuffix(tail) + end
             break
-    return Pattern(
-        re.compile(text),
-        parsed.include,
-        body.endswith("/"),
-        "/" not in body.removesuffix("/"),
-    )
+    regex = re.compile(text)
+    plain = "/" not in name
+    certain = plain and _WILD.isdisjoint(name) and regex.match(body if folders_only else name)
+    return Pattern(regex, parsed.include, folders_only, plain, name if certain else "")
 
 
 def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
@@ -256,17 +264,17 @@ def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
 def _last(
     patterns: list[tuple[int, Pattern]], some: "re.Pattern[str]", name: str, is_folder: bool
 ) -> tuple[int, bool]:
-    """Give the number and the verdict of the last pattern that fits; -1 for none."""
+    """Give the number and the verdict of the last pattern that fits."""
     folder = name + "/"
     if not (some.match(name) or (is_folder and some.match(folder))):
-        return -1, False
+        return NO_OPINION
     for number, pattern in reversed(patterns):
         if pattern.folders_only:
             if is_folder and pattern.regex.match(folder):
                 return number, pattern.include
         elif pattern.regex.match(name):
             return number, pattern.include
-    return -1, False
+    return NO_OPINION
 
 
 def _built_in() -> Patterns:

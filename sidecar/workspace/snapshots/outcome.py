@@ -44,11 +44,12 @@ def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
 
 
 def take_over(state: State, known: dict[bytes, Seen | None]) -> None:
-    """Know what an outcome says: outer paths come first, and go last."""
+    """Know what an outcome says; outer paths go last."""
     for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
         state.put(path, None)
-    for path in sorted(path for path, seen in known.items() if seen is not None):
-        state.put(path, known[path])
+    for path, seen in known.items():
+        if seen is not None:
+            state.put(path, seen)
 
 
 def missed(scan: Scan, state: State) -> set[bytes]:

@@ -117,12 +117,12 @@ def look(
 
 def pending(stats: dict[bytes, os.stat_result], now: Callable[[], int]) -> Looked:
     """Take what was found as it is, to be read later."""
-    looked = Looked()
     at = now()
-    for path, found in stats.items():
-        entry = Entry(found.st_mode) if stat.S_ISDIR(found.st_mode) else lost(found, "unread")
-        looked.seen[path] = seen_of(entry, found, at)
-    return looked
+    return Looked({path: seen_of(_pending(found), found, at) for path, found in stats.items()})
+
+
+def _pending(found: os.stat_result) -> Entry:
+    return Entry(found.st_mode) if stat.S_ISDIR(found.st_mode) else lost(found, "unread")
 
 
 def _take(

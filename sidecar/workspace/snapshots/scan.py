@@ -178,16 +178,20 @@ class Scan:
 
     def _found(self, path: bytes, seen: Seen | None, found: os.stat_result) -> bool:
         """Take note of a path that is there; tells whether it is proven unchanged."""
-        if not is_tracked_kind(found.st_mode):
+        mode = found.st_mode
+        if not is_tracked_kind(mode):
             if seen is not None:
                 self._lose(path)
             return True
-        same = seen is not None and unchanged(seen, found)
-        if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
+        if found.st_nlink > 1 and stat.S_ISREG(mode):
             self.linked[path] = found.st_ino
+        if seen is None:
+            self.stats[path] = found
+            return False
+        same = unchanged(seen, found)
         if not same:
             self.stats[path] = found
-        if seen is not None and seen.entry.is_folder and not stat.S_ISDIR(found.st_mode):
+        if seen.entry.is_folder and not stat.S_ISDIR(mode):
             self._close(path)
         return same
 
@@ -277,11 +281,11 @@ class Scan:
 
     def _list(self, folder: bytes, anew: bool, unseen: bool) -> list[_Visit]:
         """List a folder and look at each name; gives the folders in it."""
+        real = self._base + b"/" + folder if folder else self._base
         try:
             if self._watch is not None:
                 self._watch.add(folder)
-            with os.scandir(self._base + b"/" + folder if folder else self._base) as listing:
-                entries = {entry.name: entry for entry in listing}
+            names = os.listdir(real)
         except PermissionError:
             # Nothing says that what was there is not there any more.
             return []
@@ -290,29 +294,33 @@ class Scan:
             return []
         known = self._state.folders.get(folder, {})
         before = self.rules.get(folder)
-        rules = self._read_rules(folder, entries, known, anew)
+        rules = self._read_rules(folder, names, known, anew)
         fresh = before is not None and rules is not before
         inner: list[_Visit] = []
-        for name, entry in entries.items():
-            path = join(folder, name)
+        prefix, begin = real + b"/", folder + b"/" if folder else b""
+        lstat, ignored = os.lstat, rules.ignored
+        for name in names:
+            path = begin + name
             seen = known.get(name)
-            is_folder = entry.is_dir(follow_symlinks=False)
-            if path not in self._follow and rules.ignored(path, is_folder):
-                self._leave_out(path, seen, is_folder)
-                continue
             try:
-                found = entry.stat(follow_symlinks=False)
+                found = lstat(prefix + name)
             except OSError:
                 if seen is not None:
                     self._lose(path)
                 continue
+            is_folder = found.st_mode & 0o170000 == 0o040000
+            if ignored(path, is_folder) and path not in self._follow:
+                self._leave_out(path, seen, is_folder)
+                continue
             same = self._found(path, seen, found)
-            was_ignored = seen is None and (unseen or _ignored(before, fresh, path, is_folder))
+            was_ignored = seen is None and (
+                unseen or (fresh and before is not None and before.ignored(path, is_folder))
+            )
             if was_ignored:
                 self.shown.add(path)
-            if stat.S_ISDIR(found.st_mode):
+            if is_folder:
                 inner.append((path, not same or fresh, anew or fresh, was_ignored))
-        for name in known.keys() - entries.keys():
+        for name in known.keys() - set(names) if known else ():
             self._lose(join(folder, name))
         return inner
 
@@ -327,15 +335,16 @@ class Scan:
     def _read_rules(
         self,
         folder: bytes,
-        entries: dict[bytes, "os.DirEntry[bytes]"],
+        names: list[bytes],
         known: dict[bytes, Seen],
         anew: bool,
     ) -> Rules:
         before = self.rules.get(folder)
-        own = (b".git" in entries, b".gitignore" in entries)
+        own = (b".git" in names, b".gitignore" in names)
         if before is not None and not anew and before.own == own:
             seen = known.get(b".gitignore")
-            if not own[1] or (seen is not None and unchanged(seen, _stat_of(entries))):
+            found = self._stat(join(folder, b".gitignore")) if own[1] and seen else None
+            if not own[1] or (seen and found and unchanged(seen, found)):
                 return before
         if not folder:
             rules = root_rules(self._root)
@@ -345,12 +354,3 @@ class Scan:
         self.rules[folder] = rules
         self.read_rules = True
         return rules
-
-
-def _ignored(rules: Rules | None, fresh: bool, path: bytes, is_folder: bool) -> bool:
-    """Tell whether rules that hold no longer left a path out."""
-    return fresh and rules is not None and rules.ignored(path, is_folder)
-
-
-def _stat_of(entries: dict[bytes, "os.DirEntry[bytes]"]) -> os.stat_result:
-    return entries[b".gitignore"].stat(follow_symlinks=False)

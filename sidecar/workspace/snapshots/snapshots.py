@@ -57,7 +57,6 @@ class Snapshots:
         self._state = State()
         self._rules: dict[bytes, Rules] = {}
         self._unread: dict[bytes, Seen] = {}
-        self._stale: dict[bytes, Seen | None] = {}
         self._closed = False
 
     @classmethod
@@ -115,7 +114,7 @@ class Snapshots:
                     await self._take()
 
     async def run(self) -> None:
-        """Store the beginning, and sweep what is too much, in the background until cancelled."""
+        """Store the beginning, keep stats, and sweep what is too much, until cancelled."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -124,6 +123,8 @@ class Snapshots:
                 async with self._lock:
                     if not await self._chain.sweep_oldest():
                         break
+            async with self._lock:
+                await self._chain.keep()
 
     async def note_edit(self, path: bytes) -> Entry | None:
         """Store what a file holds before a tool of ours writes it; `None` where there is none.
@@ -208,8 +209,8 @@ class Snapshots:
             if self._closed:
                 return
             self._closed = True
-            if self._stale and self._chain.complete:
-                await self._chain.fill(Addition((), [], list(self._stale.items())))
+            if self._chain.complete:
+                await self._chain.keep()
             self._noticing.close()
             self._pool.shutdown(wait=False)
 
@@ -250,17 +251,15 @@ class Snapshots:
             looked = await self._in_thread(partial(self._read, scan))
         outcome = conclude(self._state, scan, looked)
         if outcome.delta:
-            rows = {**self._stale, **outcome.known}
-            moved = await self._chain.append(
-                Addition(outcome.delta, looked.blobs, list(rows.items()))
-            )
+            # That a file is followed is told at once, because no delta tells it.
+            told = [(path, seen) for path, seen in outcome.known.items() if seen and seen.followed]
+            moved = await self._chain.append(Addition(outcome.delta, looked.blobs, told))
             if moved is not None:
                 return moved
-            self._stale = {}
             if self._chain.held > self._limits.workspace * 9 // 10:
                 self._work.set()
-        else:
-            self._stale.update(outcome.known)
+        if self._chain.learn(outcome.known):
+            self._work.set()
         for path in outcome.known:
             self._unread.pop(path, None)
         self._accept(outcome, scan, looked)
@@ -339,7 +338,6 @@ class Snapshots:
         take_over(self._state, known)
         for path, seen in known.items():
             self._unread.pop(path, None)
-            self._stale.pop(path, None)
             if seen is not None and seen.entry.is_folder:
                 self._noticing.waiting.folders.add(path)
             else:
@@ -347,7 +345,6 @@ class Snapshots:
 
     def _know(self, tree: dict[bytes, Seen]) -> None:
         take_over(self._state, dict(tree))
-        self._stale = {}
         follow = {path for path, seen in tree.items() if seen.followed}
         self._noticing.unwatched.follow |= follow
 

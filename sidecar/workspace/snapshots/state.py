@@ -9,6 +9,7 @@ from sidecar.core.tree import Entry, Loss, Seen
 RACY_NS = 2_000_000_000
 """The coarsest time stamps that file systems have, so within it two writes may look like one."""
 POSIX = os.name == "posix"
+KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
 
 class State:
@@ -111,7 +112,7 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 def is_tracked_kind(mode: int) -> bool:
     """Tell whether a kind of file is one that can be put back: no pipes, sockets, devices."""
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
+    return mode & 0o170000 in KINDS
 
 
 def seen_of(entry: Entry, found: os.stat_result, read_ms: int, *, followed: bool = False) -> Seen:

@@ -80,6 +80,28 @@ async def test_a_restart_goes_on_where_it_was(work: Work, watch: Choose | None) 
     assert third.entries() == plain(work.root)
 
 
+async def test_a_restart_without_an_end_goes_on_where_it_was(work: Work) -> None:
+    work.write(".gitignore", b".env\n")
+    for name in ("a", "b", "gone"):
+        work.write(name)
+    killed = await work.open()
+    await killed.snapshot()
+    await killed.ready()
+    assert await killed.note_edit(b".env") is None
+    work.write(".env", b"SECRET=1\n")
+    work.write("a", b"other")
+    (work.root / "gone").unlink()
+    head = await killed.snapshot()
+    again = await work.open()
+    assert await again.snapshot() == head
+    assert again.entries() == killed.entries()
+    assert again.entries().keys() == {b".gitignore", b"a", b"b", b".env"}
+    work.write(".env", b"SECRET=2\n")
+    work.write("a", b"OTHER")
+    after = await again.snapshot()
+    assert await kinds(again, head, after) == {b".env": "edited", b"a": "edited"}
+
+
 async def test_a_beginning_that_was_not_stored_begins_anew(work: Work) -> None:
     work.write("a")
     snapshots = await work.open()
