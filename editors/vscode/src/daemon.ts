@@ -1,0 +1,176 @@
+/** The daemon of this window: started, restarted and spoken to through vscode-languageclient. */
+
+import type {
+  ClientNotifications,
+  DaemonNotifications,
+  DaemonRequests,
+  Meter,
+  SessionRequestPermissionParams,
+  SessionRequestPermissionResult,
+  SessionUpdateParams,
+} from "sidecar-protocol";
+import { type CancellationToken, Disposable, EventEmitter, type LogOutputChannel, Uri, workspace } from "vscode";
+import {
+  type ApplyWorkspaceEditParams,
+  LanguageClient,
+  type LanguageClientOptions,
+  State,
+  type StaticFeature,
+  TransportKind,
+} from "vscode-languageclient/node";
+import type { Command } from "./command";
+
+export type DaemonState = "starting" | "ready" | "stopped" | "failed";
+
+/** Gives the id of the option that the user chose, or undefined when the question was dismissed. */
+export type PermissionHandler = (
+  params: SessionRequestPermissionParams,
+  token: CancellationToken,
+) => Promise<string | undefined>;
+
+export class Daemon implements Disposable {
+  private readonly updates = new EventEmitter<SessionUpdateParams>();
+  private readonly meters = new EventEmitter<Meter>();
+  private readonly states = new EventEmitter<{ state: DaemonState; message: string }>();
+  private readonly subscriptions: Disposable[] = [this.updates, this.meters, this.states];
+  private client: LanguageClient | undefined;
+  private permission: PermissionHandler | undefined;
+
+  /** Everything that happens in this window's sessions, replayed history too. */
+  readonly onUpdate = this.updates.event;
+  readonly onMeter = this.meters.event;
+  /** `message` is for people: why it failed, what to do. */
+  readonly onState = this.states.event;
+  state: DaemonState = "stopped";
+
+  constructor(private readonly log: LogOutputChannel) {}
+
+  /** Start it; `options` is asked again at every restart. Resolves when it is ready. */
+  async start(command: Command, options: () => object): Promise<void> {
+    await this.stop();
+    const client = new LanguageClient(
+      "sidecar",
+      "Sidecar",
+      { command: command.path, args: command.args, transport: TransportKind.stdio, options: { env: command.env } },
+      clientOptions(this.log, options),
+    );
+    this.client = client;
+    client.registerFeature(CAPABILITIES);
+    this.listen(client);
+    await client.start();
+  }
+
+  async stop(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    await client?.dispose();
+  }
+
+  /** Send a request; while the daemon starts it waits. Rejects with a ResponseError (code, message, data). */
+  request<M extends keyof DaemonRequests>(
+    method: M,
+    params: DaemonRequests[M]["params"],
+    token?: CancellationToken,
+  ): Promise<DaemonRequests[M]["result"]> {
+    if (!this.client) return Promise.reject(new Error("Sidecar's daemon is not running. See Sidecar: Show Log."));
+    return this.client.sendRequest(method, params, token);
+  }
+
+  async notify<M extends keyof DaemonNotifications>(method: M, params: DaemonNotifications[M]["params"]): Promise<void> {
+    await this.client?.sendNotification(method, params);
+  }
+
+  /** Let questions be answered by `handler`; the newest one registered is asked. */
+  onPermission(handler: PermissionHandler): Disposable {
+    const before = this.permission;
+    this.permission = handler;
+    return new Disposable(() => {
+      this.permission = before;
+    });
+  }
+
+  /** Listen to any other notification: session/changed, session/retrying, daemon/statusChanged. */
+  onNotification<M extends keyof ClientNotifications>(
+    method: M,
+    listener: (params: ClientNotifications[M]["params"]) => void,
+  ): Disposable {
+    const listeners = this.others.get(method) ?? new Set();
+    this.others.set(method, listeners.add(listener as (params: unknown) => void));
+    return new Disposable(() => listeners.delete(listener as (params: unknown) => void));
+  }
+  private readonly others = new Map<string, Set<(params: unknown) => void>>();
+
+  dispose(): void {
+    void this.stop();
+    Disposable.from(...this.subscriptions).dispose();
+  }
+
+  private listen(client: LanguageClient): void {
+    client.onDidChangeState(({ newState }) => {
+      if (client !== this.client && newState !== State.Stopped) return;
+      this.become(STATES[newState], newState === State.StartFailed ? "The daemon did not start. See the log." : "");
+    });
+    client.onNotification("session/update", (params: SessionUpdateParams) => this.updates.fire(params));
+    client.onNotification("context/meterChanged", (params: Meter) => this.meters.fire(params));
+    for (const method of ["session/changed", "session/retrying", "daemon/statusChanged"]) {
+      client.onNotification(method, (params: unknown) => {
+        for (const listener of this.others.get(method) ?? []) listener(params);
+      });
+    }
+    client.onRequest(
+      "session/request_permission",
+      async (params: SessionRequestPermissionParams, token: CancellationToken): Promise<SessionRequestPermissionResult> => {
+        const optionId = await this.permission?.(params, token);
+        return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
+      },
+    );
+  }
+
+  private become(state: DaemonState, message: string): void {
+    this.state = state;
+    this.states.fire({ state, message });
+  }
+}
+
+const STATES: Record<State, DaemonState> = {
+  [State.Starting]: "starting",
+  [State.Running]: "ready",
+  [State.Stopped]: "stopped",
+  [State.StartFailed]: "failed",
+};
+
+/** What this client does for the daemon beyond LSP. Unsaved buffers come by didOpen, so no fs. */
+const CAPABILITIES: StaticFeature = {
+  fillClientCapabilities(capabilities) {
+    capabilities.experimental = { sidecar: { requestPermission: true } };
+  },
+  initialize() {},
+  getState: () => ({ kind: "static" }),
+  clear() {},
+};
+
+function clientOptions(log: LogOutputChannel, options: () => object): LanguageClientOptions {
+  const folder = workspace.workspaceFolders?.[0];
+  return {
+    documentSelector: [{ scheme: "file" }],
+    outputChannel: log,
+    initializationOptions: options,
+    middleware: {
+      workspace: {
+        async handleApplyEdit(params, next) {
+          const clean = saved(params);
+          const result = await next(params, undefined as never);
+          // A document without unsaved changes stays so.
+          for (const document of clean) await document.save();
+          return result;
+        },
+      },
+    },
+    ...(folder && { workspaceFolder: folder }),
+  };
+}
+
+function saved(params: ApplyWorkspaceEditParams) {
+  const meant = new Set(Object.keys(params.edit.changes ?? {}).map((uri) => Uri.parse(uri).toString()));
+  return workspace.textDocuments.filter((document) => meant.has(document.uri.toString()) && !document.isDirty);
+}
