@@ -25,7 +25,8 @@ TTL_MS: Mapping[Ttl, Millis] = {"5m": 300_000, "1h": 3_600_000}
 MOST_KEPT = 256
 """Entries that are remembered; beyond it those that expire first are forgotten."""
 BELIEVED = 0.5
-"""A reported read below this share of the predicted one was not of the entry predicted."""
+"""A reported read below this share of the predicted one, or the other way round, was of another
+entry than the one predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +141,9 @@ def follow(
     touched = prediction.touched
     if usage is not None:
         if not _believed(prediction, usage):
-            for one in touched:
-                after.pop(one.hash, None)
+            if usage.cache_read < prediction.read:
+                for one in touched:
+                    after.pop(one.hash, None)
             touched = tuple(one for one in touched if one.marked)
         touched = tuple(_as_reported(touched, prediction, usage))
     for one in touched:
@@ -190,7 +192,8 @@ def _renewed(entry: Entry, at: Millis) -> Entry:
 
 
 def _believed(prediction: Prediction, usage: Usage) -> bool:
-    return usage.cache_read >= prediction.read * BELIEVED
+    read, predicted = usage.cache_read, prediction.read
+    return read >= predicted * BELIEVED and (not predicted or predicted >= read * BELIEVED)
 
 
 def _shortened(prediction: Prediction, usage: Usage) -> bool:

@@ -2,7 +2,7 @@
 
 from sidecar.core.parts import JsonObject, Millis, Usage
 from sidecar.core.prefix import Chain, Piece, link, marks_of
-from sidecar.core.prompt import ModelRequest, Ttl
+from sidecar.core.prompt import ModelRequest
 from sidecar.core.render import Block
 from sidecar.core.tokens import Count, count_block, count_tool
 from sidecar.core.warm import (
@@ -57,23 +57,19 @@ class CacheWatch:
             self.last_break = (miss.segment, miss.reason)
         return prediction, miss
 
-    def resume(
-        self, request: ModelRequest, blocks: int, started: Millis, ttl: Ttl, usage: Usage
-    ) -> None:
-        """Begin again after a restart: the last request had this many message blocks.
+    def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
+        """Begin again after a restart with what an earlier request left at its breakpoints.
 
         `usage` is what it reported, so that how much its prefix holds is known exactly.
         """
         chain = self._link(request)
         self._chain = chain
-        total = chain.sizes[-1] if chain.sizes else 0
-        end = len(request.prompt.system) + blocks
-        warm: dict[object, Entry] = {}
+        marks = marks_of(request.prompt)
         cached = usage.prompt - usage.input
-        for index, life in ((chain.static - 1, TTL_MS[ttl]), (end, TTL_MS["5m"])):
-            if 0 <= index < len(chain.hashes) and total:
-                size = cached if index == end else round(chain.sizes[index] * cached / total)
-                warm[chain.hashes[index]] = Entry(size, started + life, life)
+        warm: dict[object, Entry] = {}
+        for index, ttl in marks:
+            size = round(chain.sizes[index] * cached / max(1, chain.sizes[marks[-1][0]]))
+            warm[chain.hashes[index]] = Entry(size, started + TTL_MS[ttl], TTL_MS[ttl])
         self._warm = warm
 
     def _foresee(

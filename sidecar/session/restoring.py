@@ -77,8 +77,7 @@ def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: 
     prompt, effort = view.prompt(messages[:index]), state.setting("effort")
     request = ModelRequest(view.static.model, prompt, 0, effort)
     if begin:
-        blocks = sum(len(message.blocks) for message in prompt.messages)
-        state.cached.resume(request, blocks, finish.started, view.static_ttl, finish.usage)
+        state.cached.resume(request, finish.started, finish.usage)
     else:
         minimum, factor = state.info().min_cacheable, view.calibration.factor
         state.cached.sent(request, finish.started, minimum, factor, finish.usage)

@@ -282,6 +282,15 @@ def test_an_entry_that_the_provider_had_dropped_is_no_longer_counted_on(read: in
     assert {key: entry.size for key, entry in warm.items()} == {"s": 300, "c": 1_200}
 
 
+def test_what_was_read_of_a_longer_entry_says_nothing_of_the_one_foreseen() -> None:
+    warm: Warm = {"s": Entry(300, 3_600_000, 3_600_000)}
+    names, sizes, places = ["s", "a", "b", "c"], [300, 1_600, 1_800, 2_000], range(4)
+    made = foresee(warm, names, sizes, places, [(0, "1h"), (3, "5m")], 1_000, 1)
+    assert (made.read, made.write_5m) == (300, 1_700)
+    warm = follow(warm, made, usage=Usage(cache_read=1_800, cache_write_5m=200))
+    assert {key: entry.size for key, entry in warm.items()} == {"s": 300, "c": 2_000}
+
+
 def test_a_provider_that_caches_nothing_is_believed() -> None:
     made = foresee({}, ["a"], [1_000], [0], [(0, "5m")], 0, 512)
     assert made.write_5m == 1_000
