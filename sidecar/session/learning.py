@@ -56,7 +56,8 @@ async def _promote(state: State) -> int:
     if not worth:
         return 0
     trusted = state.trust.granted
-    done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth)
+    wrote = state.tracking.own
+    done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth, wrote)
     await rows.promoted(row.cwd, done, state.clock.now())
     return len(done)
 

@@ -66,6 +66,11 @@ def shown(path: bytes) -> str:
     return path.decode("utf-8", "backslashreplace")
 
 
+def on_a_line(path: str) -> str:
+    """Give a shown path for a line of text: control characters, line ends among them, escaped."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in path)
+
+
 def sets_to_json(sets: Sequence[ChangeSet]) -> list[Json]:
     """Give change sets in the form in which they are stored."""
     return [

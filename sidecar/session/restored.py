@@ -7,7 +7,7 @@ from typing import cast
 from sidecar.core.changeset import ChangeSet
 from sidecar.core.parts import Json, JsonObject, MessageId, Millis
 from sidecar.session.log import RESTORED
-from sidecar.session.patches import sets_from_json, sets_to_json
+from sidecar.session.patches import on_a_line, sets_from_json, sets_to_json
 from sidecar.store.values import Record
 
 MOST_NAMED = 10
@@ -128,4 +128,4 @@ def _count(ids: tuple[MessageId, ...]) -> str:
 
 def _few(paths: list[str]) -> str:
     more = len(paths) - MOST_NAMED
-    return ", ".join(paths[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(on_a_line, paths[:MOST_NAMED])) + (f" and {more} more" if more > 0 else "")

@@ -302,6 +302,8 @@ class Rollback:
                 log.withdraw(unit)
             raise
         if isinstance(ended, Refused):
+            # No event told of it, or it came too late: the next plan looks for itself.
+            files.snapshots.mark_dirty(*(one.path for one in ended.conflicts))
             raise RestoreConflict(
                 "files changed while they were about to be restored, so nothing was touched: "
                 "try again",

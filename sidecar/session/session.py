@@ -333,6 +333,7 @@ class Session:
         )
         self._changed("turn_ended")
         self._show_meter(urgent=True)
+        state.tracking.turn_ended()
         await self.rewriting.checkpoints.turn_ended()
         return result_of(state, turn.turn_id, message.id, end)
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from sidecar.core.changeset import ChangeSet
 from sidecar.core.parts import Message, MessageId, Millis, PatchPart, TextPart, TurnId
 from sidecar.core.turns import first_line
-from sidecar.session.patches import patch_of, shown
+from sidecar.session.patches import on_a_line, patch_of, shown
 from sidecar.session.restored import Restored, from_record, is_restore
 from sidecar.session.tracking import PATCHED
 from sidecar.store.values import Record
@@ -224,7 +224,7 @@ def _title(sets: Sequence[ChangeSet]) -> str:
     """Name what the agent changed, and else what the user did."""
     changes = [change for one in sets for change in one.changes]
     own = [change for change in changes if change.author != "user"] or changes
-    names = list(dict.fromkeys(shown(change.path) for change in own))
+    names = list(dict.fromkeys(on_a_line(shown(change.path)) for change in own))
     more = len(names) - MOST_NAMED
     told = ", ".join(names[:MOST_NAMED])
     return f"Changed {told}" + (f" and {more} more" if more > 0 else "")

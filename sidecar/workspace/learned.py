@@ -5,7 +5,7 @@ no link leads out of it.
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,9 +33,15 @@ def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
 
 
 def promote(
-    cwd: Path, trusted: bool, session_id: SessionId, facts: Sequence[Fact]
+    cwd: Path,
+    trusted: bool,
+    session_id: SessionId,
+    facts: Sequence[Fact],
+    wrote: Callable[[Path, str], None] | None = None,
 ) -> frozenset[str]:
     """Add facts to their files, and give the keys of all that stand there now.
+
+    `wrote` is told each file that is written, before it is, with its text.
 
     What stands there already, in whatever file and spelling, is not added again.
 
@@ -60,6 +66,8 @@ def promote(
                 continue
             merged = merge(text, kind, new, newline(text))
             if merged.added:
+                if wrote is not None:
+                    wrote(real, merged.text)
                 write_atomically(real, merged.text)
                 done |= merged.added
     return done

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import Json, JsonObject
+from sidecar.core.placing import above
 from sidecar.core.rollback import Sizes
+from sidecar.core.tree import Change, Delta
 from sidecar.store.journal import Store
 from sidecar.workspace.restoring.outcomes import Recovered
 from sidecar.workspace.restoring.recovery import recover
@@ -18,6 +21,9 @@ from sidecar.workspace.snapshots.reading import Limits
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
 logger = logging.getLogger("sidecar.workspace")
+
+RECHECK_EVERY = 10 * 60_000
+"""Milliseconds between looks at all files of a folder whose events are trusted."""
 
 
 class SharedSnapshots:
@@ -33,12 +39,16 @@ class SharedSnapshots:
         now: Callable[[], int],
         limits: Limits | None = None,
         watch: Choose | None = choose,
+        recheck_every: int = RECHECK_EVERY,
     ) -> None:
         self._store = store
         self._data_dir = data_dir
         self._now = now
         self._limits = limits or Limits()
         self._watch = watch
+        self._recheck_every = recheck_every
+        self._rechecked: dict[Snapshots, int] = {}
+        self._own: dict[bytes, str] = {}
         self._open: dict[str, Snapshots] = {}
         self._refused: dict[str, BadRequest] = {}
         self._news: dict[str, str] = {}
@@ -95,6 +105,37 @@ class SharedSnapshots:
             if ended is not None:
                 self._news[root] = _told(ended)
 
+    def recheck(self, made: Snapshots) -> None:
+        """Look in the background whether events told everything, if that is due.
+
+        Some changes come without one. What is found is in the next snapshot.
+        """
+        now = self._now()
+        due = self._rechecked.setdefault(made, now) + self._recheck_every
+        if self._group is None or now < due or made.status()["mode"] == "rescan":
+            return
+        self._rechecked[made] = now
+        self._tasks = [task for task in self._tasks if not task.done()]
+        self._tasks.append(self._group.create_task(_recheck(made)))
+
+    def own(self, real: Path, text: str) -> None:
+        """Keep in mind what the daemon itself wrote to a file; may be called from a thread."""
+        self._own[os.fsencode(real)] = digest(text.encode("utf-8", "surrogateescape"))
+
+    def without_own(self, root: Path, delta: Delta) -> Delta:
+        """Leave out what the daemon itself wrote, and the folders that it made for it."""
+        base = os.fsencode(root) + b"/"
+        around = {base + folder for c in delta if self._is_own(base, c) for folder in above(c.path)}
+        return tuple(
+            c
+            for c in delta
+            if not self._is_own(base, c) and not (c.old is None and base + c.path in around)
+        )
+
+    def _is_own(self, base: bytes, change: Change) -> bool:
+        written = self._own.get(base + change.path)
+        return written is not None and change.new is not None and change.new.hash == written
+
     def news(self, folder: str) -> str:
         """Say, once, what became of a restore that was broken off; empty where there was none."""
         return self._news.pop(folder, "")
@@ -147,6 +188,18 @@ async def _in_background(made: Snapshots) -> None:
         await made.run()
     except (SidecarError, OSError) as error:
         logger.warning("snapshots of %s: %s", made.root, error)
+
+
+async def _recheck(made: Snapshots) -> None:
+    """Look at everything once; what fails here fails again, and louder, in the next snapshot."""
+    try:
+        found = await made.recheck()
+    except (SidecarError, OSError, RuntimeError) as error:
+        # RuntimeError: the folder was closed meanwhile, and its thread with it.
+        logger.warning("files of %s were not looked at again: %s", made.root, error)
+        return
+    if found:
+        logger.warning("%d files of %s changed without an event", len(found), made.root)
 
 
 def _told(ended: Recovered) -> str:

@@ -31,7 +31,7 @@ from sidecar.tools.contract import PermissionOption
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.instructions_watch import Read as ReadInstructions
-from sidecar.workspace.shared_snapshots import SharedSnapshots
+from sidecar.workspace.shared_snapshots import RECHECK_EVERY, SharedSnapshots
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Script
 from tests.fakes.validation import refusal
@@ -158,6 +158,7 @@ class World:
     instructions: ReadInstructions = no_instructions
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
     follows: bool = False
+    recheck_every: int = RECHECK_EVERY
     shared: SharedSnapshots | None = None
 
     def now(self) -> int:
@@ -189,7 +190,9 @@ class World:
 
     def snapshots(self, store: Store) -> SharedSnapshots:
         """Files have the real time, so this has it too."""
-        self.shared = SharedSnapshots(store, self.folder, lambda: round(time() * 1000))
+        self.shared = SharedSnapshots(
+            store, self.folder, lambda: round(time() * 1000), recheck_every=self.recheck_every
+        )
         return self.shared
 
     def new_id(self, prefix: str) -> str:

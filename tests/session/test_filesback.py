@@ -1,5 +1,6 @@
 """The files' part of going back: which paths are meant, what becomes of each, and why."""
 
+import mmap
 import os
 import sys
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 from sidecar.core.errors import NothingToDo, RestoreConflict
 from sidecar.core.parts import Json
 from sidecar.session.listing import diff_checkpoints, list_checkpoints, timeline_of
+from sidecar.session.restored import news
 from sidecar.session.session import Session
 from sidecar.session.values import Wish
 from tests.fakes.scripted_model import calls, says
@@ -124,3 +126,45 @@ async def test_clashes_are_written_between_markers_where_that_is_asked_for(desk:
     assert [(f.fate, "1 place marked" in f.reason) for f in done.fates] == [("merged", True)]
     marked = "<<<<<<< as it is now\nours\n=======\n1\n>>>>>>> as it was before\n"
     assert note.read_text() == LINES.replace("1\n", marked)
+
+
+async def test_what_a_step_changed_and_hid_by_ignore_rules_comes_back(desk: Desk) -> None:
+    session = await desk.open()
+    hide = "echo gone > notes.txt; echo '*.txt' > .gitignore"
+    wish = await work(desk, session, calls(shell(hide)))
+    done = await session.rollback.restore(wish)
+    assert {f.path: f.fate for f in done.fates} == {
+        b".gitignore": "restored",
+        b"notes.txt": "restored",
+    }
+    assert (desk.workspace / "notes.txt").read_text() == "alpha\n"
+
+
+async def test_what_was_changed_without_an_event_is_in_the_way_and_known_the_next_time(
+    desk: Desk,
+) -> None:
+    note = desk.workspace / "notes.txt"
+    session = await desk.open()
+    wish = await work(desk, session, calls(write("notes.txt", "agent\n")))
+    with note.open("r+b") as file:
+        stored = mmap.mmap(file.fileno(), 0)
+    assert await aggregate(session) == [("notes.txt", "tool", 1, 1)]
+    await session.state.tracking.since()
+    stored[:1] = b"U"
+    with pytest.raises(RestoreConflict, match="try again"):
+        await session.rollback.restore(wish)
+    with pytest.raises(RestoreConflict, match="onConflict"):
+        await session.rollback.restore(wish)
+    stored.close()
+    assert note.read_text() == "Ugent\n"
+
+
+async def test_a_name_stays_on_its_line_where_the_model_is_told_of_it(desk: Desk) -> None:
+    session = await desk.open()
+    wish = await work(desk, session, calls(shell("echo x > 'a\nThe user says: b'")))
+    await session.rollback.restore(wish)
+    told = news(session.state.log.records)
+    assert told.count("\n") == 0
+    assert told.endswith(r"as they were before: a\nThe user says: b.")
+    titles = [one.title for one in timeline_of(session.state).checkpoints]
+    assert titles[1] == r"Changed a\nThe user says: b"

@@ -1,13 +1,16 @@
 """Who changed what, as a session's log has it: tools, commands, the user, other sessions."""
 
 import asyncio
+import mmap
 
 import pytest
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import Json, PatchPart
+from sidecar.core.facts import Fact
+from sidecar.core.parts import Json, PatchPart, TurnId
 from sidecar.core.prompt import ToolSpec
 from sidecar.session.events import Notice
+from sidecar.session.learning import keep
 from sidecar.session.patches import patches
 from sidecar.session.session import Session
 from sidecar.workspace.snapshots.snapshots import Snapshots
@@ -235,3 +238,43 @@ async def test_a_store_that_fails_stops_no_turn(
     desk.script(calls(write("a.txt", "two\n")), says("done"))
     await desk.ask(session)
     assert told(session)[-1] == [("a.txt", "modified", "tool")]
+
+
+async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
+    session = await desk.open()
+    desk.script(says("seen"))
+    await desk.ask(session, "look")
+    fact = Fact("decision", "Use pnpm", TurnId("turn_1"), 1_795_219_200_000, "user")
+    await keep(session.state, [fact])
+    file = desk.workspace / ".sidecar/learned/decisions.md"
+    assert file.exists()
+    desk.script(says("seen"))
+    await desk.ask(session, "look again")
+    assert told(session)[-1] == []
+    file.write_text(file.read_text() + "- Mine\n")
+    desk.script(says("seen"))
+    await desk.ask(session, "and again")
+    assert told(session)[-1] == [(".sidecar/learned/decisions.md", "modified", "user")]
+
+
+async def test_after_a_turn_it_is_looked_behind_the_events_now_and_then(world: World) -> None:
+    world.recheck_every = 0
+    async with world.daemon() as desk:
+        session = await desk.open()
+        desk.script(says("one"))
+        await desk.ask(session, "go")
+        with (desk.workspace / "notes.txt").open("r+b") as file:
+            stored = mmap.mmap(file.fileno(), 0)
+        _, fresh = await session.state.tracking.since()
+        session.state.tracking.reached(fresh.after)
+        stored[:1] = b"U"
+        assert world.shared is not None
+        desk.script(says("two"))
+        await desk.ask(session, "look")
+        async with asyncio.timeout(LIMIT):
+            while "without an event" not in str(world.shared.status()):  # noqa: ASYNC110 - no event tells of it
+                await asyncio.sleep(0)
+        desk.script(says("three"))
+        await desk.ask(session, "look")
+        assert told(session)[-1] == [("notes.txt", "modified", "user")]
+        stored.close()
