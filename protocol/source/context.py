@@ -116,10 +116,10 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextUndoCompactionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The compaction to take back."""
+    """The compaction to take back; without one, the newest that stands."""
 
     session_id: str
-    compaction_id: str
+    compaction_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextUndoCompactionResult(msgspec.Struct, rename="camel", kw_only=True):

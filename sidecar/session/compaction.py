@@ -47,6 +47,18 @@ async def carry_out(state: State, decision: Decision, tell: Tell) -> Recorded:
     return recorded
 
 
+def newest_compaction(state: State) -> str:
+    """Name the newest rewrite that stands and that a policy made.
+
+    Raises:
+        NothingToDo: there is none.
+    """
+    for recorded in reversed(state.views.standing()):
+        if recorded.rewrite.cause not in ("restore", "undo"):
+            return recorded.rewrite.id
+    raise NothingToDo("no compaction is in effect in this session, so none can be taken back")
+
+
 async def undo(state: State, compaction_id: str, tell: Tell) -> None:
     """Take a rewrite back; what it left out is shown again, whatever came after.
 

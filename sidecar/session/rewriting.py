@@ -13,7 +13,7 @@ from sidecar.core.warm import Prediction
 from sidecar.session import bootstrap
 from sidecar.session.blocks import parts_of
 from sidecar.session.checkpoints import Checkpoints
-from sidecar.session.compaction import Tell, undo
+from sidecar.session.compaction import Tell, newest_compaction, undo
 from sidecar.session.compactor import ATTEMPTS, Compactor, Host
 from sidecar.session.deciding import decide, decide_by_hand
 from sidecar.session.gauge import read_meter
@@ -60,11 +60,16 @@ class Rewriting:
         self.idle = self._compactor.idle
         self.compact = self._compactor.compact
 
-    async def undo(self, compaction_id: str) -> Meter:
-        """Take a compaction back and give the meter as it is then."""
+    async def undo(self, compaction_id: str | None) -> Meter:
+        """Take a compaction back, the newest that stands if none is named; gives the meter then.
+
+        Raises:
+            NothingToDo: there is no such compaction, or it was taken back before.
+        """
         await self._host.writable(None)
         async with self.gate:
-            await undo(self._state, compaction_id, self._told("compaction_undone"))
+            name = compaction_id or newest_compaction(self._state)
+            await undo(self._state, name, self._told("compaction_undone"))
         return read_meter(self._state)
 
     async def pin(self, part_id: str, *, pinned: bool) -> int:

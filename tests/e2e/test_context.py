@@ -97,6 +97,18 @@ def test_a_restart_between_compacting_and_undoing_changes_no_byte(desk: Desk) ->
     desk.work(1, 2)
 
 
+def test_unnamed_the_newest_compaction_that_stands_is_taken_back(desk: Desk) -> None:
+    desk.open()
+    assert desk.refused("context/undo_compaction").code == -32012
+    desk.work(3)
+    before = desk.shown()
+    desk("context/compact", strategy="gemini")
+    desk.again()
+    desk("context/undo_compaction")
+    assert desk.shown() == before
+    assert desk.refused("context/undo_compaction").code == -32012
+
+
 def test_nothing_is_rewritten_by_itself_when_that_is_off(desk: Desk) -> None:
     desk.open("economic", window=32_000, maxTokens=4_000)
     desk("session/set_config_option", configId="autoCompact", value="off")

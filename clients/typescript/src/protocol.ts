@@ -732,10 +732,10 @@ export interface ContextCompactResult {
   summary?: string;
 }
 
-/** The compaction to take back. */
+/** The compaction to take back; without one, the newest that stands. */
 export interface ContextUndoCompactionParams {
   sessionId: string;
-  compactionId: string;
+  compactionId?: string;
 }
 
 /** The session after it. */

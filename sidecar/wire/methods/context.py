@@ -67,7 +67,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def undo(_: Connection, params: ContextUndoCompactionParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))
-        measured = await session.rewriting.undo(params.compaction_id)
+        measured = await session.rewriting.undo(given(params.compaction_id))
         return {"revision": measured.revision, "meter": meter(measured)}
 
     async def pin(_: Connection, params: ContextPinParams, __: Ticket) -> Json:

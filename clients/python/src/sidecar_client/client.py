@@ -250,10 +250,12 @@ class Client:
         return await self._call("context/compact", params, ContextCompactResult)
 
     async def undo_compaction(
-        self, session_id: str, compaction_id: str
+        self, session_id: str, compaction_id: str | None = None
     ) -> ContextUndoCompactionResult:
-        """Take a compaction back: what it left out is shown again."""
-        params = ContextUndoCompactionParams(session_id=session_id, compaction_id=compaction_id)
+        """Take a compaction back, or the newest that stands: what it left out is shown again."""
+        params = ContextUndoCompactionParams(
+            session_id=session_id, compaction_id=_given(compaction_id)
+        )
         return await self._call("context/undo_compaction", params, ContextUndoCompactionResult)
 
     # --- going back --------------------------------------------------------------------------
