@@ -63,7 +63,14 @@ class Played:
             assert client.stop() == 0
 
     def _client(self) -> PlainClient:
-        environment = {"SIDECAR_CLOCK_OFFSET_FILE": str(self.clock)}
+        # Some recordings call the model more often in one turn than the default allows.
+        settings = self.folder / "config" / "sidecar" / "config.toml"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text("max_steps = 10000\n")
+        environment = {
+            "SIDECAR_CLOCK_OFFSET_FILE": str(self.clock),
+            "XDG_CONFIG_HOME": str(self.folder / "config"),
+        }
         self.clock.write_text(str(self.offset))
         answers = {"tool/call": self.script.answer}
         client = self.start(answers=answers, env=environment)
@@ -154,7 +161,7 @@ def test_every_prompt_extends_the_last_unless_a_rewrite_says_why(
     api = played.api
     assert api.refused == []
     reasons = {result["stopReason"] for result in played.results}
-    assert reasons <= {"end_turn", "blocked", "max_turn_requests"}, reasons
+    assert reasons <= {"end_turn", "blocked"}, reasons
     bodies = [request.body for request in api.requests]
     breaks = sum(first_difference(a, b) is not None for a, b in pairwise(bodies))
     automatic = [u for u in played.updates if u["cause"] not in ("user", "undo")]
