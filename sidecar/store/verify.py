@@ -1,7 +1,7 @@
 """Derive every hash anew and follow every reference. What is wrong is told, never raised."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -149,31 +149,35 @@ def _references(con: sqlite3.Connection, tally: Tally) -> None:
 
 
 def _snapshots(con: sqlite3.Connection, tally: Tally) -> None:
-    for number, body in con.execute("SELECT id, body FROM snapshot ORDER BY id"):
-        try:
-            unpack_delta(body)
-        except BodyBroken as error:
-            tally.problems.append(f"snapshot {number} cannot be read: {error}")
-    missing = con.execute(
-        "SELECT snapshot_id, hash FROM holding WHERE hash NOT IN (SELECT hash FROM blob)"
-    )
-    known = {name for (name,) in con.execute("SELECT hash FROM blob")}
-    unfolded = [(number, name) for number, name in held_unfolded(con) if name not in known]
-    for number, name in [*missing, *unfolded]:
-        tally.problems.append(f"snapshot {number} holds blob {name}, which is missing")
+    bodies = con.execute("SELECT id, body FROM snapshot ORDER BY id")
+    held = con.execute("SELECT snapshot_id, hash FROM holding").fetchall()
+    _numbered(con, tally, "snapshot", bodies, unpack_delta, [*held, *held_unfolded(con)])
 
 
 def _restores(con: sqlite3.Connection, tally: Tally) -> None:
-    for number, steps in con.execute("SELECT id, steps FROM restore ORDER BY id"):
+    bodies = con.execute("SELECT id, steps FROM restore ORDER BY id")
+    held = con.execute("SELECT restore_id, hash FROM restore_blob")
+    _numbered(con, tally, "restore", bodies, unpack_steps, held)
+
+
+def _numbered(
+    con: sqlite3.Connection,
+    tally: Tally,
+    what: str,
+    bodies: Iterable[tuple[int, bytes]],
+    unpack: Callable[[bytes], object],
+    held: Iterable[tuple[int, str]],
+) -> None:
+    """Check what has a number and a body, and holds blobs of its own."""
+    for number, body in bodies:
         try:
-            unpack_steps(steps)
+            unpack(body)
         except BodyBroken as error:
-            tally.problems.append(f"restore {number} cannot be read: {error}")
-    missing = con.execute(
-        "SELECT restore_id, hash FROM restore_blob WHERE hash NOT IN (SELECT hash FROM blob)"
-    )
-    for number, name in missing:
-        tally.problems.append(f"restore {number} holds blob {name}, which is missing")
+            tally.problems.append(f"{what} {number} cannot be read: {error}")
+    known = {name for (name,) in con.execute("SELECT hash FROM blob")}
+    for number, name in held:
+        if name not in known:
+            tally.problems.append(f"{what} {number} holds blob {name}, which is missing")
 
 
 def _facts(con: sqlite3.Connection, tally: Tally) -> None:

@@ -6,6 +6,7 @@ A real daemon, the offline model's real tools, and the files looked at afterward
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -207,6 +208,16 @@ def test_bytes_modes_links_and_empty_folders_come_back(place: Place) -> None:
     assert place.tree() != before
     place.back(message)
     assert place.tree() == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_name_that_is_no_utf_8_harms_nothing_and_comes_back(place: Place) -> None:
+    odd = place.root / os.fsdecode(b"odd\xff.txt")
+    odd.write_bytes(b"mine\n")
+    message = place.say("run `echo x > odd*.txt`")
+    assert odd.read_bytes() == b"x\n"
+    assert set(place.back(message)["restored"]) == {"odd\\xff.txt"}
+    assert odd.read_bytes() == b"mine\n"
 
 
 def test_a_home_folder_is_refused_and_large_files_are_named(place: Place) -> None:
