@@ -12,6 +12,7 @@ import type {
 import { type CancellationToken, Disposable, EventEmitter, type LogOutputChannel, Uri, workspace } from "vscode";
 import {
   type ApplyWorkspaceEditParams,
+  type DynamicFeature,
   LanguageClient,
   type LanguageClientOptions,
   State,
@@ -27,6 +28,14 @@ export type PermissionHandler = (
   params: SessionRequestPermissionParams,
   token: CancellationToken,
 ) => Promise<string | undefined>;
+
+/** LSP's client, without what would put the daemon's commands for plain editors beside ours. */
+class Client extends LanguageClient {
+  override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
+    if ("registrationType" in feature && feature.registrationType.method === "workspace/executeCommand") return;
+    super.registerFeature(feature);
+  }
+}
 
 export class Daemon implements Disposable {
   private readonly updates = new EventEmitter<SessionUpdateParams>();
@@ -48,16 +57,21 @@ export class Daemon implements Disposable {
   /** Start it; `options` is asked again at every restart. Resolves when it is ready. */
   async start(command: Command, options: () => object): Promise<void> {
     await this.stop();
-    const client = new LanguageClient(
+    const client = new Client(
       "sidecar",
       "Sidecar",
-      { command: command.path, args: command.args, transport: TransportKind.stdio, options: { env: command.env } },
+      { command: command.path, args: command.args, transport: TransportKind.stdio },
       clientOptions(this.log, options),
     );
     this.client = client;
     client.registerFeature(CAPABILITIES);
     this.listen(client);
     await client.start();
+  }
+
+  /** Say that it cannot be started, and why. */
+  fail(message: string): void {
+    this.become("failed", message);
   }
 
   async stop(): Promise<void> {

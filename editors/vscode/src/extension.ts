@@ -1,9 +1,92 @@
-/** Joins the parts: daemon, session, and what shows them. */
+/** Joins the parts: daemon, session, what shows them, and the commands of the palette. */
 
-import { type ExtensionContext, window } from "vscode";
+import { commands, type Disposable, type ExtensionContext, type LogOutputChannel, window, workspace } from "vscode";
+import { findDaemon } from "./command";
+import { compact, pin, undoCompaction } from "./compaction";
 import { Daemon } from "./daemon";
+import { showMeter } from "./meter";
+import { exportSession, fork, handOff, importSession, openSession, switchOption } from "./moving";
+import { askPermission } from "./permission";
+import { Previews } from "./previews";
+import { redo, rollBack } from "./rollback";
+import { Sessions } from "./sessions";
+import { askForKey, readOptions } from "./settings";
+import { askAndSend } from "./turns";
+import { registerChat } from "./views/chat";
+import { registerContextView } from "./views/contextView";
+
+const CANCELLED = -32800;
+const NOTHING_TO_DO = -32012;
 
 export function activate(context: ExtensionContext): void {
   const log = window.createOutputChannel("Sidecar", { log: true });
-  context.subscriptions.push(log, new Daemon(log));
+  const cwd = workspace.workspaceFolders?.[0]?.uri.fsPath;
+  context.subscriptions.push(log, commands.registerCommand("sidecar.showLog", () => log.show()));
+  if (cwd === undefined) return;
+  const daemon = new Daemon(log);
+  const sessions = new Sessions(daemon, context.workspaceState, cwd);
+  const previews = new Previews();
+  const start = () => startDaemon(context, daemon, log);
+  context.subscriptions.push(
+    daemon,
+    sessions,
+    previews,
+    ...showMeter(daemon, sessions),
+    ...registerCommands(context, daemon, sessions, previews, start),
+    daemon.onPermission(askPermission),
+    daemon.onState(({ state }) => state === "ready" && attempt(() => sessions.resume())),
+    workspace.onDidGrantWorkspaceTrust(start),
+    workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("sidecar") && start()),
+  );
+  registerChat(context, daemon, sessions);
+  registerContextView(context, daemon, sessions);
+  void start();
+}
+
+/** Start the daemon, or start it anew with what is set now. */
+async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOutputChannel): Promise<void> {
+  await attempt(async () => {
+    const command = await findDaemon(context.extensionUri);
+    if (!command) return daemon.fail("The daemon was not found. See the setting sidecar.path.");
+    log.info(`starting ${command.path}`);
+    const options = await readOptions(context.secrets);
+    await daemon.start(command, () => options);
+  });
+}
+
+function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: Sessions, previews: Previews, start: () => Promise<void>): Disposable[] {
+  const found: Record<string, (...given: never[]) => Promise<unknown>> = {
+    newSession: () => sessions.create(),
+    openSession: () => openSession(daemon, sessions),
+    sendTurn: (text?: string) => askAndSend(daemon, sessions, text),
+    cancel: () => daemon.notify("session/cancel", { sessionId: sessions.id() }),
+    compact: () => compact(daemon, sessions),
+    undoCompaction: (id?: string) => undoCompaction(daemon, sessions, id),
+    rollBack: (checkpointId?: string) => rollBack(daemon, sessions, previews, checkpointId),
+    redo: () => redo(daemon, sessions),
+    showContext: async () => commands.executeCommand("sidecar.context.focus"),
+    pin: (partId?: string) => pin(daemon, sessions, true, partId),
+    unpin: (partId?: string) => pin(daemon, sessions, false, partId),
+    switchModel: () => switchOption(daemon, sessions, "model"),
+    switchPolicy: () => switchOption(daemon, sessions, "policy"),
+    handoff: () => handOff(daemon, sessions),
+    fork: (messageId?: string) => fork(daemon, sessions, messageId),
+    export: () => exportSession(daemon, sessions),
+    import: () => importSession(daemon, sessions),
+    setApiKey: async () => (await askForKey(context.secrets)) && start(),
+    restart: start,
+  };
+  return Object.entries(found).map(([name, act]) => commands.registerCommand(`sidecar.${name}`, (...given) => attempt(() => act(...(given as never[])))));
+}
+
+/** Do it; what goes wrong is shown in the daemon's words. */
+async function attempt(act: () => Promise<unknown>): Promise<void> {
+  try {
+    await act();
+  } catch (error) {
+    const { code, message } = error as { code?: number; message?: string };
+    if (code === CANCELLED) return;
+    if (code === NOTHING_TO_DO) void window.showInformationMessage(`Sidecar: ${message}`);
+    else void window.showErrorMessage(`Sidecar: ${message ?? error}`);
+  }
 }

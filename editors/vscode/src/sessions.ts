@@ -31,7 +31,7 @@ export class Sessions implements Disposable {
   constructor(
     private readonly daemon: Daemon,
     private readonly memory: Memento,
-    private readonly cwd: string,
+    readonly cwd: string,
   ) {}
 
   /** Open the session that was open last, or a new one: when the daemon is ready. */
@@ -58,6 +58,12 @@ export class Sessions implements Disposable {
     this.readOnly = false;
     await this.become(sessionId);
     this.configured(configOptions);
+  }
+
+  /** Give the id of the session, for a request. Throws while none is open. */
+  id(): string {
+    if (!this.current) throw new Error("No session is open yet. Try again when the daemon is ready.");
+    return this.current;
   }
 
   /** Put text into the chat's input. */

@@ -1,0 +1,81 @@
+/** Making room: the plan first, then the rewrite, and the way back. */
+
+import type { CompactionStep, ContextCompactParams, ContextSegment } from "sidecar-protocol";
+import { commands, ProgressLocation, type QuickPickItem, QuickPickItemKind, window } from "vscode";
+import type { Daemon } from "./daemon";
+import type { Sessions } from "./sessions";
+import { count, grouped, many, money } from "./wording";
+
+type Line = QuickPickItem & { apply?: true };
+
+/** Ask for instructions, show the plan, and carry it out when the user says so. */
+export async function compact(daemon: Daemon, sessions: Sessions): Promise<void> {
+  const sessionId = sessions.id();
+  const instructions = await window.showInputBox({
+    title: "Sidecar: Compact Now",
+    prompt: "Instructions for what to keep, or nothing. Enter shows the plan; nothing is changed yet.",
+    placeHolder: "for example: keep everything about the parser",
+    ignoreFocusOut: true,
+  });
+  if (instructions === undefined) return;
+  const wish = { sessionId, ...(instructions.trim() && { instructions: instructions.trim() }) };
+  const plan = await ask(daemon, "Planning a compaction", { ...wish, dryRun: true });
+  const earned = plan.breakEvenRequests === null ? "" : `, earned back after ${many(plan.breakEvenRequests, "request")}`;
+  const chosen = await window.showQuickPick<Line>(
+    [
+      { label: `$(check) Compact to ${count(plan.tokensAfter)} tokens`, description: `from ${count(plan.tokensBefore)}; costs ${money(plan.price)}${earned}`, apply: true },
+      { label: "$(close) Leave it as it is" },
+      { label: "The plan", kind: QuickPickItemKind.Separator },
+      ...summed(plan.plan),
+    ],
+    { title: "Sidecar: Compact Now", placeHolder: "What would happen", matchOnDescription: true, ignoreFocusOut: true },
+  );
+  if (!chosen?.apply) return;
+  const done = await ask(daemon, "Compacting", wish);
+  const undo = "Undo Compaction";
+  const text = `Compacted from ${count(done.tokensBefore)} to ${count(done.tokensAfter)} tokens.`;
+  // Not waited for: the command has ended whether or not this is read.
+  void window.showInformationMessage(text, undo).then((answer) => {
+    if (answer) void commands.executeCommand("sidecar.undoCompaction", done.compactionId);
+  });
+}
+
+/** Take back this compaction, or the newest that stands. */
+export async function undoCompaction(daemon: Daemon, sessions: Sessions, compactionId?: string): Promise<void> {
+  const { meter } = await daemon.request("context/undo_compaction", { sessionId: sessions.id(), ...(compactionId && { compactionId }) });
+  void window.showInformationMessage(`The compaction was taken back: ${count(meter.used)} tokens.`);
+}
+
+/** Keep a part through compactions, or no longer; without an id the user picks one. */
+export async function pin(daemon: Daemon, sessions: Sessions, pinned: boolean, partId?: string): Promise<void> {
+  const sessionId = sessions.id();
+  const id = partId ?? (await pickPart(daemon, sessionId, pinned ? "Pin: keep through compactions" : "Unpin"));
+  if (id) await daemon.request("context/pin", { sessionId, partId: id, pinned });
+}
+
+async function pickPart(daemon: Daemon, sessionId: string, title: string): Promise<string | undefined> {
+  const { segments } = await daemon.request("context/breakdown", { sessionId });
+  const parts = segments.filter((segment): segment is ContextSegment & { partId: string } => segment.partId !== undefined);
+  const lines = parts.reverse().map((part) => ({
+    label: part.label,
+    description: `${part.region}, ${count(part.tokens)} tokens`,
+    partId: part.partId,
+  }));
+  const chosen = await window.showQuickPick(lines, { title: `Sidecar: ${title}`, placeHolder: "The newest is first", matchOnDescription: true });
+  return chosen?.partId;
+}
+
+function ask(daemon: Daemon, title: string, params: ContextCompactParams) {
+  return window.withProgress({ location: ProgressLocation.Notification, title: `Sidecar: ${title}`, cancellable: true }, (_, token) =>
+    daemon.request("context/compact", params, token),
+  );
+}
+
+/** A plan has a step for each part: those of one kind stand on one line. */
+function summed(steps: CompactionStep[]): Line[] {
+  const kinds = grouped(steps, (step) => `${step.action}: ${step.reason}`);
+  return kinds.map(([label, those]) => {
+    const [before, after] = [those.map((s) => s.tokensBefore), those.map((s) => s.tokensAfter)].map((n) => n.reduce((a, b) => a + b, 0));
+    return { label, description: `${many(those.length, "part")}, ${count(before ?? 0)} → ${count(after ?? 0)} tokens` };
+  });
+}

@@ -1,0 +1,67 @@
+/** Other sessions: opening, forking, handing on, exporting, importing; and the options of this one. */
+
+import { Uri, window, workspace } from "vscode";
+import type { Daemon } from "./daemon";
+import type { Sessions } from "./sessions";
+import { many } from "./wording";
+
+/** Pick one of the folder's sessions and open it. */
+export async function openSession(daemon: Daemon, sessions: Sessions): Promise<void> {
+  const { sessions: found } = await daemon.request("session/list", { cwd: sessions.cwd });
+  const lines = found.map((one) => ({
+    label: one.title || "(empty)",
+    description: `${many(one.turns, "turn")}, ${new Date(one.updatedAt).toLocaleString()}${one.cost ? `, $${one.cost}` : ""}`,
+    ...(one.sessionId === sessions.current && { detail: "open now" }),
+    id: one.sessionId,
+  }));
+  const chosen = await window.showQuickPick(lines, { title: "Sidecar: Open Session…", matchOnDescription: true });
+  if (chosen) await sessions.open(chosen.id);
+}
+
+/** Branch off and go on in the branch: after this message, or as the session is. */
+export async function fork(daemon: Daemon, sessions: Sessions, atMessageId?: string): Promise<void> {
+  const { sessionId } = await daemon.request("session/fork", { sessionId: sessions.id(), ...(atMessageId && { atMessageId }) });
+  await sessions.open(sessionId);
+}
+
+/** Ask for the next goal, and open a session whose input holds the drafted first prompt. */
+export async function handOff(daemon: Daemon, sessions: Sessions): Promise<void> {
+  const goal = await window.showInputBox({
+    title: "Sidecar: Handoff",
+    prompt: "What is the next session for? Its first prompt is drafted from this one; you can edit it before it is sent.",
+    ignoreFocusOut: true,
+  });
+  if (!goal?.trim()) return;
+  const { draft } = await daemon.request("session/handoff", { sessionId: sessions.id(), goal });
+  await sessions.create({ from: sessions.id() });
+  sessions.draft(draft);
+}
+
+export async function exportSession(daemon: Daemon, sessions: Sessions): Promise<void> {
+  const { bundle } = await daemon.request("session/export", { sessionId: sessions.id() });
+  const target = await window.showSaveDialog({ title: "Sidecar: Export", defaultUri: Uri.joinPath(Uri.file(sessions.cwd), `${sessions.id()}.json`) });
+  if (target) await workspace.fs.writeFile(target, Buffer.from(bundle));
+}
+
+export async function importSession(daemon: Daemon, sessions: Sessions): Promise<void> {
+  const [file] = (await window.showOpenDialog({ title: "Sidecar: Import Session…", canSelectMany: false })) ?? [];
+  if (!file) return;
+  const { sessionId } = await daemon.request("session/import", { path: file.fsPath });
+  await sessions.open(sessionId);
+}
+
+/** Change an option of the session: pick one of its values. */
+export async function switchOption(daemon: Daemon, sessions: Sessions, configId: string): Promise<void> {
+  const option = sessions.options.find((one) => one.id === configId);
+  if (!option?.options) throw new Error(`This session has no option ${configId}.`);
+  const lines = option.options.map((one) => ({
+    label: one.name,
+    ...(one.value === option.currentValue && { description: "now" }),
+    ...(one.description && { detail: one.description }),
+    value: one.value,
+  }));
+  const chosen = await window.showQuickPick(lines, { title: `Sidecar: ${option.name}` });
+  if (!chosen || chosen.value === option.currentValue) return;
+  const { configOptions } = await daemon.request("session/set_config_option", { sessionId: sessions.id(), configId, value: chosen.value });
+  sessions.configured(configOptions);
+}

@@ -1,0 +1,29 @@
+/** Numbers and lists as people read them. */
+
+/** 84012 as `84,012`. */
+export function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+/** 84012 as `84k`, 1234 as `1.2k`. */
+export function short(tokens: number): string {
+  if (tokens < 1000) return String(tokens);
+  return tokens < 9950 ? `${(tokens / 1000).toFixed(1)}k` : `${Math.round(tokens / 1000)}k`;
+}
+
+/** A price; null is unknown. */
+export function money(usd: string | null): string {
+  return usd === null ? "unknown" : `$${usd}`;
+}
+
+/** `1 turn`, `2 turns`. */
+export function many(number: number, one: string): string {
+  return `${count(number)} ${one}${number === 1 ? "" : "s"}`;
+}
+
+/** The values by key, in the order in which keys first came. */
+export function grouped<T>(values: readonly T[], key: (value: T) => string): [string, T[]][] {
+  const groups = new Map<string, T[]>();
+  for (const value of values) groups.set(key(value), [...(groups.get(key(value)) ?? []), value]);
+  return [...groups];
+}
