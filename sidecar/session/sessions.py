@@ -84,6 +84,11 @@ class Sessions:
         self._options = {} if problem else options
         return problem
 
+    @property
+    def root(self) -> Path | None:
+        """The workspace's root folder, where the editor named one."""
+        return self._root
+
     async def warm_up(self) -> None:
         """Load what is slow, so that the first call that needs it need not wait."""
         with suppress(StorageFailed):

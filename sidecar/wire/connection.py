@@ -60,12 +60,22 @@ class Connection:
         """Whether it answers `workspace/applyEdit`."""
         return _inside(self._capabilities, "workspace", "applyEdit") is True
 
+    @property
+    def can_ask_permission(self) -> bool:
+        """Whether it says that it answers `session/request_permission`."""
+        asked = _inside(self._capabilities, "experimental", "sidecar", "requestPermission")
+        return asked is True
+
     def _can(self, name: str) -> bool:
         # ACP has `fs` at the top; an LSP client says it under `experimental`.
         places = ((), ("experimental",), ("experimental", "sidecar"))
         return any(_inside(self._capabilities, *place, "fs", name) is True for place in places)
 
     # --- what it is told ---------------------------------------------------------------------
+
+    def notify(self, method: str, params: JsonObject) -> None:
+        """Queue a notification of LSP's own."""
+        self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
 
     def watch(self, event: Event) -> None:
         """Queue what tells the client of an event."""

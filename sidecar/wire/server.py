@@ -12,7 +12,9 @@ from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection, path_of
 from sidecar.wire.framing import Broken, Decoder
 from sidecar.wire.methods import checkpoint, context, daemon, editor, facts, history, session
+from sidecar.wire.methods.commands import Commands
 from sidecar.wire.outbox import Outbox
+from sidecar.wire.plain import PlainEditor
 from sidecar.wire.protocol import Handler, SidecarProtocol, language_server
 from sidecar.wire.streams import Read, Write
 
@@ -65,6 +67,8 @@ async def serve(
 
     later = asyncio.Event()
     async with asyncio.TaskGroup() as group:
+        commands = Commands(sessions, PlainEditor(connection), group)
+        commands.offer(server)
         protocol.begin(connection, outbox, group, handlers, greet)
         writing = group.create_task(_write(outbox))
         loading = group.create_task(_after(later, on_initialized))
@@ -77,7 +81,14 @@ async def serve(
         await sessions.shutdown()
         outbox.close()
         await asyncio.wait({writing}, timeout=FLUSH)
-        for task in (reading, writing, watching, loading, *protocol.under_way()):
+        for task in (
+            reading,
+            writing,
+            watching,
+            loading,
+            *protocol.under_way(),
+            *commands.under_way(),
+        ):
             task.cancel()
     return 1 if code is None else code
 
