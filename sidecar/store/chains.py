@@ -113,7 +113,7 @@ def fill(
     (current,) = con.execute("SELECT head FROM workspace WHERE id = ?", (workspace,)).fetchone()
     if current != head:
         return Moved(SnapshotId(current))
-    trees.fold(con, workspace)
+    trees.fold(con, workspace, {path for path, _ in addition.tree})
     added = sum([put_pressed(con, blob) for blob in addition.blobs])
     trees.hold(con, head, {blob.hash for blob in addition.blobs})
     trees.put(con, workspace, addition.tree)

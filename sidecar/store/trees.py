@@ -5,7 +5,7 @@ its cost. They follow for many snapshots at once, by `fold`, before anybody need
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from sidecar.core.tree import Delta, Entry, Seen, net
 from sidecar.store.deltas import unpack_delta
@@ -14,8 +14,11 @@ from sidecar.store.fields import BodyBroken
 _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed"
 
 
-def fold(con: sqlite3.Connection, workspace: int) -> None:
-    """Bring the state and what is held up to the head of a workspace's chain."""
+def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -> None:
+    """Bring the state and what is held up to the head of a workspace's chain.
+
+    `told`: paths that are `put` next, so that no rows need be made of them.
+    """
     head, folded = con.execute(
         "SELECT head, folded FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()
@@ -24,8 +27,9 @@ def fold(con: sqlite3.Connection, workspace: int) -> None:
     deltas, whole = _unfolded(con, workspace, folded)
     for number, delta in deltas:
         hold(con, number, named(delta))
-    changed = _follow(some(con, workspace, _paths(deltas)), deltas)
-    put(con, workspace, changed.items())
+    paths = {path for path in _paths(deltas) if path not in told}
+    changed = _follow(some(con, workspace, paths), deltas)
+    put(con, workspace, [(path, seen) for path, seen in changed.items() if path in paths])
     con.execute(
         "UPDATE workspace SET folded = head, complete = complete AND ? WHERE id = ?",
         (whole, workspace),

@@ -123,8 +123,9 @@ class Scan:
                 self._lose(target)
             return
         is_folder = stat.S_ISDIR(found.st_mode)
-        rules = self._rules_in(folder)
-        if target not in self._follow and rules.ignored(target, is_folder):
+        # Rules say the same as long as they are not read anew, and then the folder is visited.
+        kept = (seen is not None and seen.entry.is_folder == is_folder) or target in self._follow
+        if not kept and self._rules_in(folder).ignored(target, is_folder):
             if found.st_nlink > 1 and not is_folder:
                 self.linked[target] = found.st_ino
             if seen is not None:
@@ -147,6 +148,8 @@ class Scan:
     def _target(self, path: bytes) -> bytes | None:
         """Give what to look at for a path: itself, or the outermost folder that is not known."""
         known = path in self._follow or self._state.get(path) is not None
+        if known and not self._visited and not self._closed:
+            return path
         for folder in ancestors(path):
             if folder in self._closed or folder in self._visited:
                 return None
