@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.plain import PlainClient, Refused
+from tests.e2e.plain import LIMIT, PlainClient, Refused
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 ALLOWED = {"allow": ["write_file", "edit_file", "shell"]}
@@ -210,11 +211,21 @@ def test_bytes_modes_links_and_empty_folders_come_back(place: Place) -> None:
     assert place.tree() == before
 
 
+def watched_by(place: Place, mode: str) -> None:
+    """Wait until instructions are watched in a way."""
+    give_up = time.monotonic() + LIMIT
+    while place.client.request("daemon/status")["watcher"]["mode"] != mode:
+        assert time.monotonic() < give_up
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 def test_a_name_that_is_no_utf_8_harms_nothing_and_comes_back(place: Place) -> None:
     odd = place.root / os.fsdecode(b"odd\xff.txt")
     odd.write_bytes(b"mine\n")
+    place.say("create a.txt with `one`")
+    watched_by(place, "events")
     message = place.say("run `echo x > odd*.txt`")
+    watched_by(place, "polling")
     assert odd.read_bytes() == b"x\n"
     assert set(place.back(message)["restored"]) == {"odd\\xff.txt"}
     assert odd.read_bytes() == b"mine\n"
