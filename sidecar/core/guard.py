@@ -9,8 +9,12 @@ from sidecar.core.view import Dropped
 
 NEWEST_STEPS = 2
 """The model is in the middle of these: what it just asked for and what came of it stay."""
-GOAL_SHARE = 0.25
-"""Of the window: the most that the first typed message may take to stay word for word."""
+GOAL_SHARE, MUST_SHARE = 0.60, 0.85
+"""Of the room for history: what the first typed message may take to stay word for word, by itself
+and with all else that must stay. A rewrite may leave the first in use; more leaves none for work.
+"""
+GOAL_SURE = 0.25
+"""Of the window: what the first typed message may take, whatever else must stay."""
 NOTES = frozenset({"ledger", "excerpt"})
 """Kinds of items that are not parts of the log; a plan retires them and never changes them."""
 
@@ -37,17 +41,32 @@ def untouchable(situation: Situation) -> frozenset[PartId]:
 def goal_parts(situation: Situation) -> frozenset[PartId]:
     """Name the parts of the first message that the user typed, which say what all is about.
 
-    No rewrite of a session touches them, whatever the policy that it imitates would do. None are
-    named when they fill much of the window or are shortened already.
+    No rewrite of a session touches them, whatever the policy that it imitates would do. Where
+    they do not all fit beside what else must stay, the shortest do: what was typed is shorter
+    than what was attached to it. What is shortened already is not named.
     """
     typed = [item for item in situation.items if item.unit.kind == "typed"]
     if not typed:
         return frozenset()
-    first = [item for item in typed if item.unit.message_id == typed[0].unit.message_id]
-    whole = sum(item.tokens_whole for item in first)
-    if whole > GOAL_SHARE * situation.standing.window or any(item.shown for item in first):
-        return frozenset()
-    return frozenset(item.unit.part_id for item in first)
+    goal = typed[0].unit.message_id
+    spared = untouchable(situation)
+    must = sum(
+        item.tokens
+        for item in situation.items
+        if item.unit.part_id in spared and item.unit.message_id != goal
+    )
+    st = situation.standing
+    room = st.limit - st.static
+    left = max(GOAL_SURE * st.window, min(GOAL_SHARE * room, MUST_SHARE * room - must))
+    kept: set[PartId] = set()
+    first = (item for item in typed if item.unit.message_id == goal)
+    for item in sorted(first, key=lambda item: item.tokens_whole):
+        left -= item.tokens_whole
+        if left < 0:
+            break
+        if item.shown is None:
+            kept.add(item.unit.part_id)
+    return frozenset(kept)
 
 
 def newest_typed(items: Sequence[Item]) -> MessageId | None:

@@ -165,3 +165,11 @@ class Policy(Protocol):
 def tokens_of(text: str) -> int:
     """Estimate a note's tokens without a tokenizer; notes are names and short lines."""
     return round(len(text) / 2.9) + 8
+
+
+def weigh(text: str) -> int:
+    """Estimate a note's tokens closer than `tokens_of`, within a tenth: digits are counted apart.
+
+    Hashes, times and numbers take many tokens for few characters, nearly one more a digit.
+    """
+    return round(len(text) / 3.2 + 0.93 * sum(map(text.count, "0123456789"))) + 8

@@ -10,11 +10,11 @@ remaining identifiers, and names the id that recalls all of it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sidecar.core.guard import untouchable
+from sidecar.core.guard import goal_parts, untouchable
 from sidecar.core.knapsack import Choice, choose
 from sidecar.core.note import Room, unlike_an_id, write_note
 from sidecar.core.parts import PartId
-from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, tokens_of
+from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, weigh
 from sidecar.core.units import Item, Unit
 from sidecar.core.value import CHARS_PER_TOKEN, chances, lines_of
 from sidecar.core.view import Cause, Dropped, Placeholder, Shown, Truncated
@@ -97,7 +97,7 @@ def rebuild(
         room=keeping.room,
     )
     excerpt = unlike_an_id(_excerpt(gone, choice))
-    note_tokens, excerpt_tokens = tokens_of(note), tokens_of(excerpt) if excerpt else 0
+    note_tokens, excerpt_tokens = weigh(note), weigh(excerpt) if excerpt else 0
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
     freed += sum(item.tokens for item in old) - note_tokens - excerpt_tokens
     if freed < WORTHWHILE:
@@ -193,7 +193,8 @@ def _sort(
     situation: Situation, zone: Sequence[Item], keeping: Keeping, *, first_too: bool
 ) -> _Sorting:
     sorting = _Sorting()
-    spared, tail = untouchable(situation), _tail(situation, zone, keeping)
+    spared = untouchable(situation) | goal_parts(situation)
+    tail = _tail(situation, zone, keeping)
     typed = [item for item in zone if item.unit.kind == "typed"]
     first = typed[0].unit.part_id if typed and first_too else None
     room = min(keeping.typed, situation.standing.window // 10)

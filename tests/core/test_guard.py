@@ -1,8 +1,10 @@
 """What no rewrite may touch, and the thinking that goes with an edit."""
 
+from dataclasses import replace
+
 import pytest
 
-from sidecar.core.guard import untouchable, with_thinking_dropped
+from sidecar.core.guard import goal_parts, untouchable, with_thinking_dropped
 from sidecar.core.parts import PartId
 from sidecar.core.plan import Change
 from sidecar.core.view import Dropped
@@ -32,6 +34,32 @@ def test_what_is_preserved_stays():
 def test_a_message_that_has_just_come_does_not_end_the_protection_of_the_last_steps():
     given = situation("U10 C100; C100; C100; C100 U10", step=4)
     assert untouchable(given) == set(parts([3, 4, 5]))
+
+
+@pytest.mark.parametrize(
+    ("notation", "kept"),
+    [
+        ("", []),
+        ("U24k C100; A5; U10 C100; C100", [0]),
+        ("U25k C100; A5; U10 C100; C100", []),
+        # What is typed now may be so long that only one of both can stay.
+        ("U20k C100; A5; U14k C400; C400", [0]),
+        ("U20k C100; A5; U15k C400; C400", []),
+        # A quarter of the window is its own.
+        ("U14k C100; A5; U30k C400; C400", [0]),
+        ("U20k- C100; A5; U10 C100; C100", []),
+    ],
+)
+def test_the_first_message_stays_where_it_leaves_room_to_work(notation, kept):
+    """The room for history is 41,000 tokens: 24,600 may stay of it, and 34,850 must."""
+    assert goal_parts(situation(notation, window=59_000)) == set(parts(kept))
+
+
+def test_what_was_typed_first_stays_where_what_was_attached_to_it_does_not_fit():
+    items = history("U25k U9k U1k C100; A5; U10 C100; C100")
+    for item in items[:3]:
+        item.unit = replace(item.unit, message_id=items[0].unit.message_id)
+    assert goal_parts(situation(items, window=59_000)) == set(parts([1, 2]))
 
 
 def change(part: str) -> Change:

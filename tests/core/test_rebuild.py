@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.plan import REWRITE_ID, Plan, tokens_of
+from sidecar.core.plan import REWRITE_ID, Plan, weigh
 from sidecar.core.rebuild import HEAD, WORTHWHILE, Keeping, rebuild
 from sidecar.core.units import Item
 from sidecar.core.view import Cause, Dropped, Shown, Truncated
@@ -16,7 +16,7 @@ KEEPING = Keeping(
 )  # fmt: skip
 WHOLE = replace(KEEPING, density=1e-6, listed=1e-6)
 """Keeps whatever holds a name, while there is room."""
-HEAD_TOKENS = tokens_of(HEAD)
+HEAD_TOKENS = weigh(HEAD)
 
 
 def scene(notation: str, texts: dict[int, str] | None = None) -> list[Item]:
@@ -63,8 +63,8 @@ def plan_of(
     assert plan.tokens_before - plan.tokens_after >= WORTHWHILE
     assert (plan.policy, plan.cause, plan.revision) == ("test", cause, told.revision)
     assert plan.note.startswith(HEAD)
-    assert plan.note_tokens == tokens_of(plan.note)
-    assert plan.excerpt_tokens == (tokens_of(plan.excerpt) if plan.excerpt else 0)
+    assert plan.note_tokens == weigh(plan.note)
+    assert plan.excerpt_tokens == (weigh(plan.excerpt) if plan.excerpt else 0)
     return plan
 
 
@@ -194,18 +194,24 @@ def typed(notation: str, **given: int) -> dict[str, int]:
 
 def test_typed_messages_stay_and_long_ones_are_cut_in_the_middle() -> None:
     assert typed("U4000 A1 U2500 A1") == {}
-    assert typed("U4001 A1 U2501 A1") == {"p0": 4_000, "p2": 2_500}
+    assert typed("U110k A1 U2501 A1") == {"p0": 4_000, "p2": 2_500}
+
+
+def test_the_first_message_stays_word_for_word_where_it_leaves_room_to_work() -> None:
+    """The room here is 182,000 tokens, and a rewrite may leave 60 per cent of it."""
+    assert typed("U109200 A1") == {}
+    assert typed("U109201 A1") == {"p0": 4_000}
 
 
 def test_half_of_a_pair_of_surrogates_can_be_cut_too() -> None:
-    items = history("U9k C9k A10 U10 C10; C10")
-    items[0] = saying(items[0], "\ud800" * 9_000)
+    items = history("U110k C9k A10 U10 C10; C10")
+    items[0] = saying(items[0], "\ud800" * 110_000)
     assert changed(plan_of(items))["p0"] == Truncated("both", 3 * 4_000)
 
 
 def test_typed_messages_share_a_room_from_the_newest_on() -> None:
     assert typed("U9k A1 U2k A1 U9k A1 U3k A1 U3k A1") == {
-        "p0": 4_000, "p2": 500, "p4": 2_500, "p6": 2_500, "p8": 2_500,
+        "p2": 500, "p4": 2_500, "p6": 2_500, "p8": 2_500,
     }  # fmt: skip
     assert typed("U1 A1 U9k A1 U2500 A1 U2500 A1 U2500 A1") == {"p2": 500}
     # What is short stays, and nothing is cut to less than that.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.plan import Plan, Rates, Situation, tokens_of
+from sidecar.core.plan import Plan, Rates, Situation, weigh
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.policies.economic import MOST_TOLD, POLICIES, RUNWAY, Economic
 from sidecar.core.rebuild import HEAD, Keeping
@@ -220,7 +220,7 @@ def test_a_session_without_an_earlier_rewrite_is_rebuilt_from_its_beginning() ->
 
 ROOM = STATIC + 109_200 - MOST_TOLD
 """60 per cent of the 182,000 tokens that the history may take, less what a summary may."""
-FITS = ROOM - (STATIC + 60_000 + 20 + tokens_of(HEAD))
+FITS = ROOM - (STATIC + 60_000 + 20 + weigh(HEAD))
 """What may be pinned so that just so much is left."""
 
 

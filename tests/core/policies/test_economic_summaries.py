@@ -119,10 +119,14 @@ def test_a_rewrite_that_need_not_be_leaves_a_third_at_most(cause: Cause) -> None
     items[0] = saying(items[0], names)
     items[2] = saying(items[2], names, call=names)
     told = situation(items, warm=cause != "cold")
-    whole = Economic().plan(told, "user")
+    whole = rebuild(told, 0, POLICY.keeping, cause, POLICY.name)
     assert whole is not None
     assert compression(told, whole) < LEAST_COMPRESSION
     assert POLICY.plan(told, cause) is None
+    # Where there is no choice less is named, until the note is short enough.
+    forced = POLICY.plan(told, "budget")
+    assert forced is not None
+    assert compression(told, forced) >= LEAST_COMPRESSION
 
 
 def test_compression_is_told_with_the_numbers() -> None:
@@ -133,7 +137,7 @@ def test_compression_is_told_with_the_numbers() -> None:
 
 
 def test_less_is_kept_where_too_much_would_be_left_else() -> None:
-    notation = "U6k A10 U3k A10 U3k A10 U3k C20k; C20k*; C10; C10"
+    notation = "U3k A10 U3k A10 U3k A10 U3k C20k; C20k*; C10; C10"
     told = situation(notation, window=64_000)
     st = told.standing
     room = st.static + RUNWAY * (st.limit - st.static)
