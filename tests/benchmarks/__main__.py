@@ -1,8 +1,11 @@
-"""Run all benchmarks, one after the other."""
+"""Run all benchmarks, one after the other, or the one that is named, with its options."""
+
+import sys
 
 from tests.benchmarks import (
     bench_context,
     bench_estimate,
+    bench_recorded,
     bench_replay,
     bench_restores,
     bench_snapshots,
@@ -11,18 +14,31 @@ from tests.benchmarks import (
     bench_store,
 )
 
+ALL = (
+    bench_startup,
+    bench_step,
+    bench_context,
+    bench_replay,
+    bench_store,
+    bench_estimate,
+    bench_snapshots,
+    bench_restores,
+    bench_recorded,
+)
+
+
+def _name(bench: object) -> str:
+    return getattr(bench, "__name__", "").rpartition(".bench_")[2]
+
+
 if __name__ == "__main__":
-    for bench in (
-        bench_startup,
-        bench_step,
-        bench_context,
-        bench_replay,
-        bench_store,
-        bench_estimate,
-        bench_snapshots,
-        bench_restores,
-    ):
-        print(
-            f"\n== {bench.__name__.rpartition('.')[2]}: {(bench.__doc__ or '').splitlines()[0]}\n"
-        )
-        bench.main()
+    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    chosen = [bench for bench in ALL if wanted in ("", _name(bench))]
+    if not chosen:
+        sys.exit(f"there is no benchmark {wanted!r}; there are {', '.join(map(_name, ALL))}")
+    for bench in chosen:
+        print(f"\n== {_name(bench)}: {(bench.__doc__ or '').splitlines()[0]}\n")
+        if bench is bench_recorded:
+            bench.main(sys.argv[2:])
+        else:
+            bench.main()
