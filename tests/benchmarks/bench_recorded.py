@@ -98,7 +98,7 @@ def rows(figures: Sequence[Figures]) -> Iterator[tuple[str, str]]:
         _spread([rewrite.share for rewrite in seen], max, lambda share: share > 0.6),
     )
     yield (
-        "prompt left, of what may be sent: median / most / above .60",
+        "prompt left, of the limit: median / most / above .60",
         _spread([rewrite.of_budget for rewrite in seen], max, lambda share: share > 0.6),
     )
     for which in ("first", "latest"):

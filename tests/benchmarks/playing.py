@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from sidecar.core.tokens import Count
 from sidecar.model.vocabulary import load_counter
-from sidecar.replay.conversation import FACTOR, Conversation, listen
+from sidecar.replay.conversation import Conversation, listen
+from sidecar.replay.importers import open_transcript
 from sidecar.replay.importers.stored import stored_transcript
 from sidecar.replay.transcript import Compacted, Damaged
 from sidecar.session.rewrites import REWRITE, Recorded, from_json
@@ -28,8 +29,6 @@ TURN_SECONDS = 1_800.0
 MOST_STEPS = 5_000
 """Requests of one turn: a recording is not cut where it went on for long."""
 LONGEST_PAUSE = 7_200.0
-STATIC_TOKENS = 15_000
-"""What the system text stands for, as in a simulation; a quarter of a small window at most."""
 SYSTEM = (
     "You help people with their software. Read before you write, keep to the style that is there, "
     "run the tests that belong to what you changed, and say plainly what you could not do.\n"
@@ -49,19 +48,19 @@ def _count() -> Count:
 
 
 @lru_cache(maxsize=50_000)
-def tokens_of(block: str) -> int:
-    """Count a block, given as JSON, as a provider might: its words, and something around them."""
+def _words_of(block: str) -> tuple[int, int]:
+    """Count a block, given as JSON: (tokens of its words, tokens around them)."""
     given = json.loads(block)
     match given.get("type"):
         case "tool_use":
-            words, around = given["name"] + json.dumps(given["input"], ensure_ascii=False), 15
+            words = given["name"] + json.dumps(given["input"], ensure_ascii=False)
+            return _count()(words), 15
         case "tool_result":
-            words, around = _read(given["content"]), 10
+            return _count()(_read(given["content"])), 10
         case "text":
-            words, around = given["text"], 3
+            return _count()(given["text"]), 3
         case _:
-            words, around = block, 10
-    return round(FACTOR * _count()(words)) + around
+            return _count()(block), 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,11 +96,15 @@ class Asked:
 
 
 class Listening(FakeMessagesApi):
-    """The fake API; it keeps the pieces of each request in the place of its body."""
+    """The fake API; it keeps the pieces of each request in the place of its body.
 
-    def __init__(self, offset: "Offset") -> None:
+    It counts as the recording's own provider did: `factor` tokens for one of the vocabulary's.
+    """
+
+    def __init__(self, offset: "Offset", factor: float) -> None:
         super().__init__(now=lambda: time.time() + offset.seconds)
-        self.cache.count = tokens_of
+        self._factor = factor
+        self.cache.count = self._tokens
         self.asked: list[Asked] = []
         self.told: list[tuple[int, Asked]] = []
         self._pieces: dict[str, Piece] = {}
@@ -111,7 +114,7 @@ class Listening(FakeMessagesApi):
         """Answer as ever, with what the answer takes, and let go of the body."""
         reply = super().take(headers, body)
         if reply.failure == "none":
-            written = sum(tokens_of(plain(block)) for block in reply.blocks)
+            written = sum(self._tokens(plain(block)) for block in reply.blocks)
             reply = replace(reply, usage={**reply.usage, "output_tokens_final": written})
             asked = self._asked(body, reply)
             if headers.get("x-sidecar-purpose") == "summary":
@@ -121,6 +124,10 @@ class Listening(FakeMessagesApi):
         self.requests.clear()
         self.summaries.clear()
         return reply
+
+    def _tokens(self, block: str) -> int:
+        words, around = _words_of(block)
+        return round(self._factor * words) + around
 
     def _asked(self, body: Body, reply: Reply) -> Asked:
         usage = reply.usage
@@ -133,7 +140,7 @@ class Listening(FakeMessagesApi):
         spent = 0.30 * read + 3.75 * short + 6.0 * hour + 3.0 * uncached + 15.0 * output
         return Asked(
             tuple(pieces),
-            sum(tokens_of(plain(block)) for block in static),
+            sum(self._tokens(plain(block)) for block in static),
             read,
             hour + short,
             uncached,
@@ -145,7 +152,7 @@ class Listening(FakeMessagesApi):
         key = role + plain(block)
         piece = self._pieces.get(key)
         if piece is None:
-            piece = self._pieces[key] = _piece(role, block, tokens_of(plain(block)))
+            piece = self._pieces[key] = _piece(role, block, self._tokens(plain(block)))
         return piece
 
 
@@ -212,11 +219,12 @@ class Played:
 def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Played:
     """Play a recording in a window of so many tokens; the daemon's data goes into `folder`."""
     recording, max_tokens = script(path), max(4_000, window // 16)
+    talk = recorded(path)
     offset = Offset(folder / "clock")
     offset.move(0.0)
     typed: list[str] = []
     begun = time.perf_counter()
-    with Listening(offset) as api:
+    with Listening(offset, talk.factor) as api:
         answers = {
             "tool/call": recording.answer,
             "session/request_permission": lambda _: {
@@ -229,7 +237,8 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
             provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
             config = {"max_steps": MOST_STEPS}
             client.start(model="claude-sonnet-4-6", provider=provider, config=config)
-            session = _open(client, folder, recording.tools, window, max_tokens, policy)
+            system = _system(min(talk.static, window // 4), talk.factor)
+            session = _open(client, folder, recording.tools, system, window, max_tokens, policy)
             before = recording.turns[0].at if recording.turns else 0.0
             for turn in recording.turns:
                 offset.move(turn.at - before)
@@ -260,18 +269,34 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
     )
 
 
+def recorded(path: Path) -> Conversation:
+    """Read a recording as a replay does, for what its usage says of sizes."""
+    entries = [one for one in open_transcript(path).entries if not isinstance(one, Damaged)]
+    messages = [None if isinstance(one, Compacted) else one for one in entries]
+    return listen(messages, _count(), path.name, "neutral")
+
+
+def _system(tokens: int, factor: float) -> str:
+    return SYSTEM * max(1, round(tokens / (factor * _count()(SYSTEM))))
+
+
 def _open(
-    client: PlainClient, folder: Path, names: list[str], window: int, max_tokens: int, policy: str
+    client: PlainClient,
+    folder: Path,
+    names: list[str],
+    system: str,
+    window: int,
+    max_tokens: int,
+    policy: str,
 ) -> str:
     workspace = folder / "played"
     workspace.mkdir()
     described = {"inputSchema": {"type": "object"}}
-    words = round(min(STATIC_TOKENS, window // 4) / (FACTOR * _count()(SYSTEM)))
     given = {
         "cwd": str(workspace),
         "tools": [{"name": name, "description": name, **described} for name in names],
         "builtinTools": False,
-        "system": SYSTEM * words,
+        "system": system,
         "window": window,
         "maxTokens": max_tokens,
         "policy": policy,
