@@ -17,10 +17,14 @@ MIN_COMPRESS_BYTES = 128
 
 
 class _Press(threading.local):
-    """A compressor for each thread: making one takes longer than compressing a small file."""
+    """A compressor for each thread: making one takes longer than compressing a small file.
+
+    So does the way back.
+    """
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress
+        self.expand = zstandard.ZstdDecompressor().decompress
 
 
 _press = _Press()
@@ -93,7 +97,7 @@ def expand(name: str, size: int, encoding: str, stored: bytes) -> bytes:
                 # A damaged frame may claim any size, so it is believed only where the row agrees.
                 if zstandard.frame_content_size(stored) != size:
                     raise BodyBroken(f"blob {name} is damaged: its frame has another size")
-                data = zstandard.ZstdDecompressor().decompress(stored)
+                data = _press.expand(stored)
             except zstandard.ZstdError as error:
                 raise BodyBroken(f"blob {name} is damaged: {error}") from error
         case _:
