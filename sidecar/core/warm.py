@@ -234,6 +234,8 @@ Cause: TypeAlias = Literal[
     "model", "tools", "settings", "expired", "changed", "below_minimum", "lookback",
     "images", "unknown",
 ]  # fmt: skip
+UNDERWAY = 10_000
+"""Milliseconds that a request may take from its start until it reaches the provider."""
 LEAST = 100
 """Reported tokens below which a difference is not worth a word."""
 EVERYTHING = "everything"
@@ -299,6 +301,9 @@ def find_miss(last: Asked | None, now: Asked, read: int, minimum: int) -> Miss |
         return Miss("settings", "messages", reason, lost)
     if end is not None and same <= end:
         return _changed(last.chain, now.chain, same, lost)
+    if until is not None and now.started > until - UNDERWAY:
+        reason = "expired: what was kept ended while the request was under way"
+        return Miss("expired", _unserved(now, read), reason, lost)
     return _elsewhere(last, now, read, lost)
 
 

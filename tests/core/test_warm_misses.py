@@ -197,6 +197,15 @@ def test_expiry_counts_from_the_start_of_the_last_request() -> None:
     )
 
 
+@pytest.mark.parametrize(("early", "cause"), [(5_000, "expired"), (20_000, "unknown")])
+def test_what_ended_while_a_request_was_under_way_has_expired(early: int, cause: str) -> None:
+    session = Session()
+    session.ask(FIRST)
+    miss = session.ask(NEXT, 5 * MINUTE - early, read=0)
+    assert miss is not None
+    assert miss.cause == cause
+
+
 def test_an_hour_that_was_billed_as_five_minutes_expires_after_five() -> None:
     miss = after_first(NEXT, 6 * MINUTE, hour=True)
     assert miss is not None
