@@ -187,11 +187,14 @@ class Connection:
         try:
             return await answer
         except asyncio.CancelledError:
-            cancel: JsonObject = {"id": request_id}
-            self._outbox.answer({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": cancel})
+            self._outbox.answer(self._withdrawal(request_id))
             raise
         finally:
             self._asked.pop(request_id, None)
+
+    def _withdrawal(self, request_id: str) -> JsonObject:
+        """Give the notification that a request of ours need not be answered any more."""
+        return {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}
 
     def answered(self, request_id: Json, result: Json, error: Json) -> None:
         """Take the client's answer; one that nobody waits for any more is dropped."""

@@ -49,6 +49,7 @@ class Decoder:
         self._length: int | None = None
         self._searched = 0
         self._broken = False
+        self._skipping = False
         self.framing: Framing | None = None
 
     def feed(self, data: bytes) -> list[Frame]:
@@ -77,12 +78,23 @@ class Decoder:
             line = bytes(self._buffer[:end]).strip(_BLANK)
             del self._buffer[: end + 1]
             self._searched = 0
-            if line:
+            if self._skipping:
+                self._skipping = False
+            elif line:
                 return parse(line)
         self._searched = len(self._buffer)
-        if self._searched > MAX_BODY:
-            return Broken(f"a line is longer than {MAX_BODY} bytes")
+        if self._skipping:
+            self._drop()
+        elif self._searched > MAX_BODY:
+            # Where the next line begins is known, so that only this one is lost.
+            self._skipping = True
+            self._drop()
+            return Malformed(f"a line is longer than the {MAX_BODY} bytes that are taken")
         return None
+
+    def _drop(self) -> None:
+        self._buffer.clear()
+        self._searched = 0
 
     def _framed(self) -> Frame | None:
         if self._length is None:

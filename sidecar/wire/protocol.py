@@ -7,46 +7,27 @@ everything that leaves passes `_send_data`.
 """
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 import cattrs
-import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
 
-from sidecar.core.errors import BadRequest, SidecarError, innermost
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import Greet, Handler, Ticket, Work, structure
 from sidecar.wire.faults import (
-    CANCELLED,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     NOT_INITIALIZED,
-    PARSE_ERROR,
     Refused,
-    fault,
-    internal,
 )
-from sidecar.wire.framing import Arrived, Broken, Frame, Malformed
 from sidecar.wire.messages import METHODS, Method
 from sidecar.wire.outbox import Outbox
-
-logger = logging.getLogger("sidecar.wire")
-
-Handler: TypeAlias = Callable[[Connection, Any, "Ticket"], Awaitable[Json]]
-"""(connection, params as the method table has them, ticket) -> result."""
-
-Work: TypeAlias = Callable[[], Awaitable[Json]]
-"""A request or notification with its handler found and its params structured."""
-
-Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
-"""Called with the params of `initialize`, before it is answered."""
 
 Phase: TypeAlias = Literal["new", "running", "shut down"]
 
@@ -55,21 +36,8 @@ _SHAPELESS = (TypeError, ValueError, KeyError, AttributeError)
 """What the converter raises, besides its own, for params of another shape than it expects."""
 
 
-class Ticket:
-    """One request under way.
-
-    The handler of one that `ends_itself` is told of a cancellation by `on_cancel`, or finds it
-    in `cancelled` if it came before; every other's task is cancelled.
-    """
-
-    def __init__(self, *, ends_itself: bool = False) -> None:
-        self.ends_itself = ends_itself
-        self.cancelled = False
-        self.on_cancel: Callable[[], None] | None = None
-
-
 class SidecarProtocol(LanguageServerProtocol):
-    """One connection's protocol. `begin` gives it what it works with, as pygls constructs it."""
+    """The editor face of one connection. `begin` gives it what it works with, as pygls makes it."""
 
     # pygls looks at every attribute while it constructs the protocol.
     _exit: int | None = None
@@ -78,7 +46,6 @@ class SidecarProtocol(LanguageServerProtocol):
         self,
         connection: Connection,
         outbox: Outbox,
-        group: asyncio.TaskGroup,
         handlers: Mapping[str, Handler],
         greet: Greet,
     ) -> None:
@@ -86,92 +53,18 @@ class SidecarProtocol(LanguageServerProtocol):
         self._greet = greet
         self._connection = connection
         self._outbox = outbox
-        self._group = group
         self._handlers = handlers
         self._phase: Phase = "new"
-        self._under_way: dict[str | int, tuple[Ticket, asyncio.Task[None]]] = {}
 
     @property
     def exit_code(self) -> int | None:
         """What to exit with, once the client has said `exit`."""
         return self._exit
 
-    def under_way(self) -> tuple[asyncio.Task[None], ...]:
-        """Give the tasks of requests that have no answer yet."""
-        return tuple(task for _, task in self._under_way.values())
+    # --- as a face of the dispatcher ---------------------------------------------------------
 
-    # --- what comes in -----------------------------------------------------------------------
-
-    def receive(self, frame: Frame) -> None:
-        """Take one frame; every request in it gets exactly one answer."""
-        match frame:
-            case Malformed(reason=reason):
-                self._refuse(None, Refused(PARSE_ERROR, "parse_error", reason))
-            case Broken(reason=reason):
-                text = f"{reason}; the connection cannot be read any further"
-                self._refuse(None, Refused(PARSE_ERROR, "parse_error", text))
-            case Arrived(value=dict() as message):
-                self._message(message)
-            case Arrived(value=list()):
-                text = "batches are not taken: send messages one by one"
-                self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
-            case Arrived():
-                text = "a message must be a JSON object"
-                self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
-
-    def _message(self, message: JsonObject) -> None:
-        request_id = message.get("id")
-        readable = isinstance(request_id, str | int) and not isinstance(request_id, bool)
-        method = message.get("method")
-        if method is None and ("result" in message or "error" in message):
-            self._connection.answered(request_id, message.get("result"), message.get("error"))
-        elif not isinstance(method, str):
-            known = request_id if readable else None
-            text = "a message must have a method, or be an answer to a request"
-            self._refuse(known, Refused(INVALID_REQUEST, "invalid_request", text))
-        elif "id" not in message:
-            self._notified(method, message.get("params"))
-        elif isinstance(request_id, str | int) and readable:
-            self._requested(request_id, method, message.get("params"))
-        else:
-            text = "a request's id must be a string or a whole number"
-            self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
-
-    def _requested(self, request_id: str | int, method: str, params: Json) -> None:
-        ticket = Ticket(ends_itself=method == "session/prompt")
-        try:
-            self._allow(request_id, method)
-            work = self._work(method, {} if params is None else params, ticket)
-        except Refused as refused:
-            self._refuse(request_id, refused)
-            return
-        task = self._group.create_task(self._answer(request_id, method, work))
-        self._under_way[request_id] = (ticket, task)
-        task.add_done_callback(lambda task: self._ended(request_id, task))
-
-    def _ended(self, request_id: str | int, task: "asyncio.Task[None]") -> None:
-        self._under_way.pop(request_id, None)
-        if task.cancelled():
-            # It was cancelled before its first step, so that it could not answer itself.
-            self._refuse(request_id, Refused(CANCELLED, "cancelled", "the request was cancelled"))
-
-    def _notified(self, method: str, params: Json) -> None:
-        if method == "exit":
-            self._exit = 0 if self._phase == "shut down" else 1
-        elif method in ("$/cancelRequest", "$/cancel_request"):
-            self._cancel(params)
-        elif self._phase == "running":
-            try:
-                work = self._work(method, {} if params is None else params, Ticket())
-            except Refused as refused:
-                logger.warning("notification refused: %s: %s", method, refused)
-            else:
-                self._group.create_task(self._run(method, work))
-
-    def _allow(self, request_id: str | int, method: str) -> None:
-        if request_id in self._under_way:
-            text = f"a request with the id {request_id!r} is under way: use another"
-            raise Refused(INVALID_REQUEST, "invalid_request", text)
+    def allow(self, method: str) -> None:
+        """See `Face`."""
         if self._phase == "shut down":
             text = "the daemon is shutting down: only `exit` is taken now"
             raise Refused(INVALID_REQUEST, "shut_down", text)
@@ -180,15 +73,36 @@ class SidecarProtocol(LanguageServerProtocol):
         if self._phase == "running" and method == "initialize":
             raise Refused(INVALID_REQUEST, "invalid_request", "`initialize` was answered already")
 
-    def _work(self, method: str, params: Json, ticket: Ticket) -> Work:
-        """Find what handles a method, with its params structured; raises Refused."""
-        known = METHODS.get(method.removeprefix("_sidecar/"))
+    def listens(self, method: str) -> bool:
+        """See `Face`."""
+        if method == "exit":
+            self._exit = 0 if self._phase == "shut down" else 1
+            return False
+        return self._phase == "running"
+
+    def answered(self, method: str) -> None:
+        """See `Face`."""
+        if method == "initialize":
+            self._phase = "running"
+        elif method == "shutdown":
+            self._phase = "shut down"
+
+    def explain(self, method: str, error: Exception) -> JsonObject | None:
+        """See `Face`."""
+        if isinstance(error, JsonRpcInvalidParams):
+            text = f"the params do not fit {method}: no such command, or other arguments"
+            return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
+        return None
+
+    def work(self, method: str, params: Json, ticket: Ticket) -> Work:
+        """See `Face`."""
+        known = METHODS.get(method)
         if known is not None and known.direction == "clientToDaemon":
             handler = self._handlers.get(known.name)
             if not known.available or handler is None:
                 text = f"this version of the daemon does not have {known.name} yet"
                 raise Refused(METHOD_NOT_FOUND, "not_available", text)
-            structured = _structure(params, known.params)
+            structured = structure(params, known.params)
             return lambda: handler(self._connection, structured, ticket)
         builtin = self.fm.builtin_features.get(method)
         message_type = self.get_message_type(method)
@@ -242,64 +156,6 @@ class SidecarProtocol(LanguageServerProtocol):
         unstructured: Json = self._converter.unstructure(result)
         return unstructured
 
-    # --- the request boundary ----------------------------------------------------------------
-
-    async def _answer(
-        self,
-        request_id: str | int,
-        method: str,
-        work: Work,
-    ) -> None:
-        """Run a handler and answer, once, whatever happens."""
-        try:
-            result = await work()
-        except asyncio.CancelledError:
-            text = "the request was cancelled"
-            self._refuse(request_id, Refused(CANCELLED, "cancelled", text))
-        except Refused as refused:
-            self._refuse(request_id, refused)
-        except Exception as error:  # noqa: BLE001 - the one boundary: logged once, answered once
-            self._send_error(request_id, self._explain(method, request_id, error))
-        else:
-            if method == "initialize":
-                self._phase = "running"
-            elif method == "shutdown":
-                self._phase = "shut down"
-            self._outbox.answer({"jsonrpc": "2.0", "id": request_id, "result": result})
-
-    async def _run(self, method: str, work: Work) -> None:
-        try:
-            await work()
-        except Exception as error:  # noqa: BLE001 - a notification has no answer to carry it
-            self._explain(method, None, error)
-
-    def _explain(self, method: str, request_id: str | int | None, error: Exception) -> JsonObject:
-        error = innermost(error)
-        if isinstance(error, SidecarError):
-            return fault(error)
-        if isinstance(error, JsonRpcInvalidParams):
-            text = f"the params do not fit {method}: no such command, or other arguments"
-            return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
-        logger.error("%s failed, request %s", method, request_id, exc_info=error)
-        return internal()
-
-    def _cancel(self, params: Json) -> None:
-        request_id = params.get("id") if isinstance(params, dict) else None
-        if not isinstance(request_id, str | int) or request_id not in self._under_way:
-            return
-        ticket, task = self._under_way[request_id]
-        ticket.cancelled = True
-        if ticket.on_cancel is not None:
-            ticket.on_cancel()
-        elif not ticket.ends_itself:
-            task.cancel()
-
-    def _refuse(self, request_id: Json, refused: Refused) -> None:
-        self._send_error(request_id, refused.error)
-
-    def _send_error(self, request_id: Json, error: JsonObject) -> None:
-        self._outbox.answer({"jsonrpc": "2.0", "id": request_id, "error": error})
-
     # --- what pygls sends of itself ----------------------------------------------------------
 
     def _send_data(self, data: object) -> None:
@@ -309,36 +165,6 @@ class SidecarProtocol(LanguageServerProtocol):
 
 def _is_ours(method: Method) -> bool:
     return method.direction == "clientToDaemon"
-
-
-@lru_cache
-def _required(shape: type) -> frozenset[str]:
-    """Name the fields, as on the wire, that a params struct cannot do without."""
-    if not issubclass(shape, msgspec.Struct):
-        return frozenset()
-    return frozenset(f.encode_name for f in msgspec.structs.fields(shape) if f.required)
-
-
-def _structure(params: Json, shape: type | None) -> object:
-    """Give params as the method table has them.
-
-    Raises:
-        BadRequest: naming the field that does not fit.
-    """
-    if shape is None:
-        return params
-    if isinstance(params, dict):
-        # Many editors write null for what they leave out.
-        needed = _required(shape)
-        params = {k: v for k, v in params.items() if v is not None or k in needed}
-    try:
-        return msgspec.convert(params, type=shape)
-    except msgspec.ValidationError as error:
-        reason, _, where = str(error).partition(" - at `$")
-        error_fault = fault(BadRequest(reason, "params" + where.removesuffix("`")))
-        refused = Refused(INVALID_PARAMS, "bad_request", reason)
-        refused.error = error_fault
-        raise refused from None
 
 
 def language_server(version: str) -> LanguageServer:

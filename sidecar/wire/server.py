@@ -3,19 +3,23 @@
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.session.sessions import Sessions
+from sidecar.wire.acp.connection import AgentConnection
+from sidecar.wire.acp.face import AgentFace
 from sidecar.wire.connection import Connection, path_of
-from sidecar.wire.framing import Broken, Decoder
+from sidecar.wire.dispatch import Dispatch, Handler
+from sidecar.wire.framing import Broken, Decoder, Frame
 from sidecar.wire.methods import checkpoint, context, daemon, editor, facts, history, session
 from sidecar.wire.methods.commands import Commands
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.plain import PlainEditor
-from sidecar.wire.protocol import Handler, SidecarProtocol, language_server
+from sidecar.wire.protocol import SidecarProtocol, language_server
 from sidecar.wire.streams import Read, Write
 
 PARENT_EVERY = 3.0
@@ -36,24 +40,64 @@ async def serve(
 ) -> int:
     """Serve a client until it says `exit`, its stream ends or it dies; gives the exit code.
 
-    `on_initialized` runs once `initialize` has been answered: for what is slow to load.
+    The first byte tells which protocol it speaks. `on_initialized` runs once `initialize` has
+    been answered: for what is slow to load.
     """
     outbox = Outbox(write, sessions.revision_of)
+    decoder = Decoder()
+    first = await _first(read, decoder)
+    if decoder.framing is None:
+        await sessions.shutdown()
+        return 1
+    outbox.framing = decoder.framing
+    later = asyncio.Event()
+    parent: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+    async with asyncio.TaskGroup() as group:
+        join = agent_face if decoder.framing == "lines" else editor_face
+        served = join(sessions, outbox, group, version=version, parent=parent, later=later)
+        writing = group.create_task(_write(outbox))
+        loading = group.create_task(_after(later, on_initialized))
+        reading = group.create_task(_read(read, decoder, first, served, outbox))
+        watching = group.create_task(_until_orphaned(parent))
+        await asyncio.wait({reading, writing, watching}, return_when=asyncio.FIRST_COMPLETED)
+        code = served.exit_code()
+        served.connection.close()
+        sessions.detach(served.connection.watch)
+        await sessions.shutdown()
+        outbox.close()
+        await asyncio.wait({writing}, timeout=FLUSH)
+        for task in (reading, writing, watching, loading, *served.under_way()):
+            task.cancel()
+    return served.end_code if code is None else code
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """One client, by whichever protocol. `end_code` is the exit code when its stream just ends."""
+
+    connection: Connection
+    dispatch: Dispatch
+    exit_code: Callable[[], int | None]
+    under_way: Callable[[], tuple[asyncio.Task[None], ...]]
+    end_code: int
+
+
+def editor_face(
+    sessions: Sessions,
+    outbox: Outbox,
+    group: asyncio.TaskGroup,
+    *,
+    version: str,
+    parent: "asyncio.Future[int | None]",
+    later: asyncio.Event,
+) -> Served:
+    """Speak LSP's base protocol and our methods under their own names."""
     connection = Connection(outbox)
     server = language_server(version)
     protocol = server.protocol
     assert isinstance(protocol, SidecarProtocol)
     editor.follow_documents(server, sessions)
     editor.follow_cancellations(server, sessions)
-    handlers: dict[str, Handler] = {
-        **session.handlers(sessions),
-        **history.handlers(sessions),
-        **context.handlers(sessions),
-        **checkpoint.handlers(sessions),
-        **facts.handlers(sessions),
-        **daemon.handlers(sessions),
-    }
-    parent: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
 
     async def greet(params: JsonObject) -> None:
         process_id = params.get("processId")
@@ -65,46 +109,67 @@ async def serve(
             outbox.answer({"jsonrpc": "2.0", "method": "window/showMessage", "params": shown})
         later.set()
 
-    later = asyncio.Event()
-    async with asyncio.TaskGroup() as group:
-        commands = Commands(sessions, PlainEditor(connection), group)
-        commands.offer(server)
-        protocol.begin(connection, outbox, group, handlers, greet)
-        writing = group.create_task(_write(outbox))
-        loading = group.create_task(_after(later, on_initialized))
-        reading = group.create_task(_read(read, protocol, outbox))
-        watching = group.create_task(_until_orphaned(parent))
-        await asyncio.wait({reading, writing, watching}, return_when=asyncio.FIRST_COMPLETED)
-        code = protocol.exit_code
-        connection.close()
-        sessions.detach(connection.watch)
-        await sessions.shutdown()
-        outbox.close()
-        await asyncio.wait({writing}, timeout=FLUSH)
-        for task in (
-            reading,
-            writing,
-            watching,
-            loading,
-            *protocol.under_way(),
-            *commands.under_way(),
-        ):
-            task.cancel()
-    return 1 if code is None else code
+    commands = Commands(sessions, PlainEditor(connection), group)
+    commands.offer(server)
+    protocol.begin(connection, outbox, all_handlers(sessions), greet)
+    dispatch = Dispatch(connection, outbox, group, protocol)
+
+    def under_way() -> tuple[asyncio.Task[None], ...]:
+        return (*dispatch.under_way(), *commands.under_way())
+
+    return Served(connection, dispatch, lambda: protocol.exit_code, under_way, 1)
 
 
-async def _read(read: Read, protocol: SidecarProtocol, outbox: Outbox) -> None:
+def agent_face(
+    sessions: Sessions,
+    outbox: Outbox,
+    group: asyncio.TaskGroup,
+    *,
+    version: str,
+    parent: "asyncio.Future[int | None]",
+    later: asyncio.Event,
+) -> Served:
+    """Speak the Agent Client Protocol."""
+    connection = AgentConnection(outbox)
+    parent.set_result(None)
+    face = AgentFace(sessions, connection, all_handlers(sessions), version, later.set)
+    dispatch = Dispatch(connection, outbox, group, face)
+    return Served(connection, dispatch, lambda: None, dispatch.under_way, 0)
+
+
+def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
+    """Give the handlers of the method table."""
+    return {
+        **session.handlers(sessions),
+        **history.handlers(sessions),
+        **context.handlers(sessions),
+        **checkpoint.handlers(sessions),
+        **facts.handlers(sessions),
+        **daemon.handlers(sessions),
+    }
+
+
+async def _first(read: Read, decoder: Decoder) -> list[Frame]:
+    """Read until the first byte that tells the framing; gives the frames that came with it."""
+    while decoder.framing is None and (data := await read()):
+        if frames := decoder.feed(data):
+            return frames
+    return []
+
+
+async def _read(
+    read: Read, decoder: Decoder, frames: list[Frame], served: Served, outbox: Outbox
+) -> None:
     """Take frames until the stream ends or cannot be read, or the client said `exit`."""
-    decoder = Decoder()
-    while protocol.exit_code is None and (data := await read()):
-        for frame in decoder.feed(data):
-            outbox.framing = decoder.framing or "headers"
-            protocol.receive(frame)
-            if isinstance(frame, Broken):
-                return
-            if protocol.exit_code is not None:
+    while True:
+        for frame in frames:
+            served.dispatch.receive(frame)
+            if isinstance(frame, Broken) or served.exit_code() is not None:
                 return
         await outbox.readable()
+        if not (data := await read()):
+            return
+        frames = decoder.feed(data)
 
 
 async def _write(outbox: Outbox) -> None:

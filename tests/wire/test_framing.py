@@ -98,3 +98,13 @@ def decoder_reason(body: bytes) -> str:
     except ValueError as error:
         return f"not JSON: {error}"
     raise AssertionError
+
+
+def test_a_line_that_is_too_long_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sidecar.wire.framing.MAX_BODY", 20)
+    decoder = Decoder()
+    assert decoder.feed(b'{"a": "' + b"x" * 30) == [
+        Malformed("a line is longer than the 20 bytes that are taken")
+    ]
+    assert decoder.feed(b"x" * 100) == []
+    assert decoder.feed(b'x"}\n{"b": 1}\n') == [Arrived({"b": 1})]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from sidecar.wire.framing import encode
 from tests.e2e.plain import PlainClient, Refused
 
 
@@ -137,30 +138,6 @@ def test_lower_case_headers_are_read(start: Callable[..., PlainClient]) -> None:
     client.unexpected.clear()
 
 
-def test_one_object_a_line_is_spoken_too(tmp_path: Path) -> None:
-    lines = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}},
-        {"jsonrpc": "2.0", "id": 2, "method": "daemon/status"},
-    ]
-    env = {**os.environ, "SIDECAR_DATA_DIR": str(tmp_path / "data")}
-    with subprocess.Popen(
-        [sys.executable, "-m", "sidecar", "--stdio"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env,
-    ) as process:  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(lines[0]).encode() + b"\n")
-        process.stdin.flush()
-        first = json.loads(process.stdout.readline())
-        process.stdin.write(json.dumps(lines[1]).encode() + b"\n")
-        process.stdin.flush()
-        second = json.loads(process.stdout.readline())
-        process.stdin.close()
-        assert process.wait(10) == 1
-    assert (first["id"], second["id"]) == (1, 2)
-    assert second["result"]["version"]
-
-
 def test_slow_tools_do_not_keep_a_cancel_from_arriving(
     start: Callable[..., PlainClient], tmp_path: Path
 ) -> None:
@@ -194,15 +171,21 @@ def test_a_client_that_does_not_read_does_not_stop_the_daemon(tmp_path: Path) ->
     def send(number: int, method: str, params: Any) -> None:
         assert process.stdin is not None
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        process.stdin.write(json.dumps(message).encode() + b"\n")
+        process.stdin.write(encode(message, "headers"))
         process.stdin.flush()
+
+    def receive() -> Any:
+        assert process.stdout is not None
+        length = int(process.stdout.readline().partition(b":")[2])
+        assert process.stdout.readline().strip() == b""
+        return json.loads(process.stdout.read(length))
 
     options = {"model": "offline", "workspaceTrusted": True, "permissions": {"allow": ["shell"]}}
     send(1, "initialize", {"capabilities": {}, "initializationOptions": options})
-    process.stdout.readline()
+    receive()
     send(2, "session/new", {"cwd": str(tmp_path)})
     while True:
-        answer = json.loads(process.stdout.readline())
+        answer = receive()
         if answer.get("id") == 2:
             break
     sid = answer["result"]["sessionId"]
@@ -256,7 +239,7 @@ def test_the_daemon_ends_with_the_process_that_the_editor_named(tmp_path: Path) 
         message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
         assert daemon.stdin is not None
         assert daemon.stdout is not None
-        daemon.stdin.write(json.dumps(message).encode() + b"\n")
+        daemon.stdin.write(encode(message, "headers"))
         daemon.stdin.flush()
         daemon.stdout.readline()
         editor.send_signal(signal.SIGKILL)

@@ -10,6 +10,7 @@ from sidecar.session.rollback import conflict
 from sidecar.session.sessions import Sessions
 from sidecar.session.values import Done, Wish
 from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (
     CheckpointDiffParams,
     CheckpointListParams,
@@ -17,7 +18,6 @@ from sidecar.wire.messages import (
     CheckpointRestoreParams,
 )
 from sidecar.wire.methods.session import given
-from sidecar.wire.protocol import Handler, Ticket
 from sidecar.wire.translate import iso
 
 

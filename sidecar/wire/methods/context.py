@@ -7,6 +7,7 @@ from msgspec import UNSET
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (
     ContextBreakdownParams,
     ContextCompactParams,
@@ -17,7 +18,6 @@ from sidecar.wire.messages import (
     ContextUndoCompactionParams,
 )
 from sidecar.wire.methods.session import given
-from sidecar.wire.protocol import Handler, Ticket
 from sidecar.wire.translate import meter
 
 

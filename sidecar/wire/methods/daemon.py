@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from sidecar.core.parts import Json
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import DaemonStatusParams
-from sidecar.wire.protocol import Handler, Ticket
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:

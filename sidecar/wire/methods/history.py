@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from sidecar.core.parts import Json, JsonObject, MessageId, SessionId
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import SessionForkParams, SessionHandoffParams
 from sidecar.wire.methods.session import given
-from sidecar.wire.protocol import Handler, Ticket
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:

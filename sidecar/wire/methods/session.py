@@ -11,6 +11,7 @@ from sidecar.core.prompt import ToolSpec
 from sidecar.session.sessions import Sessions
 from sidecar.session.values import NewSession, PromptRequest
 from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (
     SessionCancelParams,
     SessionCloseParams,
@@ -22,7 +23,6 @@ from sidecar.wire.messages import (
     SessionSetConfigOptionParams,
     ToolDefinition,
 )
-from sidecar.wire.protocol import Handler, Ticket
 from sidecar.wire.translate import loaded, opened, prompt_result, summary
 
 T = TypeVar("T")

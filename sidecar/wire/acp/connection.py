@@ -1,0 +1,169 @@
+"""One ACP client: what it is told and asked, in ACP's names and shapes."""
+
+from collections import deque
+from time import monotonic
+
+from sidecar.core.parts import Json, JsonObject, SessionId
+from sidecar.session.events import (
+    Event,
+    MeterChanged,
+    SessionChanged,
+    StatusChanged,
+    TextChunk,
+    ToolChanged,
+    ToolOutputChunk,
+)
+from sidecar.tools.contract import PermissionOption
+from sidecar.wire.acp.abilities import Abilities, announced
+from sidecar.wire.acp.diffs import wanted
+from sidecar.wire.acp.names import outgoing
+from sidecar.wire.acp.updates import text_update, update
+from sidecar.wire.connection import Connection
+from sidecar.wire.outbox import Outbox
+from sidecar.wire.translate import notification
+
+MOST_EARLY = 200
+"""Events kept of sessions whose ids the client has not been told yet."""
+MOST_SHOWN = 16 * 1024
+"""Characters of a running tool's output that are shown: its end."""
+OUTPUT_EVERY = 0.25
+"""Seconds between showings of a running tool's output: each repeats all of it."""
+
+_CONTENT_TEXT = ["params", "update", "content", "text"]
+
+
+class AgentConnection(Connection):
+    """Implements `tools.contract.Client` for an ACP client.
+
+    A client is told of a session once it is `entered`: before that, it has no id for it yet.
+    """
+
+    def __init__(self, outbox: Outbox) -> None:
+        super().__init__(outbox)
+        self._folders: dict[str, str] = {}
+        self._early: deque[Event] = deque(maxlen=MOST_EARLY)
+        self._output: dict[str, tuple[str, float]] = {}
+        self.can = Abilities()
+
+    def announce(self, capabilities: JsonObject) -> None:
+        """Take `clientCapabilities` from `initialize`."""
+        super().announce(capabilities)
+        self.can = announced(capabilities)
+
+    # --- which sessions it knows -------------------------------------------------------------
+
+    def enter(self, session_id: str, folder: str) -> None:
+        """From now on the client is told of this session, and of what happened in it just now."""
+        self._folders[session_id] = folder
+        early, self._early = self._early, deque(maxlen=MOST_EARLY)
+        for event in early:
+            self.watch(event)
+
+    def leave(self, session_id: str) -> None:
+        """The session is closed."""
+        self._folders.pop(session_id, None)
+
+    def knows(self, session_id: str) -> bool:
+        """Whether the client is told of this session."""
+        return session_id in self._folders
+
+    # --- what it is told ---------------------------------------------------------------------
+
+    def watch(self, event: Event) -> None:
+        """Queue what tells the client of an event; what it typed itself it has already."""
+        session_id = _session_of(event)
+        if session_id and session_id not in self._folders:
+            self._early.append(event)
+        elif not (isinstance(event, TextChunk) and event.speaker == "user"):
+            self._tell(session_id, event)
+
+    async def show(self, event: Event) -> None:
+        """Queue an event of a replay, waiting for room."""
+        session_id = _session_of(event)
+        told = update(event, self.can, self._folders.get(session_id, "/"))
+        if told is not None:
+            await self._outbox.paced(session_id, _update(session_id, told))
+
+    def say(self, session_id: str, kind: str, text: str) -> None:
+        """Show a piece of text that is no part of the session's log."""
+        self.send(session_id, text_update(kind, text))
+
+    def send(self, session_id: str, told: JsonObject) -> None:
+        """Queue an update that comes from no event."""
+        self._outbox.update(session_id, _update(session_id, told))
+
+    def _tell(self, session_id: str, event: Event) -> None:
+        if self.can.ours:
+            self._tell_ours(session_id, event)
+        if isinstance(event, ToolOutputChunk):
+            self._show_output(session_id, event)
+            return
+        if isinstance(event, ToolChanged) and event.status in ("completed", "failed"):
+            self._output.pop(event.call_id, None)
+        told = update(event, self.can, self._folders.get(session_id, "/"))
+        if told is None:
+            return
+        message = _update(session_id, told)
+        match event:
+            case MeterChanged():
+                self._outbox.meter(session_id, message)
+            case TextChunk(origin=origin):
+                self._outbox.chunk(session_id, f"{origin.part_id} text", message, _CONTENT_TEXT)
+            case _:
+                self._outbox.update(session_id, message)
+
+    def _tell_ours(self, session_id: str, event: Event) -> None:
+        """Tell a client that knows us what ACP has no word for."""
+        if isinstance(event, SessionChanged | StatusChanged):
+            message = notification(event)
+            message["method"] = outgoing(str(message["method"]))
+            self._outbox.update(session_id, message)
+
+    def _show_output(self, session_id: str, event: ToolOutputChunk) -> None:
+        """Show what a running tool has put out so far; its end comes with the call's own."""
+        text, shown = self._output.get(event.call_id, ("", 0.0))
+        text = (text + event.text)[-MOST_SHOWN:]
+        now = monotonic()
+        if now - shown >= OUTPUT_EVERY:
+            shown = now
+            block: JsonObject = {"type": "content", "content": {"type": "text", "text": text}}
+            told: JsonObject = {
+                "sessionUpdate": "tool_call_update",
+                "toolCallId": event.call_id,
+                "content": [block],
+            }
+            self.send(session_id, told)
+        self._output[event.call_id] = (text, shown)
+
+    # --- what it is asked --------------------------------------------------------------------
+
+    async def request(self, method: str, params: JsonObject) -> Json:
+        """Ask the client, by ACP's name or by ours; see `Connection.request`."""
+        return await super().request(outgoing(method), params)
+
+    async def request_permission(
+        self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        """Ask the user, who sees the change that the call would make."""
+        change = wanted(tool_call.get("rawInput"), self._folders.get(session_id, "/"))
+        shown: JsonObject = {**tool_call, "content": change} if change else tool_call
+        return await super().request_permission(session_id, shown, options)
+
+    def _withdrawal(self, request_id: str) -> JsonObject:
+        params: JsonObject = {"requestId": request_id}
+        return {"jsonrpc": "2.0", "method": "$/cancel_request", "params": params}
+
+
+def _update(session_id: str, told: JsonObject) -> JsonObject:
+    params: JsonObject = {"sessionId": session_id, "update": told}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+
+
+def _session_of(event: Event) -> str:
+    match event:
+        case StatusChanged():
+            return ""
+        case _ if hasattr(event, "origin"):
+            return str(event.origin.session_id)
+        case _:
+            return str(getattr(event, "session_id", ""))

@@ -1,0 +1,135 @@
+"""The agent face of one connection: finds what answers each of the client's requests."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from sidecar.core.errors import SidecarError
+from sidecar.core.parts import Json, JsonObject
+from sidecar.session.sessions import Sessions
+from sidecar.wire.acp import prompting, shapes
+from sidecar.wire.acp import sessions as session_methods
+from sidecar.wire.acp.abilities import KEY_HELP, KEY_METHOD, welcome
+from sidecar.wire.acp.connection import AgentConnection
+from sidecar.wire.acp.faults import AUTH_REQUIRED, agent_fault
+from sidecar.wire.acp.names import incoming
+from sidecar.wire.acp.sessions import Desk, Method
+from sidecar.wire.dispatch import Handler, Ticket, Work, structure
+from sidecar.wire.faults import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Refused
+from sidecar.wire.messages import METHODS
+
+
+class AgentFace:
+    """Implements `dispatch.Face`.
+
+    `on_ready` is called when the first session is asked for: only then is the workspace known,
+    and with it the configuration.
+    """
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        connection: AgentConnection,
+        ours: Mapping[str, Handler],
+        version: str,
+        on_ready: Callable[[], None],
+    ) -> None:
+        self._sessions = sessions
+        self._connection = connection
+        self._ours = ours
+        self._version = version
+        self._on_ready = on_ready
+        self._options: JsonObject = {}
+        self._rooted = False
+        self._initialized = False
+        desk = Desk(sessions, connection, ours)
+        self._methods: dict[str, Method] = {
+            "initialize": (shapes.Initialize, self._initialize),
+            "authenticate": (shapes.Authenticate, self._authenticate),
+            **session_methods.methods(desk),
+            **prompting.methods(desk),
+        }
+        self._desk = desk
+
+    def allow(self, method: str) -> None:
+        """See `Face`."""
+        if not self._initialized and method != "initialize":
+            raise Refused(INVALID_REQUEST, "not_initialized", "send `initialize` first")
+        if self._initialized and method == "initialize":
+            raise Refused(INVALID_REQUEST, "invalid_request", "`initialize` was answered already")
+
+    def listens(self, method: str) -> bool:
+        """See `Face`; what an extension of somebody else's notifies of is passed by."""
+        return self._initialized and (method in self._methods or incoming(method) is not None)
+
+    def answered(self, method: str) -> None:
+        """See `Face`."""
+        if method == "initialize":
+            self._initialized = True
+
+    def explain(self, method: str, error: Exception) -> JsonObject | None:  # noqa: ARG002 - see Face
+        """See `Face`."""
+        return agent_fault(error) if isinstance(error, SidecarError) else None
+
+    def work(self, method: str, params: Json, ticket: Ticket) -> Work:
+        """See `Face`."""
+        name = incoming(method)
+        if name is not None:
+            return self._own(name, params, ticket)
+        if method not in self._methods:
+            hint = f"; `_sidecar/{method}` is ours" if method in METHODS else ""
+            text = f"there is no method {method}{hint}"
+            raise Refused(METHOD_NOT_FOUND, "unknown_method", text)
+        shape, handle = self._methods[method]
+        given = structure(params, shape)
+        self._take_root(getattr(given, "cwd", None))
+        return lambda: handle(given, ticket)
+
+    def _own(self, name: str, params: Json, ticket: Ticket) -> Work:
+        """Find one of our own methods, which came by the name with the prefix."""
+        known, handler = METHODS.get(name), self._ours.get(name)
+        if known is None or known.direction != "clientToDaemon":
+            raise Refused(METHOD_NOT_FOUND, "unknown_method", f"there is no method {name} of ours")
+        if not known.available or handler is None:
+            text = f"this version of the daemon does not have {name} yet"
+            raise Refused(METHOD_NOT_FOUND, "not_available", text)
+        given = structure(params, known.params)
+        self._take_root(getattr(given, "cwd", None))
+
+        async def work() -> Json:
+            if name == "session/load":
+                await self._desk.enter(given.session_id)
+            result = await handler(self._connection, given, ticket)
+            made = result.get("sessionId") if isinstance(result, dict) else None
+            if isinstance(made, str):
+                await self._desk.enter(made)
+            return result
+
+        return work
+
+    # --- before any session ------------------------------------------------------------------
+
+    async def _initialize(self, params: shapes.Initialize, _: Ticket) -> Json:
+        self._connection.announce(params.client_capabilities)
+        self._options = shapes.extra(params)
+        problem = self._sessions.configure(self._options, None)
+        if problem:
+            raise Refused(INVALID_PARAMS, "bad_request", problem, path="params._meta.sidecar")
+        return welcome(self._version)
+
+    def _take_root(self, cwd: object) -> None:
+        """Take the first session's folder as the workspace whose configuration holds."""
+        if self._rooted or not isinstance(cwd, str) or not cwd:
+            return
+        self._rooted = True
+        self._sessions.configure(self._options, Path(cwd))
+        self._on_ready()
+
+    async def _authenticate(self, params: shapes.Authenticate, _: Ticket) -> Json:
+        if params.method_id != KEY_METHOD:
+            text = f"there is no way to authenticate called {params.method_id!r}: use {KEY_METHOD}"
+            raise Refused(INVALID_PARAMS, "bad_request", text, path="params.methodId")
+        await self._sessions.warm_up()
+        model = self._sessions.status().get("model")
+        if not (isinstance(model, dict) and model.get("hasKey")):
+            raise Refused(AUTH_REQUIRED, "authentication", f"there is no key. {KEY_HELP}")
+        return {}

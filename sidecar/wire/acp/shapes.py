@@ -1,0 +1,80 @@
+"""The params of ACP's requests, as much of them as we read; fields that are not here are passed by.
+
+`meta` is `_meta`; what stands there under `sidecar` has our own names.
+"""
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from sidecar.core.parts import Json, JsonObject
+
+Opaque: TypeAlias = dict[str, Any]
+"""Any JSON object, as far as msgspec is to look."""
+
+
+class Shape(msgspec.Struct, frozen=True, rename="camel"):
+    """Any of them."""
+
+    meta: Opaque | None = msgspec.field(default=None, name="_meta")
+
+
+class Initialize(Shape, frozen=True):
+    """`initialize`. Some clients send a version that is no number, so it is not read."""
+
+    client_capabilities: Opaque = {}
+
+
+class Authenticate(Shape, frozen=True, kw_only=True):
+    """`authenticate`."""
+
+    method_id: str
+
+
+class NewSession(Shape, frozen=True, kw_only=True):
+    """`session/new`."""
+
+    cwd: str
+    mcp_servers: list[Opaque] = []
+
+
+class OpenSession(Shape, frozen=True, kw_only=True):
+    """`session/load`, `session/resume` and `session/fork`."""
+
+    session_id: str
+    cwd: str = ""
+    mcp_servers: list[Opaque] = []
+
+
+class ListSessions(Shape, frozen=True):
+    """`session/list`."""
+
+    cwd: str | None = None
+    cursor: str | None = None
+
+
+class NamedSession(Shape, frozen=True, kw_only=True):
+    """`session/close`, `session/delete` and `session/cancel`."""
+
+    session_id: str
+
+
+class SetConfigOption(Shape, frozen=True, kw_only=True):
+    """`session/set_config_option`."""
+
+    session_id: str
+    config_id: str
+    value: str | bool
+
+
+class Prompt(Shape, frozen=True, kw_only=True):
+    """`session/prompt`."""
+
+    session_id: str
+    prompt: list[Opaque]
+
+
+def extra(shape: Shape) -> JsonObject:
+    """Give `_meta.sidecar`, or nothing."""
+    found: Json = (shape.meta or {}).get("sidecar")
+    return found if isinstance(found, dict) else {}

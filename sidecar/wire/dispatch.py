@@ -1,0 +1,248 @@
+"""JSON-RPC, the same on both faces: each request gets exactly one answer, whatever happens."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from functools import lru_cache
+from typing import Any, Protocol, TypeAlias
+
+import msgspec
+
+from sidecar.core.errors import BadRequest, SidecarError, innermost
+from sidecar.core.parts import Json, JsonObject
+from sidecar.wire.connection import Connection
+from sidecar.wire.faults import (
+    CANCELLED,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    Refused,
+    fault,
+    internal,
+)
+from sidecar.wire.framing import Arrived, Broken, Frame, Malformed
+from sidecar.wire.outbox import Outbox
+
+logger = logging.getLogger("sidecar.wire")
+
+
+class Ticket:
+    """One request under way.
+
+    The handler of one that `ends_itself` is told of a cancellation by `on_cancel`, or finds it
+    in `cancelled` if it came before; every other's task is cancelled. `on_answered` is called
+    when its result has been queued, for what a client can only take after it.
+    """
+
+    def __init__(self, *, ends_itself: bool = False) -> None:
+        self.ends_itself = ends_itself
+        self.cancelled = False
+        self.on_cancel: Callable[[], None] | None = None
+        self.on_answered: Callable[[], None] | None = None
+
+
+Handler: TypeAlias = Callable[[Connection, Any, Ticket], Awaitable[Json]]
+"""(connection, params as the method table has them, ticket) -> result."""
+
+Work: TypeAlias = Callable[[], Awaitable[Json]]
+"""A request or notification with its handler found and its params structured."""
+
+Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
+"""Called with the params of `initialize`, before it is answered."""
+
+
+class Face(Protocol):
+    """What a protocol makes of requests and notifications, once they are known to be such."""
+
+    def allow(self, method: str) -> None:
+        """Raise Refused for a request that cannot be taken now."""
+        ...
+
+    def listens(self, method: str) -> bool:
+        """Whether a notification is taken now; any other is dropped."""
+        ...
+
+    def work(self, method: str, params: Json, ticket: Ticket) -> Work:
+        """Find what handles a method, with its params structured; raises Refused."""
+        ...
+
+    def answered(self, method: str) -> None:
+        """A request with this method has been answered with a result."""
+        ...
+
+    def explain(self, method: str, error: Exception) -> JsonObject | None:
+        """Give the JSON-RPC error for an error that is not a bug, else `None`."""
+        ...
+
+
+class Dispatch:
+    """One connection's requests, in both directions, over a face."""
+
+    def __init__(
+        self, connection: Connection, outbox: Outbox, group: asyncio.TaskGroup, face: Face
+    ) -> None:
+        self._connection = connection
+        self._outbox = outbox
+        self._group = group
+        self._face = face
+        self._under_way: dict[str | int, tuple[Ticket, asyncio.Task[None]]] = {}
+
+    def under_way(self) -> tuple[asyncio.Task[None], ...]:
+        """Give the tasks of requests that have no answer yet."""
+        return tuple(task for _, task in self._under_way.values())
+
+    # --- what comes in -----------------------------------------------------------------------
+
+    def receive(self, frame: Frame) -> None:
+        """Take one frame; every request in it gets exactly one answer."""
+        match frame:
+            case Malformed(reason=reason):
+                self._refuse(None, Refused(PARSE_ERROR, "parse_error", reason))
+            case Broken(reason=reason):
+                text = f"{reason}; the connection cannot be read any further"
+                self._refuse(None, Refused(PARSE_ERROR, "parse_error", text))
+            case Arrived(value=dict() as message):
+                self._message(message)
+            case Arrived(value=list()):
+                text = "batches are not taken: send messages one by one"
+                self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
+            case Arrived():
+                text = "a message must be a JSON object"
+                self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
+
+    def _message(self, message: JsonObject) -> None:
+        request_id = message.get("id")
+        readable = isinstance(request_id, str | int) and not isinstance(request_id, bool)
+        method = message.get("method")
+        if method is None and ("result" in message or "error" in message):
+            self._connection.answered(request_id, message.get("result"), message.get("error"))
+        elif not isinstance(method, str):
+            known = request_id if readable else None
+            text = "a message must have a method, or be an answer to a request"
+            self._refuse(known, Refused(INVALID_REQUEST, "invalid_request", text))
+        elif "id" not in message:
+            self._notified(method, message.get("params"))
+        elif isinstance(request_id, str | int) and readable:
+            self._requested(request_id, method, message.get("params"))
+        else:
+            text = "a request's id must be a string or a whole number"
+            self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
+
+    def _requested(self, request_id: str | int, method: str, params: Json) -> None:
+        ticket = Ticket(ends_itself=method.endswith("session/prompt"))
+        try:
+            self._allow(request_id, method)
+            work = self._face.work(method, {} if params is None else params, ticket)
+        except Refused as refused:
+            self._refuse(request_id, refused)
+            return
+        task = self._group.create_task(self._answer(request_id, method, work, ticket))
+        self._under_way[request_id] = (ticket, task)
+        task.add_done_callback(lambda task: self._ended(request_id, task))
+
+    def _allow(self, request_id: str | int, method: str) -> None:
+        if request_id in self._under_way:
+            text = f"a request with the id {request_id!r} is under way: use another"
+            raise Refused(INVALID_REQUEST, "invalid_request", text)
+        self._face.allow(method)
+
+    def _ended(self, request_id: str | int, task: "asyncio.Task[None]") -> None:
+        self._under_way.pop(request_id, None)
+        if task.cancelled():
+            # It was cancelled before its first step, so that it could not answer itself.
+            self._refuse(request_id, Refused(CANCELLED, "cancelled", "the request was cancelled"))
+
+    def _notified(self, method: str, params: Json) -> None:
+        if method in ("$/cancelRequest", "$/cancel_request"):
+            self._cancel(params)
+        elif self._face.listens(method):
+            try:
+                work = self._face.work(method, {} if params is None else params, Ticket())
+            except Refused as refused:
+                logger.warning("notification refused: %s: %s", method, refused)
+            else:
+                self._group.create_task(self._run(method, work))
+
+    # --- the request boundary ----------------------------------------------------------------
+
+    async def _answer(self, request_id: str | int, method: str, work: Work, ticket: Ticket) -> None:
+        """Run a handler and answer, once, whatever happens."""
+        try:
+            result = await work()
+        except asyncio.CancelledError:
+            text = "the request was cancelled"
+            self._refuse(request_id, Refused(CANCELLED, "cancelled", text))
+        except Refused as refused:
+            self._refuse(request_id, refused)
+        except Exception as error:  # noqa: BLE001 - the one boundary: logged once, answered once
+            self._send_error(request_id, self._explain(method, request_id, error))
+        else:
+            self._face.answered(method)
+            self._outbox.answer({"jsonrpc": "2.0", "id": request_id, "result": result})
+            if ticket.on_answered is not None:
+                ticket.on_answered()
+
+    async def _run(self, method: str, work: Work) -> None:
+        try:
+            await work()
+        except Exception as error:  # noqa: BLE001 - a notification has no answer to carry it
+            self._explain(method, None, error)
+
+    def _explain(self, method: str, request_id: str | int | None, error: Exception) -> JsonObject:
+        error = innermost(error)
+        told = self._face.explain(method, error)
+        if told is not None:
+            return told
+        if isinstance(error, SidecarError):
+            return fault(error)
+        logger.error("%s failed, request %s", method, request_id, exc_info=error)
+        return internal()
+
+    def _cancel(self, params: Json) -> None:
+        named = params if isinstance(params, dict) else {}
+        # LSP says `id`, ACP says `requestId`.
+        request_id = named.get("id", named.get("requestId"))
+        if not isinstance(request_id, str | int) or request_id not in self._under_way:
+            return
+        ticket, task = self._under_way[request_id]
+        ticket.cancelled = True
+        if ticket.on_cancel is not None:
+            ticket.on_cancel()
+        elif not ticket.ends_itself:
+            task.cancel()
+
+    def _refuse(self, request_id: Json, refused: Refused) -> None:
+        self._send_error(request_id, refused.error)
+
+    def _send_error(self, request_id: Json, error: JsonObject) -> None:
+        self._outbox.answer({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+@lru_cache
+def _required(shape: type) -> frozenset[str]:
+    """Name the fields, as on the wire, that a params struct cannot do without."""
+    if not issubclass(shape, msgspec.Struct):
+        return frozenset()
+    return frozenset(f.encode_name for f in msgspec.structs.fields(shape) if f.required)
+
+
+def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the given shape
+    """Give params as the method table has them.
+
+    Raises:
+        Refused: naming the field that does not fit.
+    """
+    if shape is None:
+        return params
+    if isinstance(params, dict):
+        # Many editors write null for what they leave out.
+        needed = _required(shape)
+        params = {k: v for k, v in params.items() if v is not None or k in needed}
+    try:
+        return msgspec.convert(params, type=shape)
+    except msgspec.ValidationError as error:
+        reason, _, where = str(error).partition(" - at `$")
+        error_fault = fault(BadRequest(reason, "params" + where.removesuffix("`")))
+        refused = Refused(INVALID_PARAMS, "bad_request", reason)
+        refused.error = error_fault
+        raise refused from None

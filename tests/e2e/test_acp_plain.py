@@ -1,0 +1,194 @@
+"""The agent face, by a client that knows nothing of us: JSON lines over a pipe."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.lines import LineClient, allow
+from tests.e2e.plain import Refused
+
+Start = Callable[..., LineClient]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Start daemons over one store; what a test leaves running must end cleanly."""
+    started: list[LineClient] = []
+
+    def begin(**given: Any) -> LineClient:
+        client = LineClient(tmp_path / "data", **given)
+        started.append(client)
+        return client
+
+    yield begin
+    for client in started:
+        if client.process.poll() is None:
+            assert client.stop() == 0, client.stderr
+        client.close()
+        assert not client.unexpected
+
+
+@pytest.fixture
+def client(start: Start) -> LineClient:
+    made = start(answers={"session/request_permission": allow})
+    made.start()
+    return made
+
+
+def refusal(client: LineClient, method: str, **params: Any) -> Refused:
+    with pytest.raises(Refused) as refused:
+        client.request(method, params)
+    return refused.value
+
+
+def test_initialize_says_what_there_is(start: Start) -> None:
+    told = start().start()
+    can = told["agentCapabilities"]
+    assert told["protocolVersion"] == 1
+    assert told["agentInfo"]["name"] == "sidecar"
+    assert can["loadSession"] is True
+    assert set(can["sessionCapabilities"]) == {"list", "resume", "fork", "close", "delete"}
+    assert "_sidecar/context/meter" in can["_meta"]["sidecar"]["methods"]
+
+
+def test_a_turn_streams_asks_and_edits(client: LineClient, workspace: Path) -> None:
+    session = client.open(workspace)
+    told = client.wait_for_update("available_commands_update")
+    assert {"compact", "context"} <= {c["name"] for c in told["availableCommands"]}
+    assert client.wait_for_update("usage_update")["used"] > 0
+    result = client.say(session, "replace `Hello` with `Good day` in main.py")
+    assert result["stopReason"] == "end_turn"
+    assert "Good day" in (workspace / "main.py").read_text()
+    assert "main.py" in client.words()
+    assert client.words("agent_thought_chunk")
+    assert not client.updates("user_message_chunk")
+    (asked,) = client.requests
+    assert asked["params"]["toolCall"]["content"][0]["type"] == "diff"
+    (call,) = client.updates("tool_call")
+    done = client.updates("tool_call_update")[-1]
+    assert (done["toolCallId"], done["status"]) == (call["toolCallId"], "completed")
+    assert done["content"][0] == {
+        "type": "diff",
+        "path": str(workspace.resolve() / "main.py"),
+        "oldText": 'def greet(name):\n    return "Hello, " + name\n',
+        "newText": 'def greet(name):\n    return "Good day, " + name\n',
+    }
+    assert set(result["usage"]) <= {
+        "totalTokens",
+        "inputTokens",
+        "outputTokens",
+        "thoughtTokens",
+        "cachedReadTokens",
+        "cachedWriteTokens",
+    }
+    meter = result["_meta"]["sidecar"]["meter"]
+    newest = client.updates("usage_update")[-1]
+    assert (newest["used"], newest["size"]) == (meter["used"], meter["window"])
+    assert newest["_meta"]["sidecar"]["regions"] == meter["regions"]
+
+
+def test_a_session_is_told_of_after_its_id_is_known(client: LineClient, workspace: Path) -> None:
+    session = client.open(workspace, _meta={"sidecar": {"system": "Today is 2026-11-21."}})
+    client.say(session, "hello")
+    told = [n["params"]["sessionId"] for n in client.notifications]
+    assert set(told) == {session}
+
+
+def test_another_daemon_loads_what_was_said(start: Start, workspace: Path) -> None:
+    first = start(answers={"session/request_permission": allow})
+    first.start()
+    session = first.open(workspace)
+    first.say(session, "create new.txt with `one`")
+    assert first.stop() == 0
+    second = start()
+    second.start()
+    told = second.request("session/load", {"sessionId": session, "cwd": "/", "mcpServers": []})
+    assert told["_meta"]["sidecar"]["readOnly"] is False
+    kinds = [u["sessionUpdate"] for u in second.updates()]
+    assert kinds[0] == "user_message_chunk"
+    assert second.words("user_message_chunk") == "create new.txt with `one`"
+    (call,) = second.updates("tool_call")
+    assert call["status"] == "completed"
+    assert call["content"][0]["oldText"] is None
+    assert call["content"][0]["newText"] == "one\n"
+    assert second.wait_for_update("usage_update")["used"] > 0
+    (listed,) = second.request("session/list", {"cwd": str(workspace)})["sessions"]
+    assert (listed["sessionId"], listed["cwd"]) == (session, str(workspace.resolve()))
+
+
+def test_resuming_shows_nothing_and_closing_ends_it(client: LineClient, workspace: Path) -> None:
+    session = client.open(workspace)
+    client.say(session, "hello")
+    client.request("session/close", {"sessionId": session})
+    before = len(client.updates("user_message_chunk"))
+    client.request("session/resume", {"sessionId": session, "cwd": str(workspace)})
+    assert len(client.updates("user_message_chunk")) == before
+    assert client.say(session, "hello again")["stopReason"] == "end_turn"
+    client.request("session/delete", {"sessionId": session})
+    assert refusal(client, "session/resume", sessionId=session, cwd="/").code == -32002
+
+
+def test_cancel_ends_the_turn(start: Start, workspace: Path) -> None:
+    client = start(answers={"session/request_permission": allow})
+    client.start()
+    session = client.open(workspace)
+    prompt = [{"type": "text", "text": "run `sleep 60`"}]
+    turn = client.send("session/prompt", {"sessionId": session, "prompt": prompt})
+    client.wait_for(
+        lambda n: n["params"].get("update", {}).get("status") == "in_progress",
+    )
+    client.notify("session/cancel", {"sessionId": session})
+    assert client.result(turn)["stopReason"] == "cancelled"
+
+
+def test_every_method_of_ours_has_the_prefix(client: LineClient, workspace: Path) -> None:
+    session = client.open(workspace)
+    client.say(session, "hello")
+    meter = client.request("_sidecar/context/meter", {"sessionId": session})
+    assert meter["used"] == sum(meter["regions"].values())
+    assert client.request("_sidecar/checkpoint/list", {"sessionId": session})["checkpoints"]
+    assert refusal(client, "context/meter", sessionId=session).code == -32601
+    assert refusal(client, "_sidecar/tool/call").code == -32601
+    made = client.request("_sidecar/session/new", {"cwd": str(workspace), "system": "Be brief."})
+    assert client.say(made["sessionId"], "hello")["stopReason"] == "end_turn"
+
+
+def test_what_is_wrong_is_answered_and_the_daemon_goes_on(
+    client: LineClient, workspace: Path
+) -> None:
+    session = client.open(workspace)
+    assert refusal(client, "session/unheard_of").code == -32601
+    missing = refusal(client, "session/prompt", sessionId=session)
+    assert (missing.code, missing.data["path"]) == (-32602, "params")
+    assert refusal(client, "session/new", cwd=7).data["path"] == "params.cwd"
+    assert refusal(client, "session/load", sessionId="none", cwd="/").code == -32002
+    assert refusal(client, "initialize", protocolVersion=1).code == -32600
+    client.write_bytes(b"{broken")
+    client.write_bytes(b"[1]")
+    client.write_bytes(b'{"jsonrpc": "2.0", "method": "$/unknown"}')
+    client.write_bytes(b'{"jsonrpc": "2.0", "method": "_other/notification"}')
+    assert client.say(session, "hello")["stopReason"] == "end_turn"
+    codes = [answer["error"]["code"] for answer in client.unexpected]
+    assert codes == [-32700, -32600]
+    assert all(answer["id"] is None for answer in client.unexpected)
+    client.unexpected.clear()
+
+
+def test_nothing_is_taken_before_initialize(start: Start, workspace: Path) -> None:
+    client = start()
+    assert refusal(client, "session/new", cwd=str(workspace)).code == -32600
+    assert refusal(client, "initialize", _meta={"sidecar": {"window": "wide"}}).code == -32602
+    client.start()
+    assert client.open(workspace)
+
+
+def test_a_line_that_is_much_too_long_costs_only_itself(client: LineClient) -> None:
+    client.write_bytes(b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * (65 * 1024 * 1024))
+    assert json.dumps(client.request("session/list", {}))
+    (answer,) = client.unexpected
+    assert answer["error"]["code"] == -32700
+    assert "longer" in answer["error"]["message"]
+    client.unexpected.clear()
