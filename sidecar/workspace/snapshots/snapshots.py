@@ -22,7 +22,7 @@ from sidecar.workspace.snapshots.outcome import Outcome, conclude, missed, take_
 from sidecar.workspace.snapshots.reading import Budget, Limits, Looked, look, pending
 from sidecar.workspace.snapshots.roots import check_root
 from sidecar.workspace.snapshots.scan import Scan
-from sidecar.workspace.snapshots.state import State
+from sidecar.workspace.snapshots.state import State, lasting
 from sidecar.workspace.snapshots.watching import Noticed, Watch, WatchFailed
 
 T = TypeVar("T")
@@ -80,7 +80,8 @@ class Snapshots:
         """
         real = await asyncio.to_thread(check_root, root, data_dir)
         self = cls(real, rows, now, limits or Limits())
-        self._know(await self._chain.load())
+        with lasting():
+            self._know(await self._chain.load())
         if watch is None:
             self._noticing.why_rescan = "Events are turned off."
             return self
@@ -221,7 +222,8 @@ class Snapshots:
                 return self._chain.head
             try:
                 if not self._chain.begun:
-                    await self._begin()
+                    with lasting():
+                        await self._begin()
                     return self._chain.head
                 done = await self._look(noticed, rules)
             except BaseException:
