@@ -140,6 +140,11 @@ class ThroughParent:
         """As the client says."""
         return self._client.can_apply_edits
 
+    @property
+    def terminals(self) -> None:
+        """None: the client knows nothing of the subtask's calls, in which they would be shown."""
+        return None
+
     async def call_tool(
         self, _: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:

@@ -20,6 +20,38 @@ class PermissionOption:
     kind: str
 
 
+@dataclass(frozen=True, slots=True)
+class TerminalEnd:
+    """How a command in a client's terminal ended. `code`: `None` where it was killed.
+
+    `cut`: the beginning of its output is missing.
+    """
+
+    text: str
+    code: int | None
+    cut: bool = False
+    timed_out: bool = False
+
+
+class Terminals(Protocol):
+    """Terminals of the editor, in which people see a command run."""
+
+    async def run(
+        self,
+        session_id: SessionId,
+        call_id: str,
+        command: tuple[str, ...],
+        cwd: str,
+        seconds: float,
+    ) -> TerminalEnd:
+        """Run a command for a tool call to its end, or kill it after so many seconds.
+
+        Raises:
+            SidecarError: the editor could not.
+        """
+        ...
+
+
 class Client(Protocol):
     """The editor, as tools and sessions see it. All methods raise `Cancelled` when it is gone."""
 
@@ -36,6 +68,11 @@ class Client(Protocol):
     @property
     def can_apply_edits(self) -> bool:
         """Whether it answers `workspace/applyEdit`."""
+        ...
+
+    @property
+    def terminals(self) -> Terminals | None:
+        """Its terminals, if it has any."""
         ...
 
     async def call_tool(

@@ -13,6 +13,7 @@ import time
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from io import FileIO
 from pathlib import Path
@@ -20,7 +21,7 @@ from pathlib import Path
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
 from sidecar.tools.collect import Collected
-from sidecar.tools.contract import Progress, ToolAnswer, ToolContext
+from sidecar.tools.contract import Progress, Terminals, ToolAnswer, ToolContext
 from sidecar.tools.reach import folder, reach
 
 DEFAULT_TIMEOUT_MS = 120_000
@@ -38,6 +39,16 @@ _SECRETS = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """How a command ended. `code` is `None` where it was killed; `notes` are what to say of it."""
+
+    text: str
+    code: int | None
+    timed_out: bool
+    notes: tuple[str, ...] = ()
+
+
 async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
     """Run a command; a failing one is an answer with its `exitCode`, a killed one an error."""
     command = inputs.text(given, "command")
@@ -45,32 +56,62 @@ async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
     timeout = min(asked, MAX_TIMEOUT_MS)
     place = await reach(inputs.optional_text(given, "cwd") or ".", context)
     where = await asyncio.to_thread(folder, place, context)
+    terminals = None if context.client is None else context.client.terminals
+    started = time.monotonic()
+    async with context.changes.running():
+        started = time.monotonic()
+        if terminals is None:
+            ran = await _here(command, where, timeout / 1000, context)
+        else:
+            ran = await _in_terminal(terminals, command, where, timeout / 1000, context)
+    code = 124 if ran.code is None else ran.code
+    metadata: JsonObject = {
+        "exitCode": code,
+        "durationMs": round((time.monotonic() - started) * 1000),
+    }
+    notes = [f"[exit code {code}]"] if code and not ran.timed_out else []
+    if ran.timed_out:
+        metadata["timedOut"] = True
+        notes.append(f"[killed: it did not end within {timeout} ms; timeoutMs allows more]")
+    notes += ran.notes
+    text = ran.text
+    if notes and text and not text.endswith("\n"):
+        text += "\n"
+    title = command.strip().split("\n")[0][:200]
+    return ToolAnswer(text + "\n".join(notes) or "[no output]", ran.timed_out, title, metadata)
+
+
+async def _here(command: str, where: Path, seconds: float, context: ToolContext) -> _Ran:
     collected = Collected()
-    code, held, timed_out = 124, False, False
     try:
-        async with context.changes.running(), asyncio.timeout(timeout / 1000):
-            started = time.monotonic()
+        async with asyncio.timeout(seconds):
             environment = scrubbed(context.environment)
             async with _running(command, where, environment) as (process, reader):
                 held = await _follow(process, reader, collected, context.progress)
                 code = _exit_code(process)
     except TimeoutError:
-        timed_out = True
-    metadata: JsonObject = {
-        "exitCode": code,
-        "durationMs": round((time.monotonic() - started) * 1000),
-    }
-    notes = [f"[exit code {code}]"] if code and not timed_out else []
-    if timed_out:
-        metadata["timedOut"] = True
-        notes.append(f"[killed: it did not end within {timeout} ms; timeoutMs allows more]")
-    if held:
-        notes.append("[a process still runs in the background; its further output is not seen]")
-    text = collected.text()
-    if notes and text and not text.endswith("\n"):
-        text += "\n"
-    title = command.strip().split("\n")[0][:200]
-    return ToolAnswer(text + "\n".join(notes) or "[no output]", timed_out, title, metadata)
+        return _Ran(collected.text(), None, timed_out=True)
+    notes = (
+        ("[a process still runs in the background; its further output is not seen]",)
+        if held
+        else ()
+    )
+    return _Ran(collected.text(), code, timed_out=False, notes=notes)
+
+
+async def _in_terminal(
+    terminals: Terminals, command: str, where: Path, seconds: float, context: ToolContext
+) -> _Ran:
+    """Run a command where people see it: in the editor's terminal."""
+    end = await terminals.run(
+        context.session_id, context.call_id, (_shell(), "-c", command), str(where), seconds
+    )
+    notes = ("[the beginning of the output was too long for the terminal]",) if end.cut else ()
+    return _Ran(end.text, end.code, end.timed_out, notes)
+
+
+def _shell() -> str:
+    return shutil.which("bash") or "/bin/sh"
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
@@ -96,7 +137,7 @@ async def _running(
         )
         with closing(transport):
             process = await asyncio.create_subprocess_exec(
-                shutil.which("bash") or "/bin/sh",
+                _shell(),
                 "-c",
                 command,
                 cwd=cwd,

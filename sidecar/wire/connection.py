@@ -14,7 +14,7 @@ from sidecar.session.events import (
     ToolInputChunk,
     ToolOutputChunk,
 )
-from sidecar.tools.contract import PermissionOption
+from sidecar.tools.contract import PermissionOption, Terminals
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.translate import notification
 
@@ -65,6 +65,11 @@ class Connection:
         """Whether it says that it answers `session/request_permission`."""
         asked = _inside(self._capabilities, "experimental", "sidecar", "requestPermission")
         return asked is True
+
+    @property
+    def terminals(self) -> Terminals | None:
+        """LSP has none."""
+        return None
 
     def _can(self, name: str) -> bool:
         # ACP has `fs` at the top; an LSP client says it under `experimental`.
@@ -177,13 +182,11 @@ class Connection:
         """
         if self._closed:
             raise Cancelled("the editor is not connected any more")
-        self._number += 1
-        request_id = f"sidecar-{self._number}"
+        message = self._asking(method, params)
+        request_id = str(message["id"])
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._asked[request_id] = answer
-        self._outbox.answer(
-            {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
-        )
+        self._outbox.answer(message)
         try:
             return await answer
         except asyncio.CancelledError:
@@ -191,6 +194,12 @@ class Connection:
             raise
         finally:
             self._asked.pop(request_id, None)
+
+    def _asking(self, method: str, params: JsonObject) -> JsonObject:
+        """Give a request of ours, with an id of its own."""
+        self._number += 1
+        request_id = f"sidecar-{self._number}"
+        return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
     def _withdrawal(self, request_id: str) -> JsonObject:
         """Give the notification that a request of ours need not be answered any more."""

@@ -7,7 +7,7 @@ from sidecar.core.meter import Meter
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.events import EpochChanged, Event, Notice, Progressed, TextChunk, ToolChanged
 from sidecar.session.progress import Work
-from sidecar.tools.contract import PermissionOption
+from sidecar.tools.contract import PermissionOption, Terminals
 from sidecar.wire.connection import ClientFailed, Connection
 
 ERROR, WARNING, INFO = 1, 2, 3
@@ -108,6 +108,11 @@ class PlainEditor:
     def can_apply_edits(self) -> bool:
         """Whether it answers `workspace/applyEdit`."""
         return self._connection.can_apply_edits
+
+    @property
+    def terminals(self) -> Terminals | None:
+        """Its terminals, if it has any."""
+        return self._connection.terminals
 
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json

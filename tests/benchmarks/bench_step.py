@@ -84,6 +84,7 @@ class InstantEditor:
     """A client whose tool answers at once, a little different each time."""
 
     can_read_files = can_write_files = can_apply_edits = False
+    terminals = None
 
     def __init__(self) -> None:
         self.number = 0

@@ -54,6 +54,7 @@ class Editor:
     can_read_files: bool = False
     can_write_files: bool = False
     can_apply_edits: bool = False
+    terminals: Any = None
     gone: bool = False
     applied: list[tuple[str, str]] = field(default_factory=list)
 

@@ -9,7 +9,7 @@ import pytest
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.tools.contract import PermissionOption, ToolContext
+from sidecar.tools.contract import PermissionOption, Terminals, ToolContext
 from sidecar.workspace.buffers import Buffers
 
 
@@ -20,6 +20,7 @@ class Editor:
     can_read_files: bool = False
     can_write_files: bool = False
     can_apply_edits: bool = False
+    terminals: Terminals | None = None
     applies: bool = True
     texts: dict[str, str] = field(default_factory=dict)
     answers: dict[str, JsonObject] = field(default_factory=dict)

@@ -1,11 +1,25 @@
 """The commands that people type as a prompt: `/compact`, `/rollback`, `/context`, `/handoff`."""
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from sidecar.core.parts import Json, JsonObject, SessionId
+from sidecar.core.errors import BadRequest, RestoreConflict
+from sidecar.core.parts import Json, JsonObject
+from sidecar.session.events import Watcher
+from sidecar.session.session import Session
 from sidecar.session.sessions import Sessions
-from sidecar.wire.acp.telling import told_breakdown, told_compaction
+from sidecar.session.values import Wish
+from sidecar.tools.contract import Client
+from sidecar.wire.acp.telling import (
+    told_breakdown,
+    told_compaction,
+    told_conflict,
+    told_handoff,
+    told_restore,
+    told_turns,
+)
+from sidecar.wire.going_back import numbered, turns_back, wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +38,12 @@ def _described(name: str, description: str, hint: str = "") -> JsonObject:
 ADVERTISED: tuple[JsonObject, ...] = (
     _described("compact", "Make room in the context now", "what to keep, in your words"),
     _described("context", "Show what fills the context"),
+    _described(
+        "rollback",
+        "List the turns, or go back to before one: conversation, the agent's changes, or both",
+        "turns back, e.g. 1; then files, conversation or both; keep, overwrite or merge; or redo",
+    ),
+    _described("handoff", "Open a fresh session that knows where the work stands", "the goal"),
 )
 """As `available_commands_update` lists them."""
 
@@ -42,20 +62,69 @@ def command_of(prompt: list[JsonObject]) -> Command | None:
     return Command(typed[1], typed[2] or "")
 
 
-async def run(command: Command, sessions: Sessions, session_id: SessionId) -> str:
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Where a command is given: the sessions, the one it is about, and its client."""
+
+    sessions: Sessions
+    session: Session
+    client: Client
+    watcher: Watcher
+
+
+async def run(command: Command, scene: Scene) -> str:
     """Do what a command says; gives Markdown that tells what came of it.
 
     Raises:
         SidecarError: it cannot be done; the message says why.
     """
-    session = await sessions.get(session_id)
-    match command.name:
-        case "compact":
-            done = await session.rewriting.compact(
-                None, None, dry_run=False, instructions=command.argument
-            )
-            return told_compaction(done)
-        case "context":
-            return told_breakdown(*session.rewriting.breakdown())
-        case _:
-            raise AssertionError(command.name)
+    return await _ACTS[command.name](command.argument.strip(), scene)
+
+
+async def _compact(instructions: str, scene: Scene) -> str:
+    rewriting = scene.session.rewriting
+    done = await rewriting.compact(None, None, dry_run=False, instructions=instructions)
+    return told_compaction(done)
+
+
+async def _context(_: str, scene: Scene) -> str:
+    return told_breakdown(*scene.session.rewriting.breakdown())
+
+
+async def _rollback(words: str, scene: Scene) -> str:
+    session = scene.session
+    redo = words.split()[:1] == ["redo"]
+    scope, on_conflict, number = wanted(words.removeprefix("redo") if redo else words)
+    try:
+        if redo:
+            done = await session.rollback.redo(Wish("both", on_conflict=on_conflict))
+            return told_restore("Went forth again", done)
+        turns = await turns_back(session)
+        if number is None:
+            return told_turns(turns)
+        message = numbered(turns, number).message_id
+        done = await session.rollback.restore(Wish(scope, None, message, on_conflict))
+    except RestoreConflict as conflict:
+        found = conflict.data.get("conflicts")
+        return told_conflict(f"/rollback {words}", found if isinstance(found, list) else [])
+    return told_restore("Went back", done)
+
+
+async def _handoff(goal: str, scene: Scene) -> str:
+    if not goal:
+        raise BadRequest("say what the fresh session is to do, as in `/handoff write the docs`")
+    made = await scene.sessions.handoff(
+        scene.session.id, goal, scene.client, scene.watcher, go_on=True
+    )
+    if made.session_id is not None:
+        # The client does not have it open: whoever opens it then is the one who writes it.
+        await scene.sessions.close(made.session_id)
+    return told_handoff(made)
+
+
+_ACTS: dict[str, Callable[[str, Scene], Awaitable[str]]] = {
+    "compact": _compact,
+    "context": _context,
+    "rollback": _rollback,
+    "handoff": _handoff,
+}

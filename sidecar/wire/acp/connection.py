@@ -17,6 +17,7 @@ from sidecar.tools.contract import PermissionOption
 from sidecar.wire.acp.abilities import Abilities, announced
 from sidecar.wire.acp.diffs import wanted
 from sidecar.wire.acp.names import outgoing
+from sidecar.wire.acp.terminals import AgentTerminals
 from sidecar.wire.acp.updates import text_update, update
 from sidecar.wire.connection import Connection
 from sidecar.wire.outbox import Outbox
@@ -43,12 +44,20 @@ class AgentConnection(Connection):
         self._folders: dict[str, str] = {}
         self._early: deque[Event] = deque(maxlen=MOST_EARLY)
         self._output: dict[str, tuple[str, float]] = {}
+        self._terminals: dict[str, str] = {}
         self.can = Abilities()
 
     def announce(self, capabilities: JsonObject) -> None:
         """Take `clientCapabilities` from `initialize`."""
         super().announce(capabilities)
         self.can = announced(capabilities)
+
+    @property
+    def terminals(self) -> AgentTerminals | None:
+        """Its terminals, if it announced them."""
+        if not self.can.terminal:
+            return None
+        return AgentTerminals(self.request, self._post, self._show_terminal)
 
     # --- which sessions it knows -------------------------------------------------------------
 
@@ -103,6 +112,8 @@ class AgentConnection(Connection):
         told = update(event, self.can, self._folders.get(session_id, "/"))
         if told is None:
             return
+        if isinstance(event, ToolChanged) and "content" in told:
+            self._keep_terminal(event, told)
         message = _update(session_id, told)
         match event:
             case MeterChanged():
@@ -135,6 +146,21 @@ class AgentConnection(Connection):
             self.send(session_id, told)
         self._output[event.call_id] = (text, shown)
 
+    def _show_terminal(self, session_id: str, call_id: str, terminal: str) -> None:
+        self._terminals[call_id] = terminal
+        told: JsonObject = {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": call_id,
+            "content": [{"type": "terminal", "terminalId": terminal}],
+        }
+        self.send(session_id, told)
+
+    def _keep_terminal(self, event: ToolChanged, told: JsonObject) -> None:
+        """Leave the terminal in a call that has ended: it goes on showing what was put out."""
+        terminal = self._terminals.pop(event.call_id, None)
+        if terminal is not None:
+            told["content"] = [{"type": "terminal", "terminalId": terminal}]
+
     # --- what it is asked --------------------------------------------------------------------
 
     async def request(self, method: str, params: JsonObject) -> Json:
@@ -148,6 +174,10 @@ class AgentConnection(Connection):
         change = wanted(tool_call.get("rawInput"), self._folders.get(session_id, "/"))
         shown: JsonObject = {**tool_call, "content": change} if change else tool_call
         return await super().request_permission(session_id, shown, options)
+
+    def _post(self, method: str, params: JsonObject) -> None:
+        """Make a request whose answer nobody waits for."""
+        self._outbox.answer(self._asking(outgoing(method), params))
 
     def _withdrawal(self, request_id: str) -> JsonObject:
         params: JsonObject = {"requestId": request_id}

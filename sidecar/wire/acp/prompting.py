@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from sidecar.core.errors import SidecarError, innermost
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.wire.acp import shapes
-from sidecar.wire.acp.commands import Command, command_of, run
+from sidecar.wire.acp.commands import Command, Scene, command_of, run
 from sidecar.wire.acp.faults import turn_failed
 from sidecar.wire.acp.sessions import Desk, Method
 from sidecar.wire.acp.shapes import extra
@@ -46,9 +46,10 @@ def methods(desk: Desk) -> Mapping[str, Method]:
     async def ordered(command: Command, session_id: str, ticket: Ticket) -> Json:
         """Do what a command says; what it answers is shown as the agent's words."""
         session = await desk.watch(session_id)
+        scene = Scene(desk.sessions, session, desk.connection, desk.connection.watch)
         tasks = running.setdefault(session_id, set())
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(_said(command, desk, session.id))
+            task = group.create_task(_said(command, scene))
             tasks.add(task)
             ticket.on_cancel = lambda: _stop(task)
             if ticket.cancelled:
@@ -76,10 +77,10 @@ def _stop(task: "asyncio.Task[str]") -> None:
     task.cancel()
 
 
-async def _said(command: Command, desk: Desk, session_id: SessionId) -> str:
+async def _said(command: Command, scene: Scene) -> str:
     """Run a command; what cannot be done is said in words, since a person has typed it."""
     try:
-        return await run(command, desk.sessions, session_id)
+        return await run(command, scene)
     except (SidecarError, ExceptionGroup) as error:
         inner = innermost(error)
         if not isinstance(inner, SidecarError):

@@ -1,12 +1,17 @@
 """What commands answer, as Markdown for a chat window."""
 
+import re
 from collections.abc import Sequence
 
 from sidecar.core.meter import Meter
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import Json, JsonObject
+from sidecar.session.values import Done, Handoff
+from sidecar.wire.going_back import Turn, summary
 
 LARGEST = 12
 """Pieces of the context that are listed one by one."""
+MOST_TURNS = 20
+MOST_FILES = 6
 
 
 def told_compaction(done: JsonObject) -> str:
@@ -39,6 +44,64 @@ def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
         cached = "yes" if one["cached"] else ""
         lines.append(f"| {label} | {one['region']} | {_count(one['tokens'])} | {cached} |")
     return "\n".join(lines)
+
+
+def told_turns(turns: Sequence[Turn]) -> str:
+    """List the turns that `/rollback` can undo, newest first."""
+    lines = ["`/rollback N` goes back to before turn N; the newest is 1.", ""]
+    for number, one in enumerate(turns[:MOST_TURNS], 1):
+        paths = [f"`{path}`" for path in one.paths[:MOST_FILES]]
+        more = len(one.paths) - len(paths)
+        paths += [f"{more} more"] if more > 0 else []
+        changed = f": {', '.join(paths)}" if paths else ""
+        lines.append(f"{number}. {one.title}{changed}")
+    if len(turns) > MOST_TURNS:
+        lines.append(f"\n… and {len(turns) - MOST_TURNS} older ones.")
+    return "\n".join(lines)
+
+
+def told_restore(what: str, done: Done) -> str:
+    """Say what came of going back; the prompt that was typed there is given back."""
+    lines = [f"{what}: {summary(done)}. `/rollback redo` takes this back."]
+    if done.prompt is not None:
+        lines += [
+            "",
+            "This chat still shows the turns above; the model does not see them any more. "
+            "The prompt that was rolled back:",
+            "",
+            fenced(done.prompt),
+        ]
+    return "\n".join(lines)
+
+
+def told_conflict(command: str, conflicts: Sequence[Json]) -> str:
+    """Say what is in the way of going back, and the ways on."""
+    lines = ["Nothing was changed: these files were changed since.", ""]
+    found = (one for one in conflicts if isinstance(one, dict))
+    lines += [f"- `{one.get('path')}`: {one.get('reason')}" for one in found]
+    ways = ", ".join(f"`{command} {way}`" for way in ("merge", "keep", "overwrite"))
+    return "\n".join([*lines, "", f"Go on with {ways}."])
+
+
+def told_handoff(made: Handoff) -> str:
+    """Say which session goes on, and with what."""
+    lines = []
+    if made.session_id is not None:
+        lines.append(
+            f"Session `{made.session_id}` knows where the work stands: open it from the list of "
+            "sessions and send the prompt below, or change it first."
+        )
+    lines += ["", fenced(made.draft)]
+    if made.files:
+        lines += ["", "Files that bear on it: " + ", ".join(f"`{f}`" for f in made.files)]
+    return "\n".join(lines)
+
+
+def fenced(text: str) -> str:
+    """Give text as it is, in a fence that is longer than any in it."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}\n{text}\n{fence}"
 
 
 def _tokens(segment: JsonObject) -> int:

@@ -16,19 +16,17 @@ from pygls.lsp.server import LanguageServer
 from sidecar.core.errors import BadRequest, Cancelled, RestoreConflict, SidecarError, innermost
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.rollback import OnConflict
-from sidecar.session.listing import Listed, list_checkpoints
 from sidecar.session.session import Session
 from sidecar.session.sessions import Sessions
 from sidecar.session.values import Done, NewSession, PromptRequest, Scope, Wish
 from sidecar.wire.connection import ClientFailed
+from sidecar.wire.going_back import numbered, paths, summary, turns_back, wanted
 from sidecar.wire.plain import ERROR, INFO, PlainEditor, meter_line, tokens
 
 MOST_TURNS = 8
 """Turns that are offered to go back to: a question with more answers is hard to read."""
 MOST_SAID = 300
 """Characters of an answer that a message shows; the editor's log has all of it."""
-SCOPES = ("both", "files", "conversation")
-CONFLICTS = ("refuse", "keep", "overwrite", "merge")
 BACK, TALK_ONLY, FILES_ONLY, LEAVE = "Go back", "Conversation only", "Files only", "Leave it"
 
 logger = logging.getLogger("sidecar.wire")
@@ -199,7 +197,7 @@ class Commands:
     async def rollback(self, words: str) -> None:
         """Go back to before a turn: `[turns back] [scope] [what becomes of conflicts]`."""
         session = await self._session()
-        scope, on_conflict, number = _wanted(words)
+        scope, on_conflict, number = wanted(words)
         message_id = await self._turn(session, number)
         if message_id is None:
             self._tell(session, "Left as it was.")
@@ -215,37 +213,32 @@ class Commands:
         try:
             done = await session.rollback.restore(Wish(scope, None, message_id, on_conflict))
         except RestoreConflict as conflict:
-            names = ", ".join(_paths(foreseen, "conflict"))
+            names = ", ".join(paths(foreseen, "conflict"))
             text = "add keep, overwrite or merge to the command"
             raise BadRequest(f"{conflict.message} ({names}): {text}") from None
-        self._tell(session, f"Went back: {_summary(done)}.")
+        self._tell(session, f"Went back: {summary(done)}.")
         if done.prompt is not None:
             self._editor.log(f"The prompt that was rolled back:\n{done.prompt}")
 
     async def redo(self, words: str) -> None:
         """Undo the newest restore that stands."""
         session = await self._session()
-        _, on_conflict, _ = _wanted(words)
+        _, on_conflict, _ = wanted(words)
         done = await session.rollback.redo(Wish("both", on_conflict=on_conflict))
-        self._tell(session, f"Went forth again: {_summary(done)}.")
+        self._tell(session, f"Went forth again: {summary(done)}.")
 
     async def _turn(self, session: Session, number: int | None) -> str | None:
         """Give the message of the turn to undo; the user chooses where none is named."""
-        found = (await list_checkpoints(session.state, session.differences)).checkpoints
-        turns = [one for one in found if one.checkpoint.kind == "turn" and not one.left][::-1]
-        if not turns:
-            raise BadRequest("there is no turn to go back to yet")
+        turns = await turns_back(session)
         if number is not None:
-            if not 1 <= number <= len(turns):
-                raise BadRequest(f"this session has {len(turns)} turns: give a number up to that")
-            return turns[number - 1].checkpoint.message_id
-        offered = {f"{n}. {_title(one)}": one for n, one in enumerate(turns[:MOST_TURNS], 1)}
+            return numbered(turns, number).message_id
+        offered = {f"{n}. {one.title}": one for n, one in enumerate(turns[:MOST_TURNS], 1)}
         choice = await self._chosen("Go back to before which turn?", (*offered, LEAVE), None)
-        return None if choice not in offered else offered[choice].checkpoint.message_id
+        return None if choice not in offered else offered[choice].message_id
 
     async def _agreed(self, foreseen: Done, wish: Wish) -> tuple[Scope, OnConflict] | None:
         """Show what would happen, and give how the user wants it; `None`: not at all."""
-        conflicts = _paths(foreseen, "conflict")
+        conflicts = paths(foreseen, "conflict")
         ways: dict[str, tuple[Scope, OnConflict]] = {BACK: ("both", wish.on_conflict)}
         if conflicts:
             ways = {
@@ -256,7 +249,7 @@ class Commands:
         ways |= {TALK_ONLY: ("conversation", "refuse")}
         if not conflicts:
             ways |= {FILES_ONLY: ("files", "refuse")}
-        question = f"This would go back: {_summary(foreseen)}."
+        question = f"This would go back: {summary(foreseen)}."
         return ways.get(await self._chosen(question, (*ways, LEAVE), None) or "")
 
     async def _chosen(
@@ -275,41 +268,6 @@ class Commands:
 
 Act: TypeAlias = Callable[[str], Awaitable[None]]
 """A command over what was given as its arguments, in one text."""
-
-
-def _wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
-    """Read a rollback's arguments, in any order."""
-    scope, on_conflict, number = "both", "refuse", None
-    for word in words.split():
-        if word in SCOPES:
-            scope = word
-        elif word in CONFLICTS:
-            on_conflict = word
-        elif word.isdecimal():
-            number = int(word)
-        else:
-            known = ", ".join((*SCOPES, *CONFLICTS))
-            raise BadRequest(f"{word!r} is not known: give a number of turns, or {known}")
-    return cast("Scope", scope), cast("OnConflict", on_conflict), number
-
-
-def _title(one: Listed) -> str:
-    return one.checkpoint.title[:60] or "without words"
-
-
-def _paths(done: Done, fate: str) -> list[str]:
-    return [one.path.decode("utf-8", "replace") for one in done.fates if one.fate == fate]
-
-
-def _summary(done: Done) -> str:
-    """Say in a few words what becomes of files and conversation."""
-    parts = [] if done.prompt is None else ["the conversation"]
-    for fate, word in (("restored", "restored"), ("merged", "merged"), ("conflict", "in conflict")):
-        names = _paths(done, fate)
-        if names:
-            shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
-            parts.append(f"{shown} {word}")
-    return "; ".join(parts) or "nothing of the files"
 
 
 def _size(told: JsonObject, name: str) -> str:

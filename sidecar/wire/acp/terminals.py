@@ -1,0 +1,81 @@
+"""Commands in the client's terminals, shown in the tool call that runs them."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from sidecar.core.errors import SidecarError
+from sidecar.core.parts import Json, JsonObject, SessionId
+from sidecar.tools.contract import TerminalEnd
+
+MOST_BYTES = 1024 * 1024
+"""Output that a terminal keeps for us: its end."""
+_QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+"""Nobody is there to page or answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTerminals:
+    """Implements `tools.contract.Terminals`.
+
+    `ask` makes a request of the client, `post` one whose answer nobody waits for, and `show`
+    puts a terminal into a tool call (session, call, terminal).
+    """
+
+    ask: Callable[[str, JsonObject], Awaitable[Json]]
+    post: Callable[[str, JsonObject], None]
+    show: Callable[[str, str, str], None]
+
+    async def run(
+        self,
+        session_id: SessionId,
+        call_id: str,
+        command: tuple[str, ...],
+        cwd: str,
+        seconds: float,
+    ) -> TerminalEnd:
+        """Run a command to its end; see `Terminals`."""
+        args: list[Json] = [*command[1:]]
+        quiet: list[Json] = [{"name": name, "value": value} for name, value in _QUIET.items()]
+        asked: JsonObject = {
+            "sessionId": session_id,
+            "command": command[0],
+            "args": args,
+            "env": quiet,
+            "cwd": cwd,
+            "outputByteLimit": MOST_BYTES,
+        }
+        terminal = _object(await self.ask("terminal/create", asked)).get("terminalId")
+        if not isinstance(terminal, str):
+            raise SidecarError("the editor gave no id for its terminal")
+        about: JsonObject = {"sessionId": session_id, "terminalId": terminal}
+        self.show(session_id, call_id, terminal)
+        try:
+            return await self._followed(about, seconds)
+        except asyncio.CancelledError:
+            self.post("terminal/kill", about)
+            raise
+        finally:
+            self.post("terminal/release", about)
+
+    async def _followed(self, about: JsonObject, seconds: float) -> TerminalEnd:
+        timed_out = False
+        try:
+            async with asyncio.timeout(seconds):
+                await self.ask("terminal/wait_for_exit", about)
+        except TimeoutError:
+            timed_out = True
+            await self.ask("terminal/kill", about)
+        end = _object(await self.ask("terminal/output", about))
+        status, text = _object(end.get("exitStatus")), end.get("output")
+        code = status.get("exitCode")
+        return TerminalEnd(
+            text if isinstance(text, str) else "",
+            code if isinstance(code, int) and not timed_out else None,
+            cut=end.get("truncated") is True,
+            timed_out=timed_out,
+        )
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}
