@@ -36,9 +36,10 @@ apt-get -qq update >&2
 apt-get -qq download $packages >&2
 for package in *.deb; do dpkg -x "$package" root; done
 rm -rf -- *.deb apt
-library=$folder/root/usr/lib/x86_64-linux-gnu
+library=$folder/root/usr/lib/$(uname -m)-linux-gnu
+loader=$(ls "$library"/ld-linux*.so.*)
 # Started through the loader it would start itself again through it for its screen, and hang.
-patchelf --set-interpreter "$library/ld-linux-x86-64.so.2" --set-rpath "$library" root/usr/bin/nvim
+patchelf --set-interpreter "$loader" --set-rpath "$library" root/usr/bin/nvim
 cat > nvim << EOF
 #!/bin/sh
 VIMRUNTIME="$folder/root/usr/share/nvim/runtime" exec "$folder/root/usr/bin/nvim" "\$@"
