@@ -89,7 +89,7 @@ NOTED = history.FileChange(
     path="n", change="created", author="user", additions=2, deletions=0, size=9, size_before=0
 )
 RESTORED = history.RestoredFiles(
-    restored=[history.RestoredFile(path="src/a b.py", reason="Removed: the agent had made it.")],
+    restored=[history.RestoredFile(path="a b.py", reason="Gone.", diff="@@ -1 +0,0 @@\n-é\n")],
     merged=[],
     skipped=[],
     conflicts=[

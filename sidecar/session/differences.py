@@ -44,10 +44,19 @@ class Differences:
             answer += await asyncio.to_thread(lambda: [_diff(c, contents) for c in some])  # noqa: B023 - awaited at once
         return answer
 
-    async def diff(self, path: bytes, old: Entry | None, new: Entry | None) -> str:
-        """Give the diff between two states of one path."""
+    async def diff(
+        self, path: bytes, old: Entry | None, new: Entry | None, content: bytes | None = None
+    ) -> str:
+        """Give the diff between two states of one path; `content` is the new one's, if not stored.
+
+        Folders have none.
+        """
         change = PathChange(path, "modified", "user", old, new)
-        contents = await self._contents([change])
+        if _only_folder(change):
+            return ""
+        contents = dict(await self._contents([change]))
+        if new is not None and content is not None:
+            contents[new.hash] = content
         return str((await asyncio.to_thread(_diff, change, contents))["diff"])
 
     async def _count(self, changes: Sequence[PathChange]) -> None:

@@ -12,7 +12,7 @@ from sidecar.core.changeset import ChangeSet
 from sidecar.core.errors import SidecarError
 from sidecar.core.rollback import Choices, RestorePlan, plan_redo, plan_restore
 from sidecar.core.tree import Entry
-from sidecar.session.differences import paths_of
+from sidecar.session.differences import Differences, paths_of
 from sidecar.session.state import State
 from sidecar.session.values import Wish
 from sidecar.tools.contract import Client
@@ -65,6 +65,14 @@ async def plan_files(
         return plan_redo(redone, every, now, choices, inside)
 
     return Files(made, fresh, await _planned(state, plan))
+
+
+async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
+    """Show what would be done to each path, as unified diffs."""
+    return {
+        a.path: await differences.diff(a.path, a.expect, a.entry, a.content)
+        for a in files.plan.actions
+    }
 
 
 async def _planned(state: State, plan: Callable[[Read], RestorePlan]) -> RestorePlan:

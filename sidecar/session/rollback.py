@@ -17,7 +17,7 @@ from sidecar.core.tree import Change as PathDelta
 from sidecar.core.view import Rewrite, fold_rewrites
 from sidecar.session.differences import Differences
 from sidecar.session.events import EpochChanged
-from sidecar.session.filesback import Files, plan_files, show_in_editor
+from sidecar.session.filesback import Files, foresee, plan_files, show_in_editor
 from sidecar.session.gauge import read_size
 from sidecar.session.listing import named, timeline_of
 from sidecar.session.log import RESTORED
@@ -130,7 +130,8 @@ class Rollback:
             prompt = None if talk is None else talk.prompt
             revision = self._state.log.row.revision
             if wish.dry_run:
-                return Done("", revision, prompt, fates, diffs)
+                seen = {} if files is None else await foresee(self._differences, files)
+                return Done("", revision, prompt, fates, diffs, seen)
             if conflicts and (wish.on_conflict == "refuse" or not (talk or acts)):
                 raise RestoreConflict(
                     "files that would be restored were changed since, so nothing was touched: "

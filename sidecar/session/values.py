@@ -1,5 +1,6 @@
 """What callers give a session and get back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -132,3 +133,5 @@ class Done:
     prompt: str | None
     fates: tuple[Fate, ...]
     diffs: dict[bytes, tuple[str, str]]
+    foreseen: Mapping[bytes, str] = field(default_factory=dict)
+    """In a dry run, what would be done to each path, as unified diffs."""

@@ -114,7 +114,12 @@ def test_going_back_and_forth_across_kills(desk: Desk, workspace: Path) -> None:
     foreseen = desk("checkpoint/restore", **asked, dryRun=True)
     assert tree(workspace) == after
     done = desk("checkpoint/restore", **asked)
+    planned = {one["path"]: one.pop("diff") for one in foreseen["files"]["restored"]}
     assert done["files"] == foreseen["files"]
+    assert planned["notes.txt"].endswith("-new\n+alpha\n+beta\n+gamma\n"), (
+        "a dry run shows what would be done"
+    )
+    assert planned["x"].endswith("-x\n")
     assert {one["path"] for one in done["files"]["restored"]} == {"notes.txt", "main.py", "x"}
     assert done["restoredPrompt"] == "Work."
     assert (tree(workspace), desk.shown()) == (before, shown)
@@ -147,7 +152,9 @@ def test_a_conflict_is_told_with_both_diffs_and_touches_nothing(
     assert (tree(workspace), desk.shown()) == (before, shown)
     planned = desk("checkpoint/restore", **asked, dryRun=True)
     assert [one["path"] for one in planned["files"]["conflicts"]] == ["notes.txt"]
+    assert "diff" not in planned["files"]["conflicts"][0]
     marked = desk("checkpoint/restore", **asked, onConflict="merge", markers=True, dryRun=True)
+    assert "+<<<<<<<" in marked["files"]["merged"][0]["diff"], "merged bytes are stored nowhere yet"
     assert [one["reason"][-39:] for one in marked["files"]["merged"]] == [
         " 1 place marked in it needs a decision."
     ]

@@ -935,11 +935,13 @@ export interface CheckpointRestoreParams {
 /**
  * A file of a restore, and why it fared so.
  *
- * A conflict has two diffs: what the agent did, and what was done since, where they are known.
+ * In a dry run `diff` is what would be done to it. A conflict has two diffs: what the agent did,
+ * and what was done since, where they are known.
  */
 export interface RestoredFile {
   path: string;
   reason: string;
+  diff?: string;
   agentDiff?: string;
   userDiff?: string;
 }

@@ -1116,11 +1116,13 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
 class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
     """A file of a restore, and why it fared so.
 
-    A conflict has two diffs: what the agent did, and what was done since, where they are known.
+    In a dry run `diff` is what would be done to it. A conflict has two diffs: what the agent did,
+    and what was done since, where they are known.
     """
 
     path: str
     reason: str
+    diff: str | msgspec.UnsetType = msgspec.UNSET
     agent_diff: str | msgspec.UnsetType = msgspec.UNSET
     user_diff: str | msgspec.UnsetType = msgspec.UNSET
 
