@@ -10,6 +10,8 @@ code_server=4.139.1
 node=24
 playwright=1.65.1
 
+here=$(cd "$(dirname "$0")" && pwd)
+[ -d "$here/../../editors/vscode/node_modules" ] || (cd "$here/../../editors/vscode" && npm ci --no-audit --no-fund)
 mkdir -p "$folder/vscode"
 cd "$folder/vscode"
 if [ -f .installed ] && [ "$(cat .installed)" = "$code_server $node $playwright" ]; then

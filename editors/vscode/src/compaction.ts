@@ -1,10 +1,19 @@
 /** Making room: the plan first, then the rewrite, and the way back. */
 
-import type { CompactionStep, ContextCompactParams, ContextSegment } from "sidecar-protocol";
+import type { CompactionStep, ContextSegment } from "sidecar-protocol";
 import { commands, ProgressLocation, type QuickPickItem, QuickPickItemKind, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import { count, grouped, many, money } from "./wording";
+
+const ACTIONS: Record<string, string> = {
+  drop: "Leave out",
+  evict: "Leave out",
+  truncate: "Shorten",
+  excerpt: "Keep lines of",
+  restore: "Show again",
+  summarize: "Summarise",
+};
 
 type Line = QuickPickItem & { apply?: true };
 
@@ -19,8 +28,10 @@ export async function compact(daemon: Daemon, sessions: Sessions): Promise<void>
   });
   if (instructions === undefined) return;
   const wish = { sessionId, ...(instructions.trim() && { instructions: instructions.trim() }) };
-  const plan = await ask(daemon, "Planning a compaction", { ...wish, dryRun: true });
-  const earned = plan.breakEvenRequests === null ? "" : `, earned back after ${many(plan.breakEvenRequests, "request")}`;
+  const plan = await window.withProgress({ location: ProgressLocation.Window, title: "Sidecar: planning a compaction" }, () =>
+    daemon.request("context/compact", { ...wish, dryRun: true }),
+  );
+  const earned = !plan.breakEvenRequests ? "" : `, earned back after ${many(plan.breakEvenRequests, "request")}`;
   const chosen = await window.showQuickPick<Line>(
     [
       { label: `$(check) Compact to ${count(plan.tokensAfter)} tokens`, description: `from ${count(plan.tokensBefore)}; costs ${money(plan.price)}${earned}`, apply: true },
@@ -31,7 +42,10 @@ export async function compact(daemon: Daemon, sessions: Sessions): Promise<void>
     { title: "Sidecar: Compact Now", placeHolder: "What would happen", matchOnDescription: true, ignoreFocusOut: true },
   );
   if (!chosen?.apply) return;
-  const done = await ask(daemon, "Compacting", wish);
+  const done = await window.withProgress(
+    { location: ProgressLocation.Notification, title: "Sidecar: compacting", cancellable: true },
+    (_, token) => daemon.request("context/compact", wish, token),
+  );
   const undo = "Undo Compaction";
   const text = `Compacted from ${count(done.tokensBefore)} to ${count(done.tokensAfter)} tokens.`;
   // Not waited for: the command has ended whether or not this is read.
@@ -65,16 +79,11 @@ async function pickPart(daemon: Daemon, sessionId: string, title: string): Promi
   return chosen?.partId;
 }
 
-function ask(daemon: Daemon, title: string, params: ContextCompactParams) {
-  return window.withProgress({ location: ProgressLocation.Notification, title: `Sidecar: ${title}`, cancellable: true }, (_, token) =>
-    daemon.request("context/compact", params, token),
-  );
-}
-
 /** A plan has a step for each part: those of one kind stand on one line. */
 function summed(steps: CompactionStep[]): Line[] {
   const kinds = grouped(steps, (step) => `${step.action}: ${step.reason}`);
-  return kinds.map(([label, those]) => {
+  return kinds.map(([kind, those]) => {
+    const label = kind.replace(/^\w+/, (action) => ACTIONS[action] ?? action);
     const [before, after] = [those.map((s) => s.tokensBefore), those.map((s) => s.tokensAfter)].map((n) => n.reduce((a, b) => a + b, 0));
     return { label, description: `${many(those.length, "part")}, ${count(before ?? 0)} → ${count(after ?? 0)} tokens` };
   });

@@ -87,7 +87,8 @@ export class Daemon implements Disposable {
     token?: CancellationToken,
   ): Promise<DaemonRequests[M]["result"]> {
     if (!this.client) return Promise.reject(new Error("Sidecar's daemon is not running. See Sidecar: Show Log."));
-    return this.client.sendRequest(method, params, token);
+    // An absent token would go along as a second parameter.
+    return token ? this.client.sendRequest(method, params, token) : this.client.sendRequest(method, params);
   }
 
   async notify<M extends keyof DaemonNotifications>(method: M, params: DaemonNotifications[M]["params"]): Promise<void> {
@@ -167,6 +168,8 @@ function clientOptions(log: LogOutputChannel, options: () => object): LanguageCl
   const folder = workspace.workspaceFolders?.[0];
   return {
     documentSelector: [{ scheme: "file" }],
+    // What the editor reads without showing it is not the user's.
+    textSynchronization: { delayOpenNotifications: true },
     outputChannel: log,
     initializationOptions: options,
     middleware: {

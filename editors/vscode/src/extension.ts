@@ -63,7 +63,7 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
     compact: () => compact(daemon, sessions),
     undoCompaction: (id?: string) => undoCompaction(daemon, sessions, id),
     rollBack: (checkpointId?: string) => rollBack(daemon, sessions, previews, checkpointId),
-    redo: () => redo(daemon, sessions),
+    redo: () => redo(daemon, sessions, previews),
     showContext: async () => commands.executeCommand("sidecar.context.focus"),
     pin: (partId?: string) => pin(daemon, sessions, true, partId),
     unpin: (partId?: string) => pin(daemon, sessions, false, partId),

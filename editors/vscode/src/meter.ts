@@ -76,7 +76,7 @@ function drawState(item: StatusBarItem, daemon: Daemon, problem: string): void {
 
 function drawMeter(item: StatusBarItem, meter: Meter, busy: boolean, problem: string, readOnly: boolean): void {
   const about = meter.accuracy === "exact" ? "" : "~";
-  const figures = `${about}${Math.round(meter.percent)}% · ${short(meter.used)}/${short(meter.window)}`;
+  const figures = `${about}${Math.round(meter.percent)}% · ${short(meter.used)}/${short(room(meter))}`;
   item.text = `$(sidecar-meter) ${figures}${readOnly ? " $(lock)" : ""}${problem ? " $(warning)" : ""}${busy ? " $(sync~spin)" : ""}`;
   item.color = meter.zone === "yellow" ? new ThemeColor("editorWarning.foreground") : undefined;
   item.backgroundColor = {
@@ -85,7 +85,7 @@ function drawMeter(item: StatusBarItem, meter: Meter, busy: boolean, problem: st
   }[meter.zone as string];
   item.tooltip = tooltip(meter, problem, readOnly);
   item.accessibilityInformation = {
-    label: `Sidecar context ${about && "about "}${Math.round(meter.percent)} per cent, ${meter.used} of ${meter.window} tokens, zone ${meter.zone}`,
+    label: `Sidecar context ${about && "about "}${Math.round(meter.percent)} per cent, ${meter.used} of ${room(meter)} tokens, zone ${meter.zone}`,
   };
 }
 
@@ -94,14 +94,15 @@ function tooltip(meter: Meter, problem: string, readOnly: boolean): MarkdownStri
   const lines = [
     ...(problem ? [`$(warning) ${plain(problem)}`, ""] : []),
     ...(readOnly ? ["$(lock) Another window writes this session.", ""] : []),
-    `**${count(meter.used)}** of ${count(meter.window)} tokens (${meter.accuracy}), ${count(meter.free)} free`,
+    `**${count(meter.used)}** of ${count(room(meter))} tokens (${meter.accuracy}), ${count(meter.free)} free  `,
+    `${count(meter.window)} in the window, ${count(meter.reservedOutput)} of them kept for the answer`,
     "",
-    "| | tokens | |",
+    "| what | &nbsp;&nbsp;&nbsp;tokens | &nbsp;&nbsp;&nbsp;share |",
     "|:--|--:|--:|",
     ...filled.map((name) => `| ${REGIONS[name]} | ${count(meter.regions[name])} | ${share(meter.regions[name], meter.used)} |`),
     "",
     `Cache: ${cache(meter)}  `,
-    `Cost: ${money(meter.cost.session)} so far, next request ${money(meter.cost.nextRequest)}, compacting now ${money(meter.cost.compactNow)}  `,
+    `Cost: ${money(meter.cost.session)} so far, next request ${money(meter.cost.nextRequest)}${meter.cost.compactNow === null ? "" : `, compacting now ${money(meter.cost.compactNow)}`}  `,
     `Compaction: ${runway(meter)}  `,
     "",
     `_${plain(meter.reason)}_`,
@@ -111,10 +112,15 @@ function tooltip(meter: Meter, problem: string, readOnly: boolean): MarkdownStri
   return text;
 }
 
+/** What the prompt may fill: the rest of the window is kept for the answer. */
+function room(meter: Meter): number {
+  return meter.window - meter.reservedOutput;
+}
+
 function cache({ cache }: Meter): string {
   const left = cache.expiresAt ? Date.parse(cache.expiresAt) - Date.now() : Number.NaN;
-  const hits = `${Math.round(cache.hitRate * 100)}% of the last request read from it`;
-  if (!cache.warm || left <= 0) return `cold, ${hits}`;
+  if (!cache.warm || left <= 0) return "cold, the next request pays in full";
+  const hits = `${Math.round(cache.hitRate * 100)}% of the last request came from it`;
   return Number.isNaN(left) ? `warm, ${hits}` : `warm for ${clock(left)}, ${hits}`;
 }
 

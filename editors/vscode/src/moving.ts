@@ -3,14 +3,14 @@
 import { Uri, window, workspace } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { many } from "./wording";
+import { many, when } from "./wording";
 
 /** Pick one of the folder's sessions and open it. */
 export async function openSession(daemon: Daemon, sessions: Sessions): Promise<void> {
   const { sessions: found } = await daemon.request("session/list", { cwd: sessions.cwd });
   const lines = found.map((one) => ({
     label: one.title || "(empty)",
-    description: `${many(one.turns, "turn")}, ${new Date(one.updatedAt).toLocaleString()}${one.cost ? `, $${one.cost}` : ""}`,
+    description: `${many(one.turns, "turn")}, ${when(one.updatedAt)}${one.cost ? `, $${one.cost}` : ""}`,
     ...(one.sessionId === sessions.current && { detail: "open now" }),
     id: one.sessionId,
   }));

@@ -1,9 +1,14 @@
 /** Shows what going back would do to files, in the editor's own diff. */
 
-import type { FileDiff } from "sidecar-protocol";
 import { commands, type Disposable, TabInputTextDiff, type TextDocumentContentProvider, Uri, window, workspace } from "vscode";
 
 const SCHEME = "sidecar-preview";
+
+export interface Foreseen {
+  path: string;
+  /** Unified: from how the file is now to how it would be. */
+  diff: string;
+}
 
 export class Previews implements TextDocumentContentProvider, Disposable {
   private readonly texts = new Map<string, string>();
@@ -14,20 +19,21 @@ export class Previews implements TextDocumentContentProvider, Disposable {
     return this.texts.get(uri.toString()) ?? "";
   }
 
-  /** Open the diff from how files are now to how they were; `files` are diffs the other way round. */
-  async open(title: string, cwd: string, files: FileDiff[]): Promise<void> {
+  /** Open the diff from how files are to how they would be. */
+  async open(title: string, cwd: string, files: Foreseen[]): Promise<void> {
+    // A number of its own, because the editor keeps documents that it has seen.
     this.shown += 1;
-    const pairs = await Promise.all(
-      files.map(async (file): Promise<[Uri, Uri, Uri]> => {
-        const real = Uri.joinPath(Uri.file(cwd), file.path);
-        const now = file.change === "deleted" ? "" : await current(real);
-        const was = reversed(now, file.diff);
-        const left = was === undefined ? this.put(file, "now", side(file.diff, "+")) : file.change === "deleted" ? this.put(file, "now", "") : real;
-        return [real, left, this.put(file, "was", was ?? side(file.diff, "-"))];
-      }),
-    );
+    const pairs: [Uri, Uri, Uri][] = [];
+    for (const file of files) {
+      const real = Uri.joinPath(Uri.file(cwd), file.path);
+      const now = await current(real);
+      const then = applied(now, file.diff);
+      const texts = then === undefined ? [side(file.diff, "-"), side(file.diff, "+")] : [now, then];
+      const [left, right] = texts.map((text, index) => this.put(file.path, index ? "then" : "now", text));
+      if (left && right) pairs.push([real, left, right]);
+    }
     const [only] = pairs;
-    if (only && pairs.length === 1) await commands.executeCommand("vscode.diff", only[1], only[2], `${files[0]?.path}: ${title}`, { preview: true });
+    if (only && pairs.length === 1) await commands.executeCommand("vscode.diff", only[1], only[2], `${files[0]?.path}: ${title}`);
     else await commands.executeCommand("vscode.changes", title, pairs);
   }
 
@@ -40,12 +46,10 @@ export class Previews implements TextDocumentContentProvider, Disposable {
 
   dispose(): void {
     this.registered.dispose();
-    this.texts.clear();
   }
 
-  private put(file: FileDiff, name: string, text: string): Uri {
-    // A number of its own, because the editor keeps documents that it has seen.
-    const uri = Uri.from({ scheme: SCHEME, path: `/${file.path}`, query: `${this.shown}-${name}` });
+  private put(path: string, name: string, text: string): Uri {
+    const uri = Uri.from({ scheme: SCHEME, path: `/${path}`, query: `${this.shown}-${name}` });
     this.texts.set(uri.toString(), text);
     return uri;
   }
@@ -53,38 +57,50 @@ export class Previews implements TextDocumentContentProvider, Disposable {
 
 function ours(input: unknown): boolean {
   if (input instanceof TabInputTextDiff) return input.modified.scheme === SCHEME;
+  // The editor of several diffs has no public type yet.
   const parts = (input as { textDiffs?: TabInputTextDiff[] } | undefined)?.textDiffs;
   return parts?.some((part) => part.modified.scheme === SCHEME) ?? false;
 }
 
+/** The text in the editor, else on disk. It is not opened: the daemon would take that for the user's. */
 async function current(uri: Uri): Promise<string> {
-  return workspace.openTextDocument(uri).then((document) => document.getText(), () => "");
+  const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  if (open) return open.getText();
+  return workspace.fs.readFile(uri).then((bytes) => Buffer.from(bytes).toString(), () => "");
 }
 
-/** Take a unified diff out of a text; undefined when the text is not what the diff led to. */
-export function reversed(text: string, diff: string): string | undefined {
-  const lines = text.split("\n");
+/** Apply a unified diff; undefined when the text is not the one that it was made for. */
+function applied(text: string, diff: string): string | undefined {
+  const lines = text.split(/(?<=\n)/);
   const out: string[] = [];
   let at = 0;
-  for (const hunk of diff.split(/^(?=@@ )/m).filter((piece) => piece.startsWith("@@ "))) {
-    const [head = "", ...body] = hunk.replace(/\n$/, "").split("\n");
-    const [, start, length] = /\+(\d+)(?:,(\d+))?/.exec(head) ?? [];
+  for (const [head = "", ...body] of hunks(diff)) {
+    const [, start, length] = /^@@ -(\d+)(?:,(\d+))?/.exec(head) ?? [];
     const first = length === "0" ? Number(start) : Number(start) - 1;
     out.push(...lines.slice(at, first));
     at = first;
     for (const line of body) {
-      if (line.startsWith("\\")) continue;
-      if (!line.startsWith("-") && lines[at++] !== line.slice(1)) return undefined;
-      if (!line.startsWith("+")) out.push(line.slice(1));
+      if (!line.startsWith("+") && lines[at++] !== line.slice(1)) return undefined;
+      if (!line.startsWith("-")) out.push(line.slice(1));
     }
   }
-  const rest = lines.slice(at);
-  // A text that ends with a line break has an empty last line; what was empty before has none.
-  return [...out, ...(rest.length || !out.length ? rest : [""])].join("\n");
+  return [...out, ...lines.slice(at)].join("");
+}
+
+/** A diff's hunks, as lines with their line ends; a last line without one has none here either. */
+function hunks(diff: string): string[][] {
+  const found: string[][] = [];
+  for (const line of diff.split(/(?<=\n)/)) {
+    const hunk = found.at(-1);
+    if (line.startsWith("@@ ")) found.push([line]);
+    else if (hunk && line.startsWith("\\")) hunk.push((hunk.pop() ?? "").replace(/\r?\n$/, ""));
+    else hunk?.push(line);
+  }
+  return found;
 }
 
 /** What a diff says of one side, where the whole text is not to be had. */
 function side(diff: string, sign: "+" | "-"): string {
-  const lines = diff.split("\n").filter((line) => !/^(\+\+\+|---|@@|\\)/.test(line) && (line.startsWith(sign) || line.startsWith(" ")));
-  return lines.map((line) => line.slice(1)).join("\n");
+  const lines = hunks(diff).flatMap(([, ...body]) => body.filter((line) => line.startsWith(sign) || line.startsWith(" ")));
+  return lines.length ? lines.map((line) => line.slice(1)).join("") : diff;
 }

@@ -1,14 +1,14 @@
 /** Going back in files and conversation: pick a turn, see what would happen, choose, and redo. */
 
 import type { Checkpoint, CheckpointRestoreParams, CheckpointRestoreResult, FileChange, OnConflict, RestoreScope } from "sidecar-protocol";
-import { commands, type QuickPickItem, QuickPickItemKind, window } from "vscode";
+import { commands, type QuickPickItem, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Previews } from "./previews";
 import type { Sessions } from "./sessions";
-import { grouped } from "./wording";
+import { grouped, when } from "./wording";
 
-const CONFLICT = -32013;
-const LATEST_FIRST = "Sidecar: Roll Back… to before which turn?";
+/** Files that the question names. */
+const MOST_LINES = 4;
 
 type Choice = { onConflict: OnConflict; markers?: true };
 type Line<T> = QuickPickItem & { value?: T };
@@ -16,29 +16,42 @@ type Line<T> = QuickPickItem & { value?: T };
 /** Roll back; without a checkpoint the user picks a turn. */
 export async function rollBack(daemon: Daemon, sessions: Sessions, previews: Previews, checkpointId?: string): Promise<void> {
   const sessionId = sessions.id();
-  const { checkpoints } = await daemon.request("checkpoint/list", { sessionId });
-  const target = checkpointId ?? (await pickTurn(checkpoints));
+  const target = checkpointId ?? (await pickTurn((await daemon.request("checkpoint/list", { sessionId })).checkpoints));
   const scope = target && (await pickScope());
   if (!scope) return;
   const wish: CheckpointRestoreParams = { sessionId, checkpointId: target, scope };
-  const plan = await daemon.request("checkpoint/restore", { ...wish, dryRun: true, onConflict: "merge" });
-  try {
-    if (scope !== "conversation") await preview(daemon, sessions, previews, target, plan);
-    const done = await carryOut(plan, (choice) => daemon.request("checkpoint/restore", { ...wish, ...choice, expectedRevision: plan.revision }));
-    if (done) await told(sessions, done, "Went back");
-  } finally {
-    await previews.close();
-  }
+  const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/restore", { ...wish, ...choice }));
+  if (done) await told(sessions, done, "Went back");
 }
 
 /** Undo the newest restore that stands. */
-export async function redo(daemon: Daemon, sessions: Sessions): Promise<void> {
+export async function redo(daemon: Daemon, sessions: Sessions, previews: Previews): Promise<void> {
   const sessionId = sessions.id();
-  const plan = await daemon.request("checkpoint/redo", { sessionId, dryRun: true, onConflict: "merge" });
-  const done = conflicting(plan)
-    ? await carryOut(plan, (choice) => daemon.request("checkpoint/redo", { sessionId, ...choice, expectedRevision: plan.revision }))
-    : await daemon.request("checkpoint/redo", { sessionId, onConflict: "merge", expectedRevision: plan.revision });
+  const done = await foreseen(sessions, previews, (choice) => daemon.request("checkpoint/redo", { sessionId, ...choice }), true);
   if (done) await told(sessions, done, "Redone");
+}
+
+/** Show what would happen, ask how, and do it; with `quietly` only where there is a conflict. */
+async function foreseen(
+  sessions: Sessions,
+  previews: Previews,
+  restore: (choice: Partial<CheckpointRestoreParams>) => Promise<CheckpointRestoreResult>,
+  quietly = false,
+): Promise<CheckpointRestoreResult | undefined> {
+  const plan = await restore({ dryRun: true, onConflict: "merge" });
+  const { restored, merged, conflicts } = plan.files;
+  if (quietly && !conflicts.length) return restore({ onConflict: "merge", expectedRevision: plan.revision });
+  // What cannot be merged is shown as it would be if it were overwritten.
+  const over = conflicts.length ? (await restore({ dryRun: true, onConflict: "overwrite" })).files.restored : [];
+  const clashing = over.filter(({ path }) => conflicts.some((file) => file.path === path));
+  const files = [...restored, ...merged, ...clashing].flatMap(({ path, diff }) => (diff ? [{ path, diff }] : []));
+  try {
+    if (files.length) await previews.open("now ↔ after going back", sessions.cwd, files);
+    const choice = await pickChoice(plan);
+    return choice && (await restore({ ...choice, expectedRevision: plan.revision }));
+  } finally {
+    await previews.close();
+  }
 }
 
 async function pickTurn(checkpoints: Checkpoint[]): Promise<string | undefined> {
@@ -47,10 +60,10 @@ async function pickTurn(checkpoints: Checkpoint[]): Promise<string | undefined> 
     const [begin, ...steps] = turn;
     if (!begin?.turnId) return [];
     const detail = [...changed(steps), ...changed([begin]).map((file) => `${file} before it`)].join(", ");
-    return [{ label: begin.title || "(no text)", description: new Date(begin.at).toLocaleString(), detail: detail || "no files changed", value: begin.checkpointId }];
+    return [{ label: begin.title || "(no text)", description: when(begin.at), detail: detail || "no files changed", value: begin.checkpointId }];
   });
   if (!lines.length) void window.showInformationMessage("There is no turn to go back to yet.");
-  const chosen = lines.length ? await window.showQuickPick(lines, { title: LATEST_FIRST, placeHolder: "The newest is first", matchOnDetail: true }) : undefined;
+  const chosen = lines.length ? await window.showQuickPick(lines, { title: "Sidecar: Roll Back… to before which turn?", placeHolder: "The newest is first", matchOnDetail: true }) : undefined;
   return chosen?.value;
 }
 
@@ -75,53 +88,28 @@ async function pickScope(): Promise<RestoreScope | undefined> {
   return (await window.showQuickPick(lines, { title: "Sidecar: Roll Back… what?" }))?.value;
 }
 
-async function preview(daemon: Daemon, sessions: Sessions, previews: Previews, from: string, plan: CheckpointRestoreResult): Promise<void> {
-  const { restored, merged, conflicts } = plan.files;
-  const touched = new Set([...restored, ...merged, ...conflicts].map((file) => file.path));
-  const { files } = await daemon.request("checkpoint/diff", { sessionId: sessions.id(), from });
-  const shown = files.filter((file) => touched.has(file.path));
-  if (shown.length) await previews.open("now ↔ back then", sessions.cwd, shown);
-}
-
-/** Ask how, do it, and ask again where that was refused for a conflict. */
-async function carryOut(plan: CheckpointRestoreResult, go: (choice: Choice) => Promise<CheckpointRestoreResult>): Promise<CheckpointRestoreResult | undefined> {
-  for (let clash = false; ; clash = true) {
-    const choice = await pickChoice(plan, clash);
-    if (!choice) return undefined;
-    try {
-      return await go(choice);
-    } catch (error) {
-      if ((error as { code?: number }).code !== CONFLICT) throw error;
-    }
-  }
-}
-
-async function pickChoice(plan: CheckpointRestoreResult, clash: boolean): Promise<Choice | undefined> {
-  const { restored, merged, skipped, conflicts } = plan.files;
-  const mine = merged.length + conflicts.length;
-  const lines: Line<Choice>[] = mine
+/** Asked by a notification, which leaves the diff in sight. */
+async function pickChoice({ files }: CheckpointRestoreResult): Promise<Choice | undefined> {
+  const { restored, merged, skipped, conflicts } = files;
+  const asked: [string, Choice][] = conflicts.length
     ? [
-        ...(clash || conflicts.length ? [] : [{ label: "$(git-merge) Merge", detail: "Undo the agent's part, keep your changes.", value: { onConflict: "merge" as const } }]),
-        ...(clash || conflicts.length ? [{ label: "$(git-merge) Merge with conflict markers", detail: "Where both changed the same lines, both stand between markers.", value: { onConflict: "merge" as const, markers: true as const } }] : []),
-        { label: "$(shield) Keep my files", detail: "Files that you changed stay as they are; the others go back.", value: { onConflict: "keep" } },
-        { label: "$(discard) Overwrite", detail: "All files go back; your changes in them can be had again by Redo.", value: { onConflict: "overwrite" } },
+        ["Keep Mine", { onConflict: "keep" }],
+        ["Overwrite", { onConflict: "overwrite" }],
+        ["Merge With Markers", { onConflict: "merge", markers: true }],
       ]
-    : [{ label: "$(check) Go back", ...(restored.length === 0 && { detail: "No file changes." }), value: { onConflict: "refuse" } }];
-  const listed = [...conflicts.map((f) => ({ f, how: "conflict" })), ...merged.map((f) => ({ f, how: "merge" })), ...restored.map((f) => ({ f, how: "goes back" })), ...skipped.map((f) => ({ f, how: "stays" }))];
-  const chosen = await window.showQuickPick<Line<Choice>>(
-    [
-      ...lines,
-      { label: "$(close) Cancel" },
-      { label: "Files", kind: QuickPickItemKind.Separator },
-      ...listed.map(({ f, how }) => ({ label: f.path, description: how, detail: f.reason })),
-    ],
-    { title: "Sidecar: Roll Back…", placeHolder: clash ? "Both changed the same lines. How shall it be done?" : "The diff shows what would change. Go back?", ignoreFocusOut: true },
-  );
-  return chosen?.value;
-}
-
-function conflicting(plan: CheckpointRestoreResult): boolean {
-  return plan.files.conflicts.length > 0;
+    : merged.length
+      ? [
+          ["Merge", { onConflict: "merge" }],
+          ["Keep Mine", { onConflict: "keep" }],
+          ["Overwrite", { onConflict: "overwrite" }],
+        ]
+      : [["Go Back", { onConflict: "refuse" }]];
+  const lines = [...conflicts, ...merged, ...restored, ...skipped].map(({ path, reason }) => `${path}: ${reason}`);
+  const more = lines.length > MOST_LINES ? ` … and ${lines.length - MOST_LINES} more.` : "";
+  const question = conflicts.length ? "You changed the same lines since. What shall become of them?" : "Go back?";
+  const text = `${question} ${lines.slice(0, MOST_LINES).join(" ")}${more}`;
+  const chosen = await window.showInformationMessage(text, ...asked.map(([name]) => name));
+  return asked.find(([name]) => name === chosen)?.[1];
 }
 
 async function told(sessions: Sessions, done: CheckpointRestoreResult, what: string): Promise<void> {

@@ -16,6 +16,13 @@ export function money(usd: string | null): string {
   return usd === null ? "unknown" : `$${usd}`;
 }
 
+/** The time of today, the day of others. */
+export function when(iso: string): string {
+  const at = new Date(iso);
+  const today = at.toDateString() === new Date().toDateString();
+  return today ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : at.toLocaleDateString();
+}
+
 /** `1 turn`, `2 turns`. */
 export function many(number: number, one: string): string {
   return `${count(number)} ${one}${number === 1 ? "" : "s"}`;

