@@ -39,6 +39,11 @@ class Noticing:
         """Name the way in which changes are known."""
         return "rescan" if self.watch is None else self.watch.mode
 
+    @property
+    def quick(self) -> bool:
+        """Whether the file system answers at once: it is a local one if this watch is trusted."""
+        return self.mode == "inotify"
+
     def begin(self, watch: Watch) -> None:
         """Listen to a watch from now on; must be called on an event loop."""
         self.watch = watch

@@ -162,14 +162,22 @@ class Snapshots:
         """
         async with self._lock:
             await self._take()
-            scan = self._scan(None)
-            await self._in_thread(partial(scan.everything, deep=False))
-            noticed, _ = await self._noticing.gather(self._state)
-            self._noticing.waiting.merge(noticed)
-            if noticed.all:
+            known, rules = self._state.copy(), dict(self._rules)
+        scan = Scan(self.root, known, rules, None, self._noticing.unwatched)
+        # In a thread of its own, so that no snapshot waits for it or behind it.
+        await asyncio.to_thread(partial(scan.everything, deep=False))
+        suspects = missed(scan, known)
+        if not suspects:
+            return ()
+        async with self._lock:
+            if self._closed:
                 return ()
-            found = [path for path in missed(scan, self._state) if not noticed.covers(path)]
-            self.mark_dirty(*found)
+            # Most of that was told by events meanwhile. What differs now has had its chance.
+            scan = self._scan(None)
+            await self._in_thread(partial(scan.noticed, Noticed(suspects), rules=False))
+            noticed, _ = await self._noticing.gather(self._state)
+            found = {path for path in missed(scan, self._state) if not noticed.covers(path)}
+            self._noticing.waiting.merge(noticed)
             if found:
                 self._noticing.give_up("Files changed without an event, so all are looked at.")
             return tuple(sorted(found))
@@ -247,7 +255,7 @@ class Snapshots:
     async def _look(self, noticed: Noticed, rules: bool) -> Moved | None:
         """Look at what was noticed, and append what it comes to unless others did before."""
         scan = await self._scanned(noticed, rules=rules)
-        if len(scan.stats) <= INLINE_PATHS and scan.size() <= INLINE_BYTES and self._quick:
+        if len(scan.stats) <= INLINE_PATHS and scan.size() <= INLINE_BYTES and self._noticing.quick:
             looked = self._read(scan)
         else:
             looked = await self._in_thread(partial(self._read, scan))
@@ -275,7 +283,7 @@ class Snapshots:
         unwatched = self._noticing.unwatched
         if scan.read_rules:
             unwatched.rules(self._rules.values())
-        if self._watch is not None and scan.linked and not unwatched.link(scan.linked):
+        if self._noticing.watch is not None and scan.linked and not unwatched.link(scan.linked):
             self._noticing.give_up("Many files here have several names (hard links).")
 
     async def _read_more(self) -> None:
@@ -350,21 +358,12 @@ class Snapshots:
         follow = {path for path, seen in tree.items() if seen.followed}
         self._noticing.unwatched.follow |= follow
 
-    @property
-    def _quick(self) -> bool:
-        """Whether the file system answers at once: it is a local one if this watch is trusted."""
-        return self._noticing.mode == "inotify"
-
-    @property
-    def _watch(self) -> Watch | None:
-        return self._noticing.watch
-
     async def _scanned(self, noticed: Noticed, *, rules: bool) -> Scan:
         while True:
-            scan = self._scan(self._watch)
+            scan = self._scan(self._noticing.watch)
             few = len(noticed.paths) <= INLINE_PATHS and not (noticed.folders or noticed.all)
             try:
-                if few and self._quick:
+                if few and self._noticing.quick:
                     scan.noticed(noticed, rules)
                 else:
                     await self._in_thread(partial(scan.noticed, noticed, rules))

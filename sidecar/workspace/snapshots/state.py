@@ -69,6 +69,13 @@ class State:
             for name, seen in names.items():
                 yield join(folder, name), seen
 
+    def copy(self) -> "State":
+        """Give what is known now, to be looked through while this one goes on."""
+        other = State()
+        other.folders = {folder: names.copy() for folder, names in self.folders.items()}
+        other.root = self.root
+        return other
+
     def __len__(self) -> int:
         return sum(map(len, self.folders.values()))
 

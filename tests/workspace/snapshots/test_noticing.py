@@ -1,6 +1,10 @@
 """How changes are noticed: by events, without them, and where no event comes."""
 
+import asyncio
 import os
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,8 +15,12 @@ from sidecar.workspace.snapshots.choosing import why_no_events
 from sidecar.workspace.snapshots.cookies import CookieWatch
 from sidecar.workspace.snapshots.inotify import InotifyWatch
 from sidecar.workspace.snapshots.roots import check_root
+from sidecar.workspace.snapshots.scan import Scan
+from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.workspace.snapshots.upheaval import plain
 from tests.workspace.snapshots.work import Work
+
+LIMIT = 30.0
 
 
 def longest_queue() -> int:
@@ -99,6 +107,87 @@ async def test_a_recheck_finds_what_no_event_told(work: Work, tmp_path: Path) ->
     assert snapshots.status()["mode"] == "rescan"
     await snapshots.snapshot()
     assert snapshots.entries() == plain(work.root)
+
+
+@asynccontextmanager
+async def rechecking(
+    snapshots: Snapshots, monkeypatch: pytest.MonkeyPatch, *, after: bool
+) -> AsyncIterator[asyncio.Task[tuple[bytes, ...]]]:
+    """Be in the middle of a recheck: it has looked at all files (`after`), or is about to."""
+    there, go = threading.Event(), threading.Event()
+    look = Scan.everything
+
+    def slowly(self: Scan, *, deep: bool, rules: bool = False) -> None:
+        if after:
+            look(self, deep=deep, rules=rules)
+        there.set()
+        assert go.wait(LIMIT)
+        if not after:
+            look(self, deep=deep, rules=rules)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Scan, "everything", slowly)
+        task = asyncio.create_task(snapshots.recheck())
+        try:
+            assert await asyncio.to_thread(there.wait, LIMIT)
+            yield task
+        finally:
+            go.set()
+            await asyncio.wait([task], timeout=LIMIT)
+
+
+@pytest.mark.parametrize("after", [False, True])
+async def test_a_snapshot_never_waits_for_a_recheck_nor_confuses_it(
+    work: Work, monkeypatch: pytest.MonkeyPatch, after: bool
+) -> None:
+    for name in ("a", "b", "sub/c", "gone/d"):
+        work.write(name, b"one")
+    snapshots = await work.open()
+    await snapshots.ready()
+    async with rechecking(snapshots, monkeypatch, after=after) as task, asyncio.timeout(LIMIT):
+        work.write("a", b"two")
+        work.write("new/e", b"new")
+        work.write(".gitignore", b"*.log\n")
+        (work.root / "gone").rename(work.root / "went")
+        await snapshots.snapshot()
+        await snapshots.note_edit(b"sub/c")
+        assert snapshots.entries() == plain(work.root)
+        assert not task.done()
+        work.write("b", b"three")
+        work.write("new/f", b"newer")
+        (work.root / "new/e").unlink()
+    assert task.result() == ()
+    assert snapshots.status()["mode"] == "inotify"
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+
+
+async def test_what_no_event_told_during_a_recheck_is_found_by_it(
+    work: Work, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    work.write("a", b"one")
+    path = work.write("b", b"one")
+    snapshots = await work.open()
+    await snapshots.ready()
+    async with rechecking(snapshots, monkeypatch, after=False) as task:
+        os.link(path, tmp_path / "b")
+        (tmp_path / "b").write_bytes(b"two")
+        work.write("a", b"two")
+    assert task.result() == (b"b",)
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+
+
+async def test_a_folder_may_be_closed_while_it_is_rechecked(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work.write("a", b"one")
+    snapshots = await work.open()
+    await snapshots.ready()
+    async with rechecking(snapshots, monkeypatch, after=False) as task, asyncio.timeout(LIMIT):
+        work.write("a", b"two")
+        await snapshots.close()
+    assert task.result() == ()
 
 
 def test_some_folders_are_refused(tmp_path: Path) -> None:
