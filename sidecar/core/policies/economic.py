@@ -24,9 +24,11 @@ from sidecar.core.view import Cause, Dropped
 
 KEEPING = Keeping(listed=1.2e-3)
 RUNWAY = 0.60
-"""A rewrite that leaves more than this share of what the history may take rebuilds everything, and
-if that is not enough keeps less."""
-LESS = (1.0, 0.6, 0.3)
+"""A rewrite that leaves a prompt of more than this share of what may be sent rebuilds everything,
+and if that is not enough keeps less."""
+HISTORY = 0.40
+"""Where the static prefix takes much of that: so much of what the history may take may be left."""
+LESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
 """Shares of what is kept otherwise, tried one after the other until that much is left at most."""
 LEAST_COMPRESSION = 3.1
 """A rewrite that need not be is left alone where it makes what it changes fewer times smaller; one
@@ -138,7 +140,7 @@ class Economic:
         plan = rebuild(situation, start, self.keeping, cause, self.name)
         if plan is None and (not start or cause != "budget"):
             return None
-        room = st.static + RUNWAY * (st.limit - st.static) - MOST_TOLD
+        room = room_for(st) - MOST_TOLD
         for share in LESS:
             if plan is not None and plan.tokens_after <= room and self._compresses(situation, plan):
                 break
@@ -233,8 +235,13 @@ def compression(situation: Situation, plan: Plan) -> float:
     return before / max(1, before - (plan.tokens_before - plan.tokens_after))
 
 
+def room_for(st: Standing) -> float:
+    """Give the tokens of a prompt that a rewrite should leave at most."""
+    return max(RUNWAY * st.limit, st.static + HISTORY * (st.limit - st.static))
+
+
 def less(keeping: Keeping, share: float) -> Keeping:
-    """Keep only a share of as much; what was typed and what is named included."""
+    """Keep a share of as much, what was typed included; of names, which cost least, the last."""
     if share == 1:
         return keeping
     room = keeping.room
@@ -246,7 +253,9 @@ def less(keeping: Keeping, share: float) -> Keeping:
         first=round(share * keeping.first),
         each=round(share * keeping.each),
         typed=round(share * keeping.typed),
-        room=replace(room, names=round(share * room.names), prose=round(share * room.prose)),
+        room=replace(
+            room, names=round(min(1.0, 2 * share) * room.names), prose=round(share * room.prose)
+        ),
     )
 
 
