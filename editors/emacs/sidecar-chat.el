@@ -1,0 +1,332 @@
+;;; sidecar-chat.el --- Shows a Sidecar session as it goes on  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A buffer with the conversation above and the prompt below.  Each part of the
+;; session has a place of its own, where it grows and changes as updates come.
+;; Thinking and what tools said are folded behind buttons.
+
+;;; Code:
+
+(require 'sidecar-daemon)
+
+(defface sidecar-user '((t :inherit bold))
+  "Face of what the user said."
+  :group 'sidecar)
+(defface sidecar-thought '((t :inherit (shadow italic)))
+  "Face of the model's thinking."
+  :group 'sidecar)
+(defface sidecar-tool '((t :inherit font-lock-function-name-face))
+  "Face of a tool call's title."
+  :group 'sidecar)
+(defface sidecar-notice '((t :inherit warning))
+  "Face of what the daemon has to say."
+  :group 'sidecar)
+
+(defconst sidecar-chat--prompt "› " "What stands before the user's prompt.")
+
+(defvar-local sidecar-chat--parts nil
+  "The places of the parts by name: (START END . what is known).")
+(defvar-local sidecar-chat--end nil "Where the conversation ends.")
+(defvar-local sidecar-chat--input nil "Where the user's prompt begins.")
+(defvar-local sidecar-chat--question nil "The question that waits: its options and who answers.")
+
+(defvar sidecar-chat-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'sidecar-chat-return)
+    (define-key map (kbd "C-j") #'newline)
+    (define-key map (kbd "C-c C-k") #'sidecar-cancel)
+    (define-key map (kbd "C-c C-a") #'sidecar-answer)
+    (define-key map (kbd "C-c C-r") #'sidecar-rollback)
+    (define-key map (kbd "C-c C-n") #'sidecar-new)
+    (define-key map (kbd "C-c C-l") #'sidecar-compact)
+    map)
+  "Keys of the chat.")
+
+(declare-function sidecar-cancel "sidecar")
+(declare-function sidecar-compact "sidecar")
+(declare-function sidecar-new "sidecar")
+(declare-function sidecar-rollback "sidecar-rollback")
+
+(define-derived-mode sidecar-chat-mode text-mode "Sidecar"
+  "Mode of a conversation with the agent.
+\\{sidecar-chat-mode-map}"
+  (setq-local buffer-invisibility-spec nil)
+  (setq-local truncate-lines nil)
+  (visual-line-mode 1)
+  (buffer-disable-undo)
+  (sidecar-chat--clear))
+
+(defun sidecar-chat-buffer (desk)
+  "Give the chat of DESK."
+  (if (buffer-live-p (sidecar-desk-chat desk))
+      (sidecar-desk-chat desk)
+    (let ((name (file-name-nondirectory (sidecar-desk-root desk))))
+      (with-current-buffer (generate-new-buffer (format "*sidecar: %s*" name))
+        (sidecar-chat-mode)
+        (setq sidecar--desk desk)
+        (setq default-directory (file-name-as-directory (sidecar-desk-root desk)))
+        (setf (sidecar-desk-chat desk) (current-buffer))))))
+
+(defun sidecar-chat ()
+  "Show the conversation of this project."
+  (interactive)
+  (pop-to-buffer (sidecar-chat-buffer (sidecar-desk)))
+  (goto-char (point-max)))
+
+;;; The user's prompt
+
+(defun sidecar-chat--clear ()
+  "Empty the chat."
+  (let ((inhibit-read-only t) (inhibit-modification-hooks t))
+    (erase-buffer)
+    (setq sidecar-chat--parts (make-hash-table :test #'equal)
+          sidecar-chat--question nil
+          sidecar-chat--end (copy-marker (point-min)))
+    (insert (propertize (concat "\n" sidecar-chat--prompt) 'face 'minibuffer-prompt
+                        'read-only t 'front-sticky t 'rear-nonsticky t 'field 'prompt))
+    (set-marker-insertion-type sidecar-chat--end t)
+    (setq sidecar-chat--input (copy-marker (point-max)))))
+
+(defun sidecar-chat-return ()
+  "Send the prompt, or press the button here."
+  (interactive)
+  (if (< (point) sidecar-chat--input)
+      (if (button-at (point)) (push-button) (goto-char (point-max)))
+    (let ((text (string-trim (buffer-substring-no-properties sidecar-chat--input (point-max)))))
+      (unless (string-empty-p text)
+        (sidecar-send text)
+        (sidecar-chat-take sidecar--desk nil)))))
+
+(defun sidecar-chat-take (desk text)
+  "Put TEXT in place of the prompt in the chat of DESK, and give what stood there."
+  (with-current-buffer (sidecar-chat-buffer desk)
+    (goto-char (point-max))
+    (prog1 (delete-and-extract-region sidecar-chat--input (point-max))
+      (when text (insert text)))))
+
+(defun sidecar-send (text)
+  "Have the agent do TEXT, in a turn of its own."
+  (interactive
+   (list (read-string "Sidecar: " (and (use-region-p)
+                                       (buffer-substring-no-properties
+                                        (region-beginning) (region-end))))))
+  (let ((desk (sidecar-desk)))
+    (display-buffer (sidecar-chat-buffer desk))
+    (sidecar-request desk :session/prompt
+                     `(:sessionId ,(sidecar-session desk)
+                       :prompt [(:type "text" :text ,text)]
+                       :context (:openFiles ,(sidecar--open-files desk)))
+                     (lambda (ended) (sidecar-chat--ended desk ended))
+                     (lambda (words)
+                       (sidecar-chat--note desk words)
+                       (message "%s" words)))))
+
+(defun sidecar--open-files (desk)
+  "Give the files of DESK that are shown in windows."
+  (vconcat (seq-filter
+            #'identity
+            (mapcar (lambda (window)
+                      (let ((buffer (window-buffer window)))
+                        (and (eq (buffer-local-value 'sidecar--desk buffer) desk)
+                             (buffer-file-name buffer))))
+                    (window-list nil 'no-minibuffer)))))
+
+(defun sidecar-chat--ended (desk ended)
+  "Take the end of a turn of DESK, which is ENDED."
+  (sidecar--metered desk (plist-get ended :meter))
+  (sidecar-settle desk)
+  (let ((reason (plist-get ended :stopReason)) (problem (plist-get ended :error)))
+    (cond (problem (sidecar-chat--note desk (plist-get problem :message)))
+          ((not (equal reason "end_turn")) (sidecar-chat--note desk (format "[%s]" reason))))))
+
+;;; Parts
+
+(defun sidecar-chat--note (desk words)
+  "Add WORDS of the daemon's to the chat of DESK."
+  (with-current-buffer (sidecar-chat-buffer desk)
+    (sidecar-chat--grow (format "note %s" (buffer-size)) words 'sidecar-notice)))
+
+(defun sidecar-chat--place (name)
+  "Give the place of the part NAME, behind all others if it is new."
+  (or (gethash name sidecar-chat--parts)
+      (save-excursion
+        (let ((inhibit-read-only t))
+          (goto-char sidecar-chat--end)
+          (insert (propertize "\n" 'read-only t))
+          ;; The line's end stays behind the part, so that no two parts touch.
+          (puthash name (list (copy-marker (1- (point))) (copy-marker (1- (point)) t))
+                   sidecar-chat--parts)))))
+
+(defmacro sidecar-chat--writing (name &rest body)
+  "Do BODY at the end of the part NAME; what is at the prompt stays."
+  (declare (indent 1) (debug t))
+  `(let ((inhibit-read-only t) (place (sidecar-chat--place ,name)))
+     (ignore place)
+     (save-excursion
+       (goto-char (cadr place))
+       ,@body
+       (add-text-properties (car place) (cadr place) '(read-only t front-sticky (read-only))))))
+
+(defun sidecar-chat--grow (name text face &optional message)
+  "Add TEXT to the part NAME in FACE; it is of the message MESSAGE."
+  (sidecar-chat--writing name
+    (insert (propertize text 'face face 'sidecar-message message))))
+
+(defun sidecar-chat--fold (label name)
+  "Insert a button LABEL, to show and hide the part NAME."
+  (let ((symbol (intern (concat "sidecar " name))))
+    (unless (get symbol 'sidecar-known)
+      (put symbol 'sidecar-known t)
+      (add-to-invisibility-spec symbol))
+    (insert-text-button label 'face 'sidecar-tool 'follow-link t
+                        'help-echo "Show or hide what stands behind"
+                        'action (lambda (_)
+                                  (if (memq symbol buffer-invisibility-spec)
+                                      (remove-from-invisibility-spec symbol)
+                                    (add-to-invisibility-spec symbol))
+                                  (force-window-update)))
+    symbol))
+
+(defun sidecar-chat--think (name text)
+  "Add TEXT to the thinking NAME, which is folded."
+  (let ((known (gethash name sidecar-chat--parts)))
+    (sidecar-chat--writing name
+      (let ((symbol (if known (nth 2 place) (sidecar-chat--fold "▸ Thinking" name))))
+        (setf (nthcdr 2 place) (list symbol))
+        (insert (propertize (if known text (concat "\n" text))
+                            'face 'sidecar-thought 'invisible symbol))))))
+
+(defun sidecar-chat--call (update)
+  "Show the tool call in UPDATE."
+  (let* ((name (plist-get update :toolCallId))
+         (place (sidecar-chat--place name))
+         (known (nth 2 place))
+         (meta (plist-get (plist-get update :_meta) :sidecar)))
+    (dolist (field '(:title :status :kind :rawOutput :locations))
+      (when (plist-member update field)
+        (setq known (plist-put known field (plist-get update field)))))
+    (when (plist-get meta :outputDelta)
+      (setq known (plist-put known :rawOutput (concat (plist-get known :rawOutput)
+                                                      (plist-get meta :outputDelta)))))
+    (when (plist-get (plist-get meta :metadata) :diff)
+      (setq known (plist-put known :diff (plist-get (plist-get meta :metadata) :diff))))
+    (setf (nthcdr 2 place) (list known))
+    (sidecar-chat--writing name
+      (delete-region (car place) (cadr place))
+      (let ((symbol (sidecar-chat--fold (sidecar-chat--title known) name)))
+        (insert (propertize (concat "\n" (or (plist-get known :diff)
+                                             (format "%s" (or (plist-get known :rawOutput) ""))))
+                            'invisible symbol)))
+      (seq-doseq (location (plist-get known :locations))
+        (let ((path (plist-get location :path)))
+          (insert " ")
+          (insert-text-button "[open]" 'help-echo path 'follow-link t
+                              'action (lambda (_) (find-file-other-window path))))))))
+
+(defun sidecar-chat--title (call)
+  "Give the line that stands for CALL."
+  (format "%s %s" (pcase (plist-get call :status)
+                    ("completed" "✓") ("failed" "✗") ("in_progress" "…") (_ "·"))
+          (or (plist-get call :title) "tool")))
+
+(defun sidecar-chat--replace (name text face)
+  "Let the part NAME be TEXT in FACE."
+  (sidecar-chat--writing name
+    (delete-region (car place) (cadr place))
+    (insert (propertize text 'face face))))
+
+;;; Questions
+
+(defun sidecar-chat--ask (params answer)
+  "Ask what PARAMS say, with buttons; ANSWER is called with the result."
+  (let ((options (append (plist-get params :options) nil))
+        (call (plist-get params :toolCall)))
+    (setq sidecar-chat--question
+          (cons (mapcar (lambda (option)
+                          (cons (plist-get option :name) (plist-get option :optionId)))
+                        options)
+                answer))
+    (sidecar-chat--writing "question"
+      (insert (propertize (format "%s  " (plist-get call :title)) 'face 'sidecar-notice))
+      (dolist (option options)
+        (let ((name (plist-get option :name)) (desk sidecar--desk))
+          (insert-text-button (format "[%s]" name) 'follow-link t
+                              'action (lambda (_) (sidecar-chat--answer desk name))))
+        (insert " ")))
+    (message "Sidecar asks: %s (M-x sidecar-answer)" (plist-get call :title))))
+
+(defun sidecar-chat--answer (desk name)
+  "Answer the question that waits on DESK with the option NAME, or dismiss it."
+  (with-current-buffer (sidecar-chat-buffer desk)
+    (pcase-let ((`(,options . ,answer) sidecar-chat--question))
+      (setq sidecar-chat--question nil)
+      (let ((place (gethash "question" sidecar-chat--parts)) (inhibit-read-only t))
+        (delete-region (car place) (1+ (cadr place)))
+        (remhash "question" sidecar-chat--parts))
+      (let ((option (cdr (assoc name options))))
+        (funcall answer (list :outcome (if option
+                                           (list :outcome "selected" :optionId option)
+                                         '(:outcome "cancelled"))))))))
+
+(defun sidecar-answer ()
+  "Answer what the agent asks."
+  (interactive)
+  (let* ((desk (sidecar-desk))
+         (question (buffer-local-value 'sidecar-chat--question (sidecar-chat-buffer desk))))
+    (unless question
+      (user-error "Sidecar asks nothing"))
+    (sidecar-chat--answer desk (completing-read "Allow? " (mapcar #'car (car question)) nil t))))
+
+;;; What the daemon tells
+
+(defun sidecar-chat--told (desk what params)
+  "Show in the chat of DESK what the daemon told: WHAT with PARAMS."
+  (with-current-buffer (sidecar-chat-buffer desk)
+    (pcase what
+      ('clear (let ((typed (sidecar-chat-take desk nil)))
+                (sidecar-chat--clear)
+                (sidecar-chat-take desk typed)))
+      ('permission (sidecar-chat--ask (plist-get params :ask) (plist-get params :answer)))
+      ('retrying
+       (seq-doseq (name (plist-get params :discard))
+         (when (gethash name sidecar-chat--parts) (sidecar-chat--replace name "" nil)))
+       (sidecar-chat--note desk (plist-get (plist-get params :error) :message)))
+      ('update (sidecar-chat--update params)))))
+
+(defun sidecar-chat--update (update)
+  "Show UPDATE of the session."
+  (let* ((meta (plist-get (plist-get update :_meta) :sidecar))
+         (name (or (plist-get meta :partId) "")) (message (plist-get meta :messageId))
+         (content (plist-get update :content))
+         (text (and (listp content) (or (plist-get content :text) (plist-get content :uri) ""))))
+    (pcase (plist-get update :sessionUpdate)
+      ("user_message_chunk"
+       (sidecar-chat--grow name (concat sidecar-chat--prompt text) 'sidecar-user message))
+      ("agent_message_chunk" (sidecar-chat--grow name text 'default message))
+      ("agent_thought_chunk" (sidecar-chat--think name text))
+      ((or "tool_call" "tool_call_update") (sidecar-chat--call update))
+      ("plan"
+       (sidecar-chat--replace
+        "plan"
+        (mapconcat (lambda (entry)
+                     (format "%s %s" (if (equal (plist-get entry :status) "completed") "☑" "☐")
+                             (plist-get entry :content)))
+                   (plist-get update :entries) "\n")
+        'default))
+      ("notice" (sidecar-chat--grow (format "notice %s" (plist-get meta :seq))
+                                    (plist-get update :message) 'sidecar-notice))
+      ("compaction_update"
+       (sidecar-chat--grow (format "compaction %s" (plist-get meta :seq))
+                           (format "— %s (%s): %s to %s tokens —"
+                                   (plist-get update :status) (plist-get update :cause)
+                                   (plist-get update :tokensBefore)
+                                   (plist-get update :tokensAfter))
+                           'sidecar-notice)))))
+
+(add-hook 'sidecar-update-functions #'sidecar-chat--told)
+
+(provide 'sidecar-chat)
+;;; sidecar-chat.el ends here

@@ -1,0 +1,172 @@
+;;; sidecar-rollback.el --- Going back in a Sidecar session  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; A turn is chosen, what would happen is shown, and then it is done or not.
+
+;;; Code:
+
+(require 'diff-mode)
+(require 'ediff)
+(require 'sidecar-chat)
+
+(defun sidecar-rollback ()
+  "Go back to before a turn: conversation, files or both."
+  (interactive)
+  (let* ((desk (sidecar-desk))
+         (turn (sidecar-rollback--turn desk))
+         (scope (completing-read "Take back (both, files, conversation): "
+                                 '("both" "files" "conversation") nil t nil nil "both"))
+         (wish (list :beforeMessageId (plist-get turn :messageId) :scope scope))
+         (foreseen (apply #'sidecar-call desk :checkpoint/restore :dryRun t wish))
+         (choice (sidecar-rollback--agree desk turn foreseen)))
+    (when choice
+      (let ((done (apply #'sidecar-call desk :checkpoint/restore :onConflict choice wish)))
+        (sidecar-rollback--done desk done "Went back")))))
+
+(defun sidecar-redo ()
+  "Undo the newest rollback."
+  (interactive)
+  (let* ((desk (sidecar-desk))
+         (foreseen (sidecar-call desk :checkpoint/redo :dryRun t))
+         (choice (sidecar-rollback--agree desk nil foreseen)))
+    (when choice
+      (sidecar-rollback--done desk (sidecar-call desk :checkpoint/redo :onConflict choice)
+                              "Went forth again"))))
+
+(defun sidecar-rollback--done (desk done what)
+  "Show the session of DESK after DONE, and say WHAT was done."
+  (sidecar-settle desk)
+  (sidecar-switch desk (sidecar-desk-session desk))
+  (when (plist-get done :restoredPrompt)
+    (sidecar-chat-take desk (plist-get done :restoredPrompt)))
+  (message "%s: %s" what (sidecar-rollback--summary done)))
+
+(defun sidecar-rollback--turn (desk)
+  "Have the user choose a turn of DESK, the newest first; gives its checkpoint."
+  (let ((files (make-hash-table :test #'equal)) (number 0) turns here default)
+    (setq here (get-text-property (point) 'sidecar-message))
+    (seq-doseq (one (plist-get (sidecar-call desk :checkpoint/list) :checkpoints))
+      (let ((turn (plist-get one :turnId)))
+        (unless (eq (plist-get one :left) t)
+          (unless (assoc turn turns)
+            (push (cons turn one) turns))
+          (push (plist-get one :files) (gethash turn files)))))
+    (unless turns
+      (user-error "There is no turn to go back to yet"))
+    (let* ((lines (mapcar
+                   (lambda (turn)
+                     (let ((line (format "%d. %s%s" (cl-incf number)
+                                         (plist-get (cdr turn) :title)
+                                         (sidecar-rollback--files (gethash (car turn) files)))))
+                       (when (equal here (plist-get (cdr turn) :messageId))
+                         (setq default line))
+                       (cons line (cdr turn))))
+                   turns))
+           (table (lambda (string predicate action)
+                    (if (eq action 'metadata)
+                        '(metadata (display-sort-function . identity))
+                      (complete-with-action action lines string predicate)))))
+      (cdr (assoc (completing-read "Go back to before: " table nil t nil nil
+                                   (or default (caar lines)))
+                  lines)))))
+
+(defun sidecar-rollback--files (lists)
+  "Give LISTS of changed files in a few words, with who changed them."
+  (let ((words (seq-mapcat
+                (lambda (files)
+                  (mapcar (lambda (file) (format "%s (%s)" (plist-get file :path)
+                                                 (plist-get file :author)))
+                          files))
+                (reverse lists))))
+    (if words (format "  [%s]" (string-join (seq-uniq words) ", ")) "")))
+
+(defun sidecar-rollback--summary (done)
+  "Say what becomes of files by DONE."
+  (let ((files (plist-get done :files)) words)
+    (dolist (fate '(:conflicts :skipped :merged :restored))
+      (let ((paths (mapcar (lambda (file) (plist-get file :path)) (plist-get files fate))))
+        (when paths
+          (push (format "%s %s" (string-join paths ", ") (substring (symbol-name fate) 1))
+                words))))
+    (if words (string-join words "; ") "no file is touched")))
+
+(defun sidecar-rollback--agree (desk turn foreseen)
+  "Show what DESK would do to go back before TURN, as FORESEEN; give how, or nil.
+How is what becomes of conflicts: keep, overwrite or merge; refuse where
+there are none.  With ediff, the files are compared, and nothing is done."
+  (let* ((conflicts (plist-get (plist-get foreseen :files) :conflicts))
+         (ways (append (if (zerop (length conflicts)) '("apply") '("merge" "keep" "overwrite"))
+                       (and turn '("ediff")) '("cancel")))
+         (buffer (sidecar-rollback--preview desk turn foreseen))
+         (choice (completing-read (format "%s (%s): " (sidecar-rollback--summary foreseen)
+                                          (string-join ways ", "))
+                                  ways nil t nil nil "cancel")))
+    (pcase choice
+      ("ediff" (sidecar-rollback--ediff desk turn) nil)
+      ("cancel" (message "Left as it was") nil)
+      (_ (let ((window (get-buffer-window buffer)))
+           (when window (quit-window nil window)))
+         (if (equal choice "apply") "refuse" choice)))))
+
+(defun sidecar-rollback--preview (desk turn foreseen)
+  "Show in a buffer what DESK would do to go back before TURN, as FORESEEN."
+  (let ((diffs (and turn (sidecar-rollback--diffs desk turn))))
+    (with-current-buffer (get-buffer-create "*sidecar rollback*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert "What would happen: " (sidecar-rollback--summary foreseen) "\n")
+        (seq-doseq (file (plist-get (plist-get foreseen :files) :conflicts))
+          (insert "\n" (plist-get file :path) ": " (plist-get file :reason) "\n"
+                  "What the agent did:\n" (or (plist-get file :agentDiff) "")
+                  "What was done since:\n" (or (plist-get file :userDiff) "")))
+        (when diffs
+          (insert "\nAll that changed since then:\n")
+          (seq-doseq (file diffs) (insert (plist-get file :diff)))))
+      (diff-mode)
+      (setq buffer-read-only t)
+      (goto-char (point-min))
+      (display-buffer (current-buffer))
+      (current-buffer))))
+
+(defun sidecar-rollback--diffs (desk turn)
+  "Give what changed on DESK since before TURN."
+  (plist-get (sidecar-call desk :checkpoint/diff :from (plist-get turn :checkpointId)) :files))
+
+(defun sidecar-rollback--ediff (desk turn)
+  "Compare the files of DESK that changed since TURN with what they were."
+  (seq-doseq (file (sidecar-rollback--diffs desk turn))
+    (let* ((path (expand-file-name (plist-get file :path) (sidecar-desk-root desk)))
+           (now (find-file-noselect path))
+           (then (get-buffer-create (format "*%s before*" (plist-get file :path)))))
+      (with-current-buffer then
+        (erase-buffer)
+        (insert (sidecar-rollback--unpatched
+                 (with-current-buffer now (sidecar--text)) (plist-get file :diff)))
+        (let ((buffer-file-name path)) (set-auto-mode)))
+      (ediff-buffers then now))))
+
+(defun sidecar-rollback--unpatched (text diff)
+  "Give TEXT as it was before the unified DIFF."
+  (with-temp-buffer
+    (insert text)
+    (let ((hunks (split-string diff "^@@ " t)) (shift 0))
+      (dolist (hunk (cdr hunks))
+        (string-match "\\`-\\([0-9]+\\)\\(?:,[0-9]+\\)? \\+\\([0-9]+\\)\\(?:,\\([0-9]+\\)\\)?" hunk)
+        (let* ((old-start (string-to-number (match-string 1 hunk)))
+               (count (string-to-number (or (match-string 3 hunk) "1")))
+               (old (delq nil (mapcar (lambda (line)
+                                        (and (string-match-p "\\`[- ]" line) (substring line 1)))
+                                      (cdr (split-string hunk "\n"))))))
+          (ignore shift)
+          (goto-char (point-min))
+          ;; Earlier hunks are undone already, so lines count as they did then.
+          (forward-line (max 0 (1- old-start)))
+          (delete-region (point) (line-beginning-position (1+ count)))
+          (insert (mapconcat (lambda (line) (concat line "\n")) old "")))))
+    (buffer-string)))
+
+(provide 'sidecar-rollback)
+;;; sidecar-rollback.el ends here

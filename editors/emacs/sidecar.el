@@ -1,0 +1,192 @@
+;;; sidecar.el --- A coding agent that keeps its sessions in a daemon  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+;; Author: The Sidecar authors
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "28.1"))
+;; Keywords: tools, convenience
+;; URL: https://pypi.org/project/sidecar/
+
+;;; Commentary:
+
+;; M-x sidecar-mode in a file starts the daemon of its project, and shows how full
+;; the model's context is in the mode line.  M-x sidecar-chat shows the
+;; conversation, M-x sidecar-send says something in it.
+
+;;; Code:
+
+(require 'sidecar-chat)
+(require 'sidecar-daemon)
+(require 'sidecar-rollback)
+
+(defface sidecar-green '((t :inherit success))
+  "Face of the meter while there is room."
+  :group 'sidecar)
+(defface sidecar-yellow '((t :inherit warning))
+  "Face of the meter while room gets less."
+  :group 'sidecar)
+(defface sidecar-orange '((t :inherit warning :weight bold))
+  "Face of the meter when a compaction is near."
+  :group 'sidecar)
+(defface sidecar-red '((t :inherit error :weight bold))
+  "Face of the meter when there is hardly any room."
+  :group 'sidecar)
+
+;;; The meter
+
+(defun sidecar--tokens (number)
+  "Give NUMBER of tokens in short."
+  (if (< number 1000) (format "%d" number) (format "%.0fk" (/ number 1000.0))))
+
+(defun sidecar-mode-line ()
+  "Give the meter as it stands in the mode line."
+  (let ((meter (and sidecar--desk (sidecar-desk-meter sidecar--desk))))
+    (cond ((not sidecar--desk) "")
+          ((not (sidecar--alive sidecar--desk)) " sidecar: down")
+          ((not meter) " sidecar: …")
+          (t (propertize
+              (format " %s%s%.0f%%%% %s/%s"
+                      (if (sidecar-desk-busy sidecar--desk) "▶" "◆")
+                      (if (equal (plist-get meter :accuracy) "estimated") "~" "")
+                      (plist-get meter :percent)
+                      (sidecar--tokens (plist-get meter :used))
+                      (sidecar--tokens (plist-get meter :window)))
+              'face (or (cdr (assoc (plist-get meter :zone)
+                                    '(("green" . sidecar-green) ("yellow" . sidecar-yellow)
+                                      ("orange" . sidecar-orange) ("red" . sidecar-red))))
+                        'default)
+              'mouse-face 'mode-line-highlight
+              'help-echo (sidecar--about meter)
+              'local-map (let ((map (make-sparse-keymap)))
+                           (define-key map [mode-line mouse-1] #'sidecar-context)
+                           map))))))
+
+(defun sidecar--about (meter)
+  "Put METER in words, line by line."
+  (let ((cache (plist-get meter :cache)) (cost (plist-get meter :cost)))
+    (concat
+     (cl-loop for (region tokens) on (plist-get meter :regions) by #'cddr
+              unless (zerop tokens)
+              concat (format "%8d  %s\n" tokens (substring (symbol-name region) 1)))
+     (format "cache %s%s\n" (if (eq (plist-get cache :warm) t) "warm" "cold")
+             (if (plist-get cache :expiresAt)
+                 (format " until %s" (plist-get cache :expiresAt)) ""))
+     (format "cost %s so far, next request %s\n" (or (plist-get cost :session) "unknown")
+             (or (plist-get cost :nextRequest) "unknown"))
+     (if (plist-get meter :turnsUntilCompaction)
+         (format "about %s turns until compaction\n" (plist-get meter :turnsUntilCompaction))
+       ""))))
+
+;;; The mode
+
+;;;###autoload
+(define-minor-mode sidecar-mode
+  "Let the agent know this buffer, and show its meter.
+The other files of the project that are open, or opened later, join."
+  :lighter (:eval (sidecar-mode-line))
+  (if sidecar-mode
+      (let ((root (sidecar--root)))
+        (setq sidecar--desk (sidecar-desk-on root))
+        (add-hook 'find-file-hook #'sidecar--join)
+        (add-hook 'after-change-functions #'sidecar--did-change nil t)
+        (add-hook 'after-save-hook #'sidecar--did-save nil t)
+        (add-hook 'kill-buffer-hook #'sidecar--did-close nil t)
+        (sidecar--did-open)
+        (dolist (buffer (buffer-list))
+          (with-current-buffer buffer (sidecar--join))))
+    (sidecar--did-close)
+    (remove-hook 'after-change-functions #'sidecar--did-change t)
+    (remove-hook 'after-save-hook #'sidecar--did-save t)
+    (remove-hook 'kill-buffer-hook #'sidecar--did-close t)
+    (setq sidecar--desk nil)))
+
+(defun sidecar--join ()
+  "Turn `sidecar-mode' on if this buffer's file is in a folder with a daemon."
+  (when (and buffer-file-name (not sidecar-mode)
+             (cl-some (lambda (desk)
+                        (and (sidecar--alive desk)
+                             (equal (sidecar-desk-root desk) (sidecar--root))))
+                      sidecar--desks))
+    (sidecar-mode 1)))
+
+;;; Commands
+
+(defun sidecar-new ()
+  "Begin a new session."
+  (interactive)
+  (sidecar-begin (sidecar-desk)))
+
+(defun sidecar-cancel ()
+  "Stop the running turn."
+  (interactive)
+  (let ((desk (sidecar-desk)))
+    (jsonrpc-notify (sidecar-desk-connection desk) :session/cancel
+                    (list :sessionId (sidecar-session desk)))))
+
+(defun sidecar-compact (instructions)
+  "Make room in the context, heeding INSTRUCTIONS, once you have seen the plan."
+  (interactive "sCompact, keeping in mind (or nothing): ")
+  (let* ((desk (sidecar-desk))
+         (wish (if (string-empty-p instructions) nil (list :instructions instructions)))
+         (plan (apply #'sidecar-call desk :context/compact :dryRun t wish)))
+    (sidecar--show-plan plan)
+    (when (y-or-n-p (format "Compact %s to %s tokens%s? "
+                            (plist-get plan :tokensBefore) (plist-get plan :tokensAfter)
+                            (if (plist-get plan :price)
+                                (format " for $%s" (plist-get plan :price)) "")))
+      (sidecar-request desk :context/compact `(:sessionId ,(sidecar-session desk) ,@wish)
+                       (lambda (done)
+                         (message "Compacted %s to %s tokens" (plist-get done :tokensBefore)
+                                  (plist-get done :tokensAfter)))))))
+
+(defun sidecar--show-plan (plan)
+  "Show PLAN of a compaction."
+  (with-help-window "*sidecar plan*"
+    (seq-doseq (step (plist-get plan :plan))
+      (princ (format "%-9s %6d to %6d  %s\n" (plist-get step :action)
+                     (plist-get step :tokensBefore) (plist-get step :tokensAfter)
+                     (plist-get step :reason))))
+    (princ (or (plist-get plan :summary) ""))))
+
+(defun sidecar-undo-compaction ()
+  "Take the newest compaction back."
+  (interactive)
+  (let ((desk (sidecar-desk)))
+    (sidecar--metered desk (plist-get (sidecar-call desk :context/undo_compaction) :meter))
+    (message "The compaction is taken back")))
+
+(defun sidecar-context ()
+  "Show what fills the context, piece by piece."
+  (interactive)
+  (let ((told (sidecar-call (sidecar-desk) :context/breakdown)))
+    (with-help-window "*sidecar context*"
+      (princ (sidecar--about (plist-get told :meter)))
+      (princ "\n tokens  cached  region        what\n")
+      (seq-doseq (piece (plist-get told :segments))
+        (princ (format "%7d  %-6s  %-12s  %s\n" (plist-get piece :tokens)
+                       (if (eq (plist-get piece :cached) t) "yes" "")
+                       (plist-get piece :region) (plist-get piece :label)))))))
+
+(defun sidecar-fork ()
+  "Go on in another session that branches off at the message here, or now."
+  (interactive)
+  (let* ((desk (sidecar-desk))
+         (message (get-text-property (point) 'sidecar-message))
+         (made (apply #'sidecar-call desk :session/fork
+                      (and message (list :atMessageId message)))))
+    (sidecar-switch desk (plist-get made :sessionId))))
+
+(defun sidecar-handoff (goal)
+  "Go on with GOAL in a session that knows where the work stands."
+  (interactive "sGoal of the next session: ")
+  (let* ((desk (sidecar-desk))
+         (made (sidecar-call desk :session/handoff :goal goal :continue t)))
+    (sidecar-switch desk (plist-get made :sessionId))))
+
+(defun sidecar-log ()
+  "Show what the daemon has logged."
+  (interactive)
+  (pop-to-buffer (jsonrpc-stderr-buffer (sidecar-desk-connection (sidecar-desk)))))
+
+(provide 'sidecar)
+;;; sidecar.el ends here

@@ -1,0 +1,222 @@
+;;; emacs_scenario.el --- A user's day with Sidecar in Emacs  -*- lexical-binding: t; -*-
+
+;;; Commentary:
+
+;; Run by test_emacs.py, in `emacs --batch' with an empty workspace's files as
+;; `default-directory'.  Commands are given as keys, as a user types them.
+
+;;; Code:
+
+(require 'sidecar)
+
+(defvar scenario-grown nil "What the chat said, each time that an answer grew.")
+
+(defun scenario-want (what found)
+  "Wait for FOUND to give something, and give it; WHAT is said if it does not."
+  (let ((until (+ (float-time) 40)) value)
+    (while (not (or (setq value (funcall found)) (> (float-time) until)))
+      (accept-process-output nil 0.02))
+    (unless value
+      (error "Not seen: %s\nmode line: %s\nchat:\n%s" what (sidecar-mode-line)
+             (scenario-chat)))
+    (princ (format "ok %s\n" what))
+    value))
+
+(defun scenario-check (what value)
+  "Fail with WHAT unless VALUE."
+  (scenario-want what (lambda () value)))
+
+(defun scenario-chat ()
+  "Give what the chat says."
+  (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
+    (buffer-substring-no-properties (point-min) (point-max))))
+
+(defun scenario-used ()
+  "Give the tokens in the context, as the meter has them."
+  (plist-get (sidecar-desk-meter (sidecar-desk)) :used))
+
+(defun scenario-disk (name)
+  "Give what the file NAME says."
+  (with-temp-buffer (insert-file-contents name) (buffer-string)))
+
+(defun scenario-keys (keys)
+  "Type KEYS."
+  (execute-kbd-macro (kbd keys)))
+
+(defun scenario-type (command text)
+  "Give the COMMAND with TEXT as its answer."
+  (execute-kbd-macro (vconcat (kbd (format "M-x %s RET" command)) text (kbd "RET"))))
+
+(defun scenario-ends ()
+  "Give how many turns have ended, as the chat shows it."
+  (let ((chat (scenario-chat)) (from 0) (count 0))
+    (while (string-match "What the tools said" chat from)
+      (setq from (match-end 0) count (1+ count)))
+    count))
+
+(defun scenario-say (text)
+  "Have the agent do TEXT and wait until it has."
+  (let ((before (scenario-ends)))
+    (scenario-type "sidecar-send" text)
+    (scenario-want (concat "a turn: " text)
+                   (lambda () (and (> (scenario-ends) before)
+                                   (not (sidecar-desk-busy (sidecar-desk))))))))
+
+(defun scenario-open ()
+  "Open the folder, and see the meter."
+  (switch-to-buffer (find-file-noselect "notes.txt"))
+  (scenario-keys "M-x sidecar-mode RET")
+  (scenario-want "the meter" (lambda () (string-match-p "[0-9]%% [0-9.k]+/200k"
+                                                        (sidecar-mode-line))))
+  (scenario-check "its colour" (eq (get-text-property 1 'face (sidecar-mode-line))
+                                   'sidecar-green)))
+
+(defun scenario-first ()
+  "All that is seen in one Emacs."
+  (scenario-open)
+  (scenario-turn)
+  (scenario-dirty)
+  (scenario-permission)
+  (scenario-compaction)
+  (scenario-rollback)
+  (scenario-killed)
+  (scenario-others)
+  (princ (format "session %s\n" (sidecar-desk-session (sidecar-desk)))))
+
+(defun scenario-turn ()
+  "A turn that streams, moves the meter and edits an open buffer."
+  (let ((used (scenario-used)) (grown 0))
+    (let ((watch (lambda (_ what update)
+                   (when (and (eq what 'update)
+                              (equal (plist-get update :sessionUpdate) "agent_message_chunk"))
+                     (setq grown (1+ grown))))))
+      (add-hook 'sidecar-update-functions watch t)
+      (scenario-say "replace `alpha` with `ALPHA` in notes.txt")
+      (remove-hook 'sidecar-update-functions watch))
+    (scenario-check "text that streams" (> grown 3))
+    (scenario-want "the meter moved" (lambda () (> (scenario-used) used))))
+  (scenario-check "the edit in the buffer" (string-match-p "ALPHA" (buffer-string)))
+  (scenario-want "the file agrees" (lambda () (equal (scenario-disk "notes.txt")
+                                                     (buffer-string))))
+  (scenario-want "the buffer is not modified" (lambda () (not (buffer-modified-p))))
+  (scenario-check "the call's status" (string-match-p "✓ .*notes.txt" (scenario-chat)))
+  (scenario-keys "M-x undo RET")
+  (scenario-check "undo takes the edit back" (string-match-p "alpha" (buffer-string)))
+  (revert-buffer t t t)
+  (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
+    (goto-char (point-min))
+    (search-forward "My rules")
+    (scenario-check "thinking is folded" (invisible-p (point)))
+    (search-backward "Thinking")
+    (push-button (point))
+    (search-forward "My rules")
+    (scenario-check "thinking unfolds" (not (invisible-p (point))))))
+
+(defun scenario-dirty ()
+  "What is not saved is known."
+  (switch-to-buffer (find-file-noselect "main.py"))
+  (scenario-check "the other file joins" sidecar-mode)
+  (goto-char (point-max))
+  (insert "unsaved = 'words'\n")
+  (scenario-say "read main.py")
+  (scenario-check "unsaved text is read" (string-match-p "unsaved = 'words'" (scenario-chat)))
+  (scenario-say "replace `unsaved` with `seen` in main.py")
+  (scenario-want "an unsaved buffer is edited"
+                 (lambda () (string-match-p "seen = 'words'" (buffer-string))))
+  (scenario-check "and stays unsaved" (buffer-modified-p))
+  (let ((inhibit-message t)) (save-buffer)))
+
+(defun scenario-permission ()
+  "What must be asked is asked."
+  (scenario-type "sidecar-send" "run `echo made > made.txt`")
+  (scenario-want "a question" (lambda () (string-match-p "\\[Allow once\\]" (scenario-chat))))
+  (scenario-type "sidecar-answer" "Allow once")
+  (scenario-want "what was allowed" (lambda () (file-exists-p "made.txt")))
+  (scenario-want "the end of the turn"
+                 (lambda () (not (sidecar-desk-busy (sidecar-desk))))))
+
+(defun scenario-compaction ()
+  "The meter falls when the context is compacted, and rises when that is taken back."
+  (dotimes (_ 3) (scenario-say "read long.txt"))
+  (let ((used (scenario-used)))
+    (scenario-keys "M-x sidecar-compact RET RET n")
+    (scenario-check "a plan is shown" (get-buffer "*sidecar plan*"))
+    (scenario-check "nothing was done" (= used (scenario-used)))
+    (scenario-keys "M-x sidecar-compact RET RET y")
+    (scenario-want "the meter fell" (lambda () (< (scenario-used) used)))
+    (scenario-keys "M-x sidecar-undo-compaction RET")
+    (scenario-want "the meter is back" (lambda () (= (scenario-used) used)))))
+
+(defun scenario-rollback ()
+  "Work by hand is in the way, is merged, and everything comes back."
+  (scenario-say "replace `beta` with `BETA` in notes.txt")
+  (switch-to-buffer "notes.txt")
+  (goto-char (point-max))
+  (insert "mine\n")
+  (let ((inhibit-message t)) (save-buffer))
+  (let ((both (buffer-string)))
+    (scenario-keys "M-x sidecar-rollback RET 1. TAB RET RET cancel RET")
+    (scenario-check "nothing was touched" (equal (scenario-disk "notes.txt") both))
+    (with-current-buffer "*sidecar rollback*"
+      (scenario-check "a preview with a conflict"
+                      (string-match-p "notes.txt conflicts" (buffer-string)))
+      (scenario-check "a preview with diffs" (string-match-p "^\\+mine" (buffer-string))))
+    (switch-to-buffer "notes.txt")
+    (scenario-keys "M-x sidecar-rollback RET 1. TAB RET RET merge RET")
+    (scenario-want "the file is merged" (lambda () (equal (scenario-disk "notes.txt")
+                                                          "ALPHA\nbeta\ngamma\nmine\n")))
+    (switch-to-buffer "notes.txt")
+    (scenario-want "the buffer too" (lambda () (string-match-p "\nbeta" (buffer-string))))
+    (scenario-want "the prompt is back in the input"
+                   (lambda () (string-match-p "› replace `beta` with `BETA` in notes.txt\\'"
+                                              (scenario-chat))))
+    (sidecar-chat-take (sidecar-desk) "")
+    (scenario-keys "M-x sidecar-redo RET apply RET")
+    (scenario-want "everything came back" (lambda () (equal (scenario-disk "notes.txt") both)))
+    (scenario-want "the turn is in the chat again"
+                   (lambda () (string-match-p "replace `beta`" (scenario-chat))))))
+
+(defun scenario-killed ()
+  "The daemon dies, and comes back with its session."
+  (let* ((desk (sidecar-desk)) (session (sidecar-desk-session desk))
+         (process (jsonrpc--process (sidecar-desk-connection desk))))
+    (signal-process process 'SIGKILL)
+    (scenario-want "the daemon is dead" (lambda () (not (process-live-p process))))
+    (scenario-want "the daemon is back" (lambda () (sidecar-desk-meter desk)))
+    (scenario-want "the conversation is back"
+                   (lambda () (string-match-p "replace `beta`" (scenario-chat))))
+    (scenario-check "the same session" (equal session (sidecar-desk-session desk)))
+    (scenario-say "list files")))
+
+(defun scenario-others ()
+  "The other commands."
+  (scenario-keys "M-x sidecar-context RET")
+  (with-current-buffer "*sidecar context*"
+    (scenario-check "what fills the context" (string-match-p "toolResults" (buffer-string))))
+  (scenario-keys "M-x sidecar-log RET")
+  (switch-to-buffer "notes.txt")
+  (let* ((desk (sidecar-desk)) (first (sidecar-desk-session desk)))
+    (scenario-keys "M-x sidecar-fork RET")
+    (scenario-want "a fork" (lambda () (string-match-p "list files" (scenario-chat))))
+    (scenario-type "sidecar-handoff" "finish it")
+    (scenario-want "a handoff" (lambda () (not (string-match-p "list files" (scenario-chat)))))
+    (scenario-keys "M-x sidecar-new RET")
+    (scenario-want "a new session"
+                   (lambda () (and (sidecar-desk-open desk)
+                                   (not (equal (sidecar-desk-session desk) first)))))
+    (scenario-type "sidecar-send" "run `sleep 60`")
+    (scenario-want "another question" (lambda () (string-match-p "\\[Allow once\\]"
+                                                                 (scenario-chat))))
+    (scenario-keys "M-x sidecar-cancel RET")
+    (scenario-want "a turn that was cancelled"
+                   (lambda () (string-match-p "\\[cancelled\\]" (scenario-chat))))
+    (scenario-say "read notes.txt")))
+
+(defun scenario-second ()
+  "Emacs was restarted, and the session is there."
+  (scenario-open)
+  (scenario-want "the conversation" (lambda () (= (scenario-ends) 1)))
+  (princ (format "session %s\n" (sidecar-desk-session (sidecar-desk)))))
+
+(provide 'emacs_scenario)
+;;; emacs_scenario.el ends here
