@@ -160,6 +160,7 @@
     (with-current-buffer "*sidecar rollback*"
       (scenario-check "a preview with a conflict"
                       (string-match-p "notes.txt conflicts" (buffer-string)))
+      (scenario-check "no lock of Emacs in it" (not (string-match-p "\\.#" (buffer-string))))
       (scenario-check "a preview with diffs" (string-match-p "^\\+mine" (buffer-string))))
     (switch-to-buffer "notes.txt")
     (scenario-keys "M-x sidecar-rollback RET 1. TAB RET RET merge RET")

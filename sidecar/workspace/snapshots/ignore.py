@@ -20,6 +20,8 @@ HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
 """Never looked into or touched, whatever the rules say."""
 STAGING = b".sidecar-restore-"
 """What the names of folders begin with that a restore keeps for itself while it runs."""
+LOCK = b".#"
+"""What the names of links begin with by which Emacs locks a file that it has changed."""
 BUILT_IN = frozenset(
     {
         b"node_modules", b"bower_components", b".venv", b"venv", b"__pycache__", b"target",
@@ -122,7 +124,7 @@ class Rules:
     def ignored(self, path: bytes, is_folder: bool) -> bool:
         """Tell whether a path in this folder is left out."""
         name = path.rpartition(b"/")[2]
-        if name in HISTORIES or name.startswith(STAGING):
+        if name in HISTORIES or name.startswith((STAGING, LOCK)):
             return True
         if not (self.only_tracked or self._matches(path, is_folder)):
             return False

@@ -124,6 +124,14 @@ def test_without_git_what_is_built_is_left_out(tmp_path: Path) -> None:
     assert kept(tmp_path / "w") == {b".gitignore", b"src/main.rs", b"src/target/x"}
 
 
+def test_a_lock_of_emacs_is_nobodys_change(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / ".#notes.txt").symlink_to("user@host.42:1")
+    rules = root_rules(tmp_path)
+    assert rules.ignored(b".#notes.txt", False)
+    assert not rules.ignored(b"notes.txt", False)
+
+
 @pytest.mark.parametrize("version", ["2", "4"])
 def test_the_index_is_read_in_every_form(tmp_path: Path, version: str) -> None:
     git(tmp_path, "init", "-q")
