@@ -61,6 +61,11 @@ class Connection:
         return _inside(self._capabilities, "workspace", "applyEdit") is True
 
     @property
+    def knows_us(self) -> bool:
+        """Whether it says anything of our own methods: then it is no plain LSP client."""
+        return _inside(self._capabilities, "experimental", "sidecar") is not None
+
+    @property
     def can_ask_permission(self) -> bool:
         """Whether it says that it answers `session/request_permission`."""
         asked = _inside(self._capabilities, "experimental", "sidecar", "requestPermission")

@@ -104,7 +104,7 @@ class SidecarProtocol(LanguageServerProtocol):
                 raise Refused(METHOD_NOT_FOUND, "not_available", text)
             structured = structure(params, known.params)
             return lambda: handler(self._connection, structured, ticket)
-        builtin = self.fm.builtin_features.get(method)
+        builtin = self.fm.builtin_features.get(method) or self.fm.features.get(method)
         message_type = self.get_message_type(method)
         if builtin is None or message_type is None:
             raise Refused(METHOD_NOT_FOUND, "unknown_method", f"there is no method {method}")

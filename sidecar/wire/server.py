@@ -16,6 +16,7 @@ from sidecar.wire.connection import Connection, path_of
 from sidecar.wire.dispatch import Dispatch, Handler
 from sidecar.wire.framing import Broken, Decoder, Frame
 from sidecar.wire.methods import checkpoint, context, daemon, editor, facts, history, session
+from sidecar.wire.methods.actions import offer_actions
 from sidecar.wire.methods.commands import Commands
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.plain import PlainEditor
@@ -111,6 +112,7 @@ def editor_face(
 
     commands = Commands(sessions, PlainEditor(connection), group)
     commands.offer(server)
+    offer_actions(server, connection)
     protocol.begin(connection, outbox, all_handlers(sessions), greet)
     dispatch = Dispatch(connection, outbox, group, protocol)
 

@@ -155,6 +155,29 @@ def test_a_turn_is_cancelled_by_its_progress(start: Start, workspace: Path) -> N
     window.client.wait_for(lambda _: any("Cancelled." in one for one in window.shown()))
 
 
+def test_what_is_selected_is_sent(start: Start, workspace: Path) -> None:
+    window = Window(start, workspace)
+    uri = (workspace / "notes.txt").as_uri()
+    document = {"uri": uri, "languageId": "text", "version": 1, "text": "x\nread main.py\nlist\n"}
+    window.client.notify("textDocument/didOpen", {"textDocument": document})
+
+    def actions(line: int, end: tuple[int, int], kind: int = 1) -> list[Any]:
+        chosen = {
+            "start": {"line": line, "character": 2},
+            "end": {"line": end[0], "character": end[1]},
+        }
+        about = {"context": {"diagnostics": [], "triggerKind": kind}, "range": chosen}
+        asked = {"textDocument": {"uri": uri}, **about}
+        return list(window.client.request("textDocument/codeAction", asked))
+
+    send, back = actions(1, (2, 0))
+    assert send["arguments"] == ["read main.py"]
+    assert "read_file" in window.do("send", *send["arguments"])
+    assert "Went back: the conversation" in window.do("rollback", *back["arguments"])
+    assert [a["command"] for a in actions(3, (3, 0))] == ["sidecar.rollback"]
+    assert actions(1, (2, 0), kind=2) == []
+
+
 def test_what_cannot_be_done_is_told(start: Start, workspace: Path) -> None:
     window = Window(start, workspace)
     assert "give the prompt" in window.do("send")

@@ -129,7 +129,10 @@ class Commands:
     async def send(self, text: str) -> None:
         """Run a turn."""
         if not text:
-            raise BadRequest("give the prompt as the command's argument")
+            raise BadRequest(
+                "give the prompt as the command's argument, or write it on a line, select that, "
+                "and choose “Sidecar: send this” from the code actions"
+            )
         session, editor = await self._session(), self._editor
         request = PromptRequest(blocks=({"type": "text", "text": text},), ticket=object())
         with session.rewriting.works.show("Sidecar") as work:

@@ -1,0 +1,36 @@
+"""`textDocument/codeAction`: what a command needs, from the text, where there is no plugin.
+
+Many editors run a server's commands but give them no arguments; in those, the prompt is selected.
+"""
+
+from collections.abc import Sequence
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from sidecar.wire.connection import Connection
+
+
+def offer_actions(server: LanguageServer, connection: Connection) -> None:
+    """Offer to send what is selected, and to take back the newest turn."""
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
+    def actions(params: types.CodeActionParams) -> list[types.Command]:
+        automatic = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
+        if connection.knows_us or automatic:
+            return []
+        lines = server.workspace.get_text_document(params.text_document.uri).lines
+        text = _selected(lines, params.range)
+        send = types.Command("Sidecar: send this", "sidecar.send", arguments=[text])
+        back = types.Command(
+            "Sidecar: take back the newest turn", "sidecar.rollback", arguments=["1 both merge"]
+        )
+        return [send, back] if text else [back]
+
+
+def _selected(lines: Sequence[str], chosen: types.Range) -> str:
+    """Give the lines of a selection; a prompt is written on lines of its own."""
+    start, end = chosen.start.line, chosen.end.line
+    if chosen.end.character == 0 and end > start:
+        end -= 1
+    return "".join(lines[start : end + 1]).strip()
