@@ -123,7 +123,7 @@ def test_an_editor_that_asks_nothing_gives_answers_as_arguments(
     window = Window(start, workspace, asks=False, **WRITES)
     window.do("send", "create notes.txt with `agent`")
     (workspace / "notes.txt").write_text("mine\n")
-    assert "give it as argument: 1. create notes.txt" in window.do("rollback")
+    assert "argument (1. create notes.txt" in window.do("rollback")
     assert "add keep, overwrite or merge" in window.do("rollback", "1")
     assert (workspace / "notes.txt").read_text() == "mine\n"
     assert "'sideways' is not known" in window.do("rollback", "sideways")

@@ -258,15 +258,21 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Ask; `else_` is taken where the editor asks no questions, or it is said how to go on."""
+        """Ask; `else_` is taken where the editor asks no questions.
+
+        Raises:
+            BadRequest: it asks none, and nothing goes without an answer; it says how to go on.
+        """
         try:
             return await self._editor.choose(question, choices)
         except ClientFailed:
             if else_ is not None:
                 return else_
             listed = "; ".join(choice for choice in choices if choice != LEAVE)
-            self._editor.show(f"{question} This editor cannot ask; give it as argument: {listed}")
-            return None
+            raise BadRequest(
+                f"{question} This editor cannot ask: give the answer as the command's argument "
+                f"({listed}), or choose “Sidecar: take back the newest turn” from the code actions"
+            ) from None
 
 
 Act: TypeAlias = Callable[[str], Awaitable[None]]
