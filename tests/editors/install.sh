@@ -11,7 +11,9 @@ node=24
 playwright=1.65.1
 
 here=$(cd "$(dirname "$0")" && pwd)
-[ -d "$here/../../editors/vscode/node_modules" ] || (cd "$here/../../editors/vscode" && npm ci --no-audit --no-fund)
+for part in editors/vscode clients/typescript; do
+    [ -d "$here/../../$part/node_modules" ] || (cd "$here/../../$part" && npm ci --no-audit --no-fund)
+done
 mkdir -p "$folder/vscode"
 cd "$folder/vscode"
 if [ -f .installed ] && [ "$(cat .installed)" = "$code_server $node $playwright" ]; then
