@@ -97,6 +97,7 @@ def given(packaged: Path, tmp_path: Path) -> dict[str, str]:
         "server": str(tmp_path / "server"),
         "extensions": str(tmp_path / "extensions"),
         "workspace": str(workspace),
+        "daemon": str(daemon),
         "pids": str(tmp_path / "pids"),
         "pictures": str(HERE / "screenshots"),
         "chromium": str(CHROMIUM),
@@ -121,3 +122,7 @@ def test_a_session_from_the_first_look_at_the_meter_to_a_killed_daemon(
     given: dict[str, str],
 ) -> None:
     play("scenario.mjs", given)
+
+
+def test_the_other_commands_and_what_a_person_may_run_into(given: dict[str, str]) -> None:
+    play("commands.mjs", given)

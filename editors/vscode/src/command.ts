@@ -11,6 +11,7 @@ import { commands, env, ProgressLocation, Uri, window, workspace } from "vscode"
 const run = promisify(execFile);
 const NAME = process.platform === "win32" ? "sidecar.exe" : "sidecar";
 const UV = process.platform === "win32" ? "uv.exe" : "uv";
+const [INSTALL, ABOUT, SETTINGS] = ["Install with uv", "About uv", "Open Settings"] as const;
 /** Milliseconds that an installation may take. */
 const PATIENCE = 600_000;
 
@@ -19,47 +20,34 @@ export interface Command {
   args: string[];
 }
 
-/** Give the command to start, or undefined when there is none; the user was told then. */
-export async function findDaemon(extension: Uri): Promise<Command | undefined> {
+/** Give the command to start, or undefined when there is none. Throws when the setting names none. */
+export async function findDaemon(): Promise<Command | undefined> {
   const set = workspace.getConfiguration("sidecar").get<string>("path")?.trim();
-  if (set) {
-    if (await runs(set)) return { path: set, args: ["serve"] };
-    return refuse(`The setting sidecar.path names ${set}, which cannot be run.`);
-  }
-  const found = (await onPath(NAME)) ?? (await first([join(homedir(), ".local", "bin", NAME)]));
-  return found ? { path: found, args: ["serve"] } : offer(extension);
+  if (set && !(await runs(set))) throw new Error(`The setting sidecar.path names ${set}, which cannot be run.`);
+  const found = set || (await onPath(NAME)) || (await first([join(homedir(), ".local", "bin", NAME)]));
+  return found ? { path: found, args: ["serve"] } : undefined;
 }
 
-async function offer(extension: Uri): Promise<Command | undefined> {
-  const uv = (await onPath(UV)) ?? (await first([join(homedir(), ".local", "bin", UV), join(homedir(), ".cargo", "bin", UV)]));
+/** Offer to install the daemon that came with the extension; undefined when the user would not, or cannot. */
+export async function installDaemon(extension: Uri): Promise<Command | undefined> {
+  const homes = [join(homedir(), ".local", "bin", UV), join(homedir(), ".cargo", "bin", UV)];
+  const uv = (await onPath(UV)) ?? (await first(homes));
   const wheel = (await readdir(join(extension.fsPath, "dist"))).find((name) => name.endsWith(".whl"));
-  if (!uv || !wheel) {
-    return refuse("Sidecar's daemon was not found on PATH. Install it, or install uv (docs.astral.sh/uv), or set sidecar.path.");
-  }
-  const install = "Install with uv";
-  const text = "Sidecar's daemon was not found on PATH. It can be installed for you with uv.";
-  const chosen = await window.showInformationMessage(text, install, "Open Settings");
-  if (chosen === "Open Settings") await openSettings();
-  if (chosen !== install) return undefined;
-  try {
-    return await window.withProgress({ location: ProgressLocation.Notification, title: "Installing Sidecar's daemon" }, async () => {
-      await run(uv, ["tool", "install", "--force", join(extension.fsPath, "dist", wheel)], { timeout: PATIENCE });
-      const { stdout } = await run(uv, ["tool", "dir", "--bin"], { timeout: PATIENCE });
-      return { path: join(stdout.trim(), NAME), args: ["serve"] };
-    });
-  } catch (error) {
-    return refuse(`uv could not install Sidecar's daemon: ${error instanceof Error ? error.message : error}`);
-  }
+  const able = uv && wheel;
+  const text = able ? "It can be installed for you with uv." : "Install it, or install uv, which can install it for you.";
+  const chosen = await window.showWarningMessage(`Sidecar's daemon was not found on PATH. ${text}`, able ? INSTALL : ABOUT, SETTINGS);
+  if (chosen === SETTINGS) await openSettings();
+  if (chosen === ABOUT) await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));
+  if (!able || chosen !== INSTALL) return undefined;
+  return window.withProgress({ location: ProgressLocation.Notification, title: "Installing Sidecar's daemon" }, async () => {
+    await run(uv, ["tool", "install", "--force", join(extension.fsPath, "dist", wheel)], { timeout: PATIENCE });
+    const { stdout } = await run(uv, ["tool", "dir", "--bin"], { timeout: PATIENCE });
+    return { path: join(stdout.trim(), NAME), args: ["serve"] };
+  });
 }
 
-async function refuse(text: string): Promise<undefined> {
-  const chosen = await window.showErrorMessage(text, "Open Settings", "About uv");
-  if (chosen === "Open Settings") await openSettings();
-  if (chosen === "About uv") await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));
-  return undefined;
-}
-
-async function openSettings(): Promise<void> {
+/** Show where the daemon's path is set. */
+export async function openSettings(): Promise<void> {
   await commands.executeCommand("workbench.action.openSettings", "sidecar.path");
 }
 

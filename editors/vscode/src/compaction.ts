@@ -4,7 +4,7 @@ import type { CompactionStep, ContextSegment } from "sidecar-protocol";
 import { commands, ProgressLocation, type QuickPickItem, QuickPickItemKind, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { count, grouped, many, money } from "./wording";
+import { count, grouped, many, money, REGIONS } from "./wording";
 
 const ACTIONS: Record<string, string> = {
   drop: "Leave out",
@@ -72,7 +72,7 @@ async function pickPart(daemon: Daemon, sessionId: string, title: string): Promi
   const parts = segments.filter((segment): segment is ContextSegment & { partId: string } => segment.partId !== undefined);
   const lines = parts.reverse().map((part) => ({
     label: part.label,
-    description: `${part.region}, ${count(part.tokens)} tokens`,
+    description: `${(REGIONS as Record<string, string>)[part.region] ?? part.region}, ${count(part.tokens)} tokens`,
     partId: part.partId,
   }));
   const chosen = await window.showQuickPick(lines, { title: `Sidecar: ${title}`, placeHolder: "The newest is first", matchOnDescription: true });

@@ -29,11 +29,11 @@ export type PermissionHandler = (
   token: CancellationToken,
 ) => Promise<string | undefined>;
 
-/** LSP's client, without what would put the daemon's commands for plain editors beside ours. */
+/** LSP's client for documents alone: the daemon's commands for editors without a plugin are not ours. */
 class Client extends LanguageClient {
   override registerFeature(feature: StaticFeature | DynamicFeature<unknown>): void {
-    if ("registrationType" in feature && feature.registrationType.method === "workspace/executeCommand") return;
-    super.registerFeature(feature);
+    const method = "registrationType" in feature ? feature.registrationType.method : undefined;
+    if (!method || method.startsWith("textDocument/did")) super.registerFeature(feature);
   }
 }
 
@@ -69,8 +69,9 @@ export class Daemon implements Disposable {
     await client.start();
   }
 
-  /** Say that it cannot be started, and why. */
-  fail(message: string): void {
+  /** Stop it if it runs, and say why there is none. */
+  async fail(message: string): Promise<void> {
+    await this.stop();
     this.become("failed", message);
   }
 

@@ -1,7 +1,7 @@
 /** Joins the parts: daemon, session, what shows them, and the commands of the palette. */
 
 import { commands, type Disposable, type ExtensionContext, type LogOutputChannel, window, workspace } from "vscode";
-import { findDaemon } from "./command";
+import { findDaemon, installDaemon, openSettings } from "./command";
 import { compact, pin, undoCompaction } from "./compaction";
 import { Daemon } from "./daemon";
 import { showMeter } from "./meter";
@@ -45,13 +45,24 @@ export function activate(context: ExtensionContext): void {
 
 /** Start the daemon, or start it anew with what is set now. */
 async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOutputChannel): Promise<void> {
-  await attempt(async () => {
-    const command = await findDaemon(context.extensionUri);
-    if (!command) return daemon.fail("The daemon was not found. See the setting sidecar.path.");
+  try {
+    let command = await findDaemon();
+    if (!command) {
+      await daemon.fail("The daemon was not found. See the setting sidecar.path.");
+      command = await installDaemon(context.extensionUri);
+    }
+    if (!command) return;
     log.info(`starting ${command.path}`);
     const options = await readOptions(context.secrets);
     await daemon.start(command, () => options);
-  });
+  } catch (error) {
+    const text = `Sidecar's daemon did not start: ${error instanceof Error ? error.message : error}`;
+    await daemon.fail(text);
+    void window.showErrorMessage(text, "Open Settings", "Show Log").then((answer) => {
+      if (answer === "Open Settings") void openSettings();
+      if (answer === "Show Log") log.show();
+    });
+  }
 }
 
 function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: Sessions, previews: Previews, start: () => Promise<void>): Disposable[] {

@@ -4,24 +4,10 @@ import type { Meter, Regions } from "sidecar-protocol";
 import { type Disposable, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { count, many, money, short } from "./wording";
+import { count, many, money, REGIONS, short } from "./wording";
 
 /** Milliseconds between looks at the clock while the cache is warm. */
 const TICK = 5000;
-
-const REGIONS: Record<keyof Regions, string> = {
-  system: "system prompt",
-  tools: "tools",
-  instructions: "instructions",
-  learned: "learned",
-  summary: "summary",
-  ledger: "ledger",
-  user: "your messages",
-  assistant: "answers",
-  reasoning: "thinking",
-  toolResults: "tool results",
-  context: "editor context",
-};
 
 /** Show the meter of the window's session, for as long as the window lives. */
 export function showMeter(daemon: Daemon, sessions: Sessions): Disposable[] {

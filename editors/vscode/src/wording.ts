@@ -1,5 +1,22 @@
 /** Numbers and lists as people read them. */
 
+import type { Regions } from "sidecar-protocol";
+
+/** The regions of the context, as the meter and the breakdown name them. */
+export const REGIONS: Record<keyof Regions, string> = {
+  system: "system prompt",
+  tools: "tools",
+  instructions: "instructions",
+  learned: "learned",
+  summary: "summary",
+  ledger: "ledger",
+  user: "your messages",
+  assistant: "answers",
+  reasoning: "thinking",
+  toolResults: "tool results",
+  context: "editor context",
+};
+
 /** 84012 as `84,012`. */
 export function count(tokens: number): string {
   return tokens.toLocaleString("en-US");

@@ -1,9 +1,9 @@
 // A real VS Code with a real browser before it: starts both, presses keys, reads the screen, takes pictures.
 
 import { spawn } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 /** Milliseconds that anything on the screen may take. */
 export const LIMIT = 30_000;
@@ -13,11 +13,16 @@ export async function openDesk(given) {
   const { chromium } = createRequire(join(given.editors, "vscode", "package.json"))("playwright-core");
   const server = await startServer(given);
   const browser = await chromium.launch({ executablePath: given.chromium, args: ["--no-sandbox"] });
-  const page = await browser.newPage({ viewport: { width: 1360, height: 860 } });
-  page.setDefaultTimeout(LIMIT);
+  const windows = await browser.newContext({ viewport: { width: 1360, height: 860 } });
+  const page = await windows.newPage();
   const desk = new Desk(page, given);
   await page.goto(`http://127.0.0.1:${server.port}/?folder=${given.workspace}`);
   await page.locator(".monaco-workbench .statusbar").waitFor();
+  desk.window = async () => {
+    const another = new Desk(await windows.newPage(), given);
+    await another.page.goto(page.url());
+    return another;
+  };
   desk.close = async () => {
     await browser.close();
     await server.stop();
@@ -65,7 +70,9 @@ async function startServer({ editors, server, extensions }) {
 class Desk {
   constructor(page, { pictures }) {
     this.page = page;
+    page.setDefaultTimeout(LIMIT);
     this.pictures = pictures;
+    this.scenario = basename(process.argv[1], ".mjs");
     this.number = 0;
     mkdirSync(pictures, { recursive: true });
   }
@@ -97,6 +104,32 @@ class Desk {
     await this.page.keyboard.press("Enter");
   }
 
+  /** Begin a turn by the palette. */
+  async send(text) {
+    await this.run("Send Turn");
+    await this.fill("Send Turn", text);
+  }
+
+  /** Send a turn and wait for its end: the meter moves while it is shown as working, or after. */
+  async turn(text) {
+    const { used } = await this.figures();
+    await this.send(text);
+    await this.until("the end of the turn", async () => {
+      const now = await this.figures();
+      return now.used !== used && !now.busy;
+    });
+  }
+
+  /** Wait until nothing is shown as working. */
+  async idle() {
+    await this.until("the end of the turn", async () => !(await this.figures()).busy);
+  }
+
+  /** Change settings, as another window would. */
+  async configure(file, changed) {
+    writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...changed }));
+  }
+
   /** A line of the quick pick. */
   row(text) {
     return this.page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first();
@@ -121,8 +154,6 @@ class Desk {
   async answer(question, button, picture) {
     const asked = this.toast(question);
     await asked.waitFor();
-    // Toasts slide in.
-    await asked.evaluate((element) => Promise.all(element.getAnimations({ subtree: true }).map((each) => each.finished)));
     await this.picture(picture);
     await asked.locator(".monaco-button", { hasText: button }).click();
   }
@@ -161,7 +192,12 @@ class Desk {
 
   async picture(name) {
     this.number += 1;
+    // What slides or fades in is pictured when it is there; what turns for ever is not waited for.
+    await this.page.evaluate(() => {
+      const finite = document.getAnimations().filter(({ effect }) => Number.isFinite(effect?.getComputedTiming().endTime));
+      return Promise.allSettled(finite.map(({ finished }) => finished));
+    });
     const number = String(this.number).padStart(2, "0");
-    await this.page.screenshot({ path: join(this.pictures, `vscode-${number}-${name}.png`) });
+    await this.page.screenshot({ path: join(this.pictures, `${this.scenario}-${number}-${name}.png`) });
   }
 }

@@ -4,21 +4,11 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDesk } from "./desk.mjs";
+import { play } from "./play.mjs";
 
 const given = JSON.parse(process.argv[2]);
 const desk = await openDesk(given);
 const { page } = desk;
-
-/** Send a turn and wait for its end: the meter moves while it is shown as working, or after. */
-async function turn(text) {
-  const { used } = await desk.figures();
-  await desk.run("Send Turn");
-  await desk.fill("Send Turn", text);
-  await desk.until("the end of the turn", async () => {
-    const now = await desk.figures();
-    return now.used !== used && !now.busy;
-  });
-}
 
 /** Change a word in the editor by hand, and save. */
 async function edit(word, other) {
@@ -40,7 +30,7 @@ function numbers(changed) {
   return words.map((word, index) => `${changed[index + 1] ?? word}\n`).join("");
 }
 
-const steps = {
+await play(desk, {
   async "the meter is there"() {
     const { about, percent, shown, zone } = await desk.figures();
     assert.ok(about && percent > 0 && zone === "green", shown);
@@ -57,7 +47,7 @@ const steps = {
   async "a turn edits a file in an open editor tab"() {
     await desk.open("a.txt");
     const before = await desk.figures();
-    await turn("replace `two` with `zwei` in a.txt then read story.md");
+    await desk.turn("replace `two` with `zwei` in a.txt then read story.md");
     await desk.until("the edit", async () => (await desk.text()).includes("zwei"));
     assert.ok((await desk.figures()).percent > before.percent);
     assert.equal(readFileSync(join(given.workspace, "a.txt"), "utf8"), "one\nzwei\nthree\n");
@@ -77,7 +67,7 @@ const steps = {
 
   async "a compaction shows its plan, and the meter falls"() {
     for (const text of ["search for Anna in story.md", "read story.md and a.txt", "search for crowns in story.md"]) {
-      await turn(text);
+      await desk.turn(text);
     }
     const before = await desk.figures();
     await desk.picture("full");
@@ -100,7 +90,7 @@ const steps = {
 
   async "going back merges what was edited by hand, after a preview"() {
     await desk.open("numbers.txt");
-    await turn("replace `two` with `zwei` in numbers.txt then create made.txt with `by the agent`");
+    await desk.turn("replace `two` with `zwei` in numbers.txt then create made.txt with `by the agent`");
     await desk.until("the edit", async () => (await desk.text()).includes("zwei"));
     await edit("eight", "EIGHT, by hand");
     const before = await desk.figures();
@@ -131,7 +121,7 @@ const steps = {
   },
 
   async "where both changed the same line, the user chooses"() {
-    await turn("replace `five` with `cinq` in numbers.txt");
+    await desk.turn("replace `five` with `cinq` in numbers.txt");
     await desk.until("the edit", async () => (await desk.text()).includes("cinq"));
     await edit("cinq", "funf, by hand");
     await desk.run("Roll Back…");
@@ -162,25 +152,7 @@ const steps = {
     process.kill(before.at(-1), "SIGKILL");
     await desk.until("another daemon", () => pids().length > before.length);
     await desk.until("the same meter", async () => (await desk.figures()).used === used);
-    await turn("read numbers.txt");
+    await desk.turn("read numbers.txt");
     await desk.picture("restarted");
   },
-};
-
-let failed = false;
-for (const [name, step] of Object.entries(steps)) {
-  const start = Date.now();
-  try {
-    // Toasts of earlier steps would be taken for this one's.
-    await desk.run("Clear All Notifications", "Notifications");
-    await step();
-    console.log(`ok ${name} (${Date.now() - start} ms)`);
-  } catch (error) {
-    console.log(`FAILED ${name}: ${error.stack}`);
-    await desk.picture("failed");
-    failed = true;
-    break;
-  }
-}
-await desk.close();
-process.exit(failed ? 1 : 0);
+});

@@ -1,0 +1,119 @@
+// The rest of what the palette offers, and what a person may run into.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDesk } from "./desk.mjs";
+import { play } from "./play.mjs";
+
+const given = JSON.parse(process.argv[2]);
+const desk = await openDesk(given);
+const { page } = desk;
+
+await play(desk, {
+  async "a call asks before it runs, and what was refused is not run"() {
+    await desk.figures();
+    await desk.send("run `echo ran > ran.txt`");
+    await desk.toast("may this run?").waitFor();
+    await desk.picture("permission");
+    await desk.toast("may this run?").locator(".monaco-button", { hasText: "Reject" }).first().click();
+    await desk.idle();
+    await desk.send("run `echo ran > ran.txt`");
+    await desk.toast("may this run?").locator(".monaco-button", { hasText: "More" }).click();
+    await desk.row("Always allow").waitFor();
+    await desk.picture("more");
+    await desk.pick("Allow");
+    await desk.idle();
+    assert.equal(readFileSync(join(given.workspace, "ran.txt"), "utf8"), "ran\n");
+  },
+
+  async "text that is not saved counts"() {
+    await desk.open("a.txt");
+    await page.locator(".editor-instance .view-lines").last().click();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("typed, not saved\n");
+    await desk.turn("replace `typed, not saved` with `the agent saw it` in a.txt");
+    await desk.until("the edit in the editor", async () => (await desk.text()).includes("the agent saw it"));
+    assert.equal(readFileSync(join(given.workspace, "a.txt"), "utf8"), "one\ntwo\nthree\n");
+    assert.match(await desk.tab("a.txt").getAttribute("class"), /dirty/);
+    await desk.picture("unsaved");
+    await page.keyboard.press("Control+S");
+  },
+
+  async "model and policy can be switched"() {
+    await desk.run("Switch Policy");
+    await desk.row("evict-lru").waitFor();
+    await desk.picture("policies");
+    await desk.pick("evict-lru");
+    await desk.run("Switch Policy");
+    await desk.until("the other policy", async () => (await desk.row("evict-lru").innerText()).includes("now"));
+    await page.keyboard.press("Escape");
+    await desk.run("Switch Model");
+    await desk.row("offline").waitFor();
+    await page.keyboard.press("Escape");
+  },
+
+  async "parts can be pinned"() {
+    await desk.run("Pin…");
+    await desk.row("tokens").waitFor();
+    await desk.picture("parts");
+    await page.keyboard.press("Enter");
+    await desk.run("Unpin…");
+    await desk.row("tokens").waitFor();
+    await page.keyboard.press("Enter");
+  },
+
+  async "a fork goes on beside its session, and the session can be opened again"() {
+    const { used } = await desk.figures();
+    await desk.run("Fork Here");
+    await desk.turn("read numbers.txt");
+    assert.ok((await desk.figures()).used > used);
+    await desk.run("Open Session…");
+    await desk.row("open now").waitFor();
+    await desk.picture("sessions");
+    const other = page.locator(".quick-input-list .monaco-list-row").filter({ hasNotText: "open now" }).first();
+    await other.click();
+    await desk.until("the first session's meter", async () => (await desk.figures()).used === used);
+  },
+
+  async "a handoff opens a session with its draft, and a new one is empty"() {
+    const before = await desk.figures();
+    await desk.run("Handoff");
+    await desk.fill("Handoff", "go on with numbers.txt");
+    await desk.until("another session", async () => (await desk.figures()).used !== before.used);
+    await desk.run("New Session");
+    await desk.until("an empty session", async () => (await desk.figures()).about);
+  },
+
+  async "what cannot be done is said"() {
+    await desk.run("Undo Compaction");
+    await desk.toast("Sidecar:").waitFor();
+    await desk.picture("nothing");
+  },
+
+  async "a second window may look, but not write"() {
+    const { used } = await desk.figures();
+    const other = await desk.window();
+    await other.until("a lock", async () => (await other.figures()).used === used && (await other.meter.locator(".codicon-lock").count()));
+    await other.picture("second-window");
+    await other.send("read a.txt");
+    await other.toast("another window writes this session").waitFor();
+    await other.page.close();
+  },
+
+  async "a wrong path is told, and the right one starts it"() {
+    const settings = join(given.server, "data/Machine/settings.json");
+    await desk.configure(settings, { "sidecar.path": "/no/such/sidecar" });
+    await desk.toast("/no/such/sidecar").waitFor();
+    await desk.until("a meter that says so", async () => (await desk.meter.innerText()).includes("failed"));
+    await desk.picture("no-daemon");
+    await desk.configure(settings, { "sidecar.path": given.daemon });
+    await desk.figures();
+  },
+
+  async "the log can be seen"() {
+    await desk.run("Show Log");
+    await page.locator(".panel .view-lines", { hasText: "starting" }).first().waitFor();
+    await desk.picture("log");
+  },
+});
