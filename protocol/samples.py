@@ -312,6 +312,7 @@ RESULTS: dict[str, msgspec.Struct] = {
         store={"path": "/home/ada/.local/share/sidecar", "sizeBytes": 1048576},
         watcher=None,
         model={"id": "claude-sonnet-4-5"},
+        mcp=[],
         metrics={},
         alerts=[],
     ),

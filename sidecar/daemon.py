@@ -23,6 +23,7 @@ from sidecar.session.sessions import Sessions
 from sidecar.session.state import Environment
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
+from sidecar.tools.mcp import McpServers
 from sidecar.wire.server import serve
 from sidecar.wire.streams import reader, take_stdio, writer
 from sidecar.wire.translate import iso
@@ -97,6 +98,7 @@ async def _serve(read: int, write: int) -> int:
     models = Models(read_clock, secrets.SystemRandom().random, _pace())
     buffers = Buffers()
     watch = InstructionsWatch()
+    mcp = McpServers()
 
     async def open_environment(options: JsonObject, root: Path | None) -> Environment:
         config, problems = await asyncio.to_thread(
@@ -121,6 +123,7 @@ async def _serve(read: int, write: int) -> int:
             cold=ColdGate(read_clock),
             watch=watch,
             snapshots=SharedSnapshots(store, config.data_dir, read_clock),
+            mcp=mcp,
         )
 
     sessions = Sessions(
@@ -128,7 +131,7 @@ async def _serve(read: int, write: int) -> int:
     )
     async with asyncio.TaskGroup() as group:
         group.create_task(sessions.run())
-        watching = group.create_task(watch.run())
+        others = (group.create_task(watch.run()), group.create_task(mcp.run()))
         try:
             return await serve(
                 sessions,
@@ -138,7 +141,8 @@ async def _serve(read: int, write: int) -> int:
                 on_initialized=lambda: _warm_up(models, sessions),
             )
         finally:
-            watching.cancel()
+            for task in others:
+                task.cancel()
 
 
 def open_store(folder: Path) -> Store:
@@ -167,6 +171,7 @@ def describe(environment: Environment | None) -> JsonObject:
         "pid": os.getpid(),
         "store": None,
         "watcher": None,
+        "mcp": [],
         "model": None,
         "metrics": {},
         "alerts": [],
@@ -182,6 +187,7 @@ def describe(environment: Environment | None) -> JsonObject:
     snapshots = environment.snapshots
     workspaces = [] if snapshots is None else snapshots.status()
     about["watcher"] = {**environment.watch.status(), "workspaces": workspaces}
+    about["mcp"] = [*environment.mcp.status()]
     about["model"] = {
         "id": config.model,
         "provider": config.provider.name,
@@ -234,5 +240,14 @@ def log_to_stderr(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    for name in ("pygls", "httpx2", "httpcore2", "anthropic", "asyncio", "watchfiles"):
+    for name in (
+        "pygls",
+        "httpx2",
+        "httpcore2",
+        "anthropic",
+        "asyncio",
+        "watchfiles",
+        "mcp",
+        "client",
+    ):
         logging.getLogger(name).setLevel(logging.ERROR)

@@ -35,7 +35,10 @@ class ContextBreakdownParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
-    """A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub."""
+    """A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub.
+
+    `server` is the MCP server that a tool is from.
+    """
 
     id: str
     region: str
@@ -46,6 +49,7 @@ class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
     cached: bool
     turn_id: str | msgspec.UnsetType = msgspec.UNSET
     part_id: str | msgspec.UnsetType = msgspec.UNSET
+    server: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextBreakdownResult(msgspec.Struct, rename="camel", kw_only=True):

@@ -37,6 +37,7 @@ class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
     agent: str | msgspec.UnsetType = msgspec.UNSET
     config: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     permissions: PermissionRules | msgspec.UnsetType = msgspec.UNSET
+    mcp_servers: dict[str, dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
@@ -86,6 +87,7 @@ class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
     store: dict[str, Any] | None
     watcher: dict[str, Any] | None
     model: dict[str, Any] | None
+    mcp: list[dict[str, Any]]
     metrics: dict[str, Any]
     alerts: list[dict[str, Any]]
 

@@ -1,6 +1,6 @@
 """Going back, branching off, moving sessions: checkpoints, fork, handoff, export, facts."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -28,6 +28,7 @@ class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
 
     session_id: str
     at_message_id: str | msgspec.UnsetType = msgspec.UNSET
+    mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):

@@ -122,12 +122,16 @@ class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A stored session. With `replay` its history comes first, from after part `after`."""
+    """A stored session. With `replay` its history comes first, from after part `after`.
+
+    `mcpServers` are started for the tools that it began with.
+    """
 
     session_id: str
     cwd: str | msgspec.UnsetType = msgspec.UNSET
     replay: bool | msgspec.UnsetType = msgspec.UNSET
     after: str | msgspec.UnsetType = msgspec.UNSET
+    mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import platformdirs
 
+from sidecar.config.mcp import McpServer
 from sidecar.config.readers import NO_KEY, READERS, LogLevel, Secret, kind_of
 from sidecar.core.errors import BadRequest
 from sidecar.core.preserve import Preserve
@@ -123,6 +124,8 @@ class Config:
     """What need not be asked, and what is never done."""
     preserve: Mapping[str, Preserve] = field(default_factory=dict)
     """What no rewrite of the context may touch, by agent; `*` holds for all of them."""
+    mcp_servers: tuple[McpServer, ...] = ()
+    """MCP servers for every session, by name: `{command, args, env}` or `{url, headers}`."""
     workspace_trusted: bool | None = None
     """Whether the workspace may run things, be changed, and configure the agent; `None`: ask."""
     data_dir: Path = field(default_factory=default_data_dir)
@@ -274,7 +277,7 @@ def _choose(layer: Layer, setting: _Setting, chosen: dict[str, object]) -> Probl
     except ValueError as error:
         return Problem(layer.name, setting.path, str(error))
     before = chosen.get(name)
-    if isinstance(before, tuple) and isinstance(value, tuple):
+    if name.startswith("permissions.") and isinstance(before, tuple) and isinstance(value, tuple):
         value = tuple(dict.fromkeys((*before, *value)))
     chosen[name] = value
     return None
@@ -311,7 +314,7 @@ def _camel(name: str) -> str:
 
 
 _TABLES = frozenset({"provider", "retry", "delegate", "permissions"})
-_OWN = frozenset({"data_dir", "workspace_trusted", "log", "permissions.allow"})
+_OWN = frozenset({"data_dir", "workspace_trusted", "log", "permissions.allow", "mcp_servers"})
 """What a workspace may not set for itself, beside everything of the provider."""
 _VARIABLES = {"SIDECAR_DATA_DIR": "data_dir", "SIDECAR_LOG": "log"}
 _PROVIDER = {"ANTHROPIC_BASE_URL": "base_url", "ANTHROPIC_API_KEY": "api_key"}

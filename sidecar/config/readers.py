@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
+from sidecar.config.mcp import read_servers
 from sidecar.core.preserve import ANY_AGENT, Preserve
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -165,6 +166,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "permissions.allow": _list,
         "permissions.reject": _list,
         "preserve": _preserve,
+        "mcp_servers": read_servers,
         "workspace_trusted": _flag,
         "data_dir": _folder,
         "log": _level,

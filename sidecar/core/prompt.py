@@ -8,7 +8,7 @@ from sidecar.core.parts import JsonObject
 from sidecar.core.render import Block, CallBlock, Rendered, ResultBlock
 
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "other"]
-ToolOrigin: TypeAlias = Literal["builtin", "client"]
+ToolOrigin: TypeAlias = Literal["builtin", "client", "mcp"]
 Ttl: TypeAlias = Literal["5m", "1h"]
 
 

@@ -136,7 +136,10 @@ async def _perform(call: _Call, spec: ToolSpec, wanted: Access) -> CallsEnd:
             answer = await run_builtin(spec.name, part.input, context)
         else:
             async with nullcontext() if spec.read_only else turn.tracking.running():
-                answer = await call_client_tool(spec.name, part.input, context)
+                if spec.origin == "mcp" and turn.call_mcp is not None:
+                    answer = await turn.call_mcp(spec.name, part.input)
+                else:
+                    answer = await call_client_tool(spec.name, part.input, context)
     except SidecarError as error:
         return await _fail(call, error.message, "error", started, wanted)
     output = _output(call, spec, answer)

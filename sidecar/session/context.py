@@ -4,9 +4,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from sidecar.core.parts import JsonObject, MessageId, Millis, PartId, SessionId, TurnId, Usage
+from sidecar.core.parts import (
+    Json,
+    JsonObject,
+    MessageId,
+    Millis,
+    PartId,
+    SessionId,
+    TurnId,
+    Usage,
+)
 from sidecar.core.prompt import Purpose, ToolSpec
 from sidecar.model.contract import Model
 from sidecar.session.cached import CacheWatch
@@ -19,7 +28,7 @@ from sidecar.session.tracking import Tracking
 from sidecar.session.trust import Trust
 from sidecar.session.values import Recalled
 from sidecar.session.view import View
-from sidecar.tools.contract import Client, Delegate, PermissionOption
+from sidecar.tools.contract import Client, Delegate, PermissionOption, ToolAnswer
 from sidecar.workspace.buffers import Buffers
 
 
@@ -47,6 +56,10 @@ class Clock:
         return TurnId(self.new_id("turn"))
 
 
+CallMcp: TypeAlias = Callable[[str, Json], Awaitable[ToolAnswer]]
+"""(name of an MCP server's tool, its input) -> its answer; what goes wrong is an answer too."""
+
+
 class MakeRoom(Protocol):
     """Lets the policy rewrite the view; says whether it did."""
 
@@ -65,7 +78,7 @@ class TurnContext:
     turn in whose middle the context was rewritten goes on by itself. `price` gives what usage
     costs in USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable`
     tokens are not cached. `tracking` follows the workspace. `purpose` is what its requests are
-    for; `delegate` has a child session do something.
+    for; `delegate` has a child session do something; `call_mcp` calls a tool of an MCP server.
     """
 
     session_id: SessionId
@@ -97,6 +110,7 @@ class TurnContext:
     goes_on: bool = True
     purpose: Purpose = "turn"
     delegate: Delegate | None = None
+    call_mcp: CallMcp | None = None
 
     async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
         """Ask the user, through the editor that is connected now."""

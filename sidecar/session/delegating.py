@@ -60,7 +60,7 @@ async def delegate(
     def client() -> Client:
         return ThroughParent(parent.client(), parent.id, name, about)
 
-    child.state.subtask = Bound(client, state.config.delegate.steps)
+    child.state.subtask = Bound(client, state.config.delegate.steps, parent.id)
     child.state.tracking.above = state.tracking
     following = _Following(parent, child, progress)
     child.state.channel.attach(following.see)

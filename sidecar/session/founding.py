@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from sidecar.core.parts import JsonObject, SessionId
+from sidecar.core.prompt import ToolSpec
 from sidecar.session import epochs, instructions
 from sidecar.session.log import SessionLog
 from sidecar.session.opening import check_numbers, checked_folder, checked_policy, offered_tools
@@ -40,13 +41,14 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         "autoContinue": config.auto_continue,
     }
     check_numbers(settings, environment.info(model).window)
-    tools = offered_tools(request)
+    offered = offered_tools(request)
     if request.parent is not None:
         await environment.store.row(request.parent)
         settings[PARENT] = request.parent
     trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
     now = environment.clock.now()
     session_id = SessionId(environment.clock.new_id("ses"))
+    tools = (*offered, *await _served(environment, session_id, request, cwd))
     row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
     log = SessionLog(environment.store, Stored(row, (), ()), environment.clock.now)
     static = await instructions.begin(environment, row, trust.granted, tools, request.system)
@@ -55,6 +57,15 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         log.note(LINKED, {"from": request.parent})
     await log.commit("created")
     return log
+
+
+async def _served(
+    environment: Environment, session_id: SessionId, request: NewSession, cwd: str
+) -> tuple[ToolSpec, ...]:
+    """Start the session's MCP servers, and give the tools of those that came up in time."""
+    named = {server.name: server for server in (*environment.config.mcp_servers, *request.mcp)}
+    environment.mcp.provide(session_id, tuple(named.values()), cwd)
+    return (await environment.mcp.found(session_id)).tools
 
 
 def parent_of(row: SessionRow) -> str | None:

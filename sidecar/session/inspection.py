@@ -20,13 +20,17 @@ from sidecar.core.render import (
 from sidecar.core.tokens import count_block, count_tool
 from sidecar.session.state import State
 from sidecar.session.view import View
+from sidecar.tools.mcp import server_of
 
 LABEL = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the context; `tokens` add up to the meter's `used`."""
+    """A piece of the context; `tokens` add up to the meter's `used`.
+
+    `server` is the MCP server that a tool is from.
+    """
 
     id: str
     region: Region
@@ -36,6 +40,7 @@ class Segment:
     cached: bool
     turn_id: TurnId | None = None
     part_id: str | None = None
+    server: str = ""
 
 
 def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tuple[Segment, ...]:
@@ -69,6 +74,7 @@ def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
     count = state.environment.count
     for tool in view.static.tools:
         piece = Segment(f"tool:{tool.name}", "tools", tool.name, 0, "verbatim", False)
+        piece = replace(piece, server=server_of(tool))
         yield piece, count_tool(tool, count), 0
     links = itertools.count(1)
     for number, block in enumerate(view.static.system):
@@ -141,6 +147,8 @@ def as_json(segment: Segment, accuracy: str) -> JsonObject:
         "presentation": segment.presentation,
         "cached": segment.cached,
     }
+    if segment.server:
+        told["server"] = segment.server
     if segment.turn_id is not None:
         told["turnId"] = segment.turn_id
     if segment.part_id is not None:

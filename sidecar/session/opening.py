@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sidecar.config.mcp import McpServer
 from sidecar.core.errors import BadRequest
 from sidecar.core.lint import volatile
 from sidecar.core.parts import JsonObject, Part
@@ -79,7 +80,21 @@ async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
         )
 
 
-def warn_of_volatile_text(state: State) -> None:
+def provide(state: State, servers: tuple[McpServer, ...]) -> None:
+    """Start MCP servers for a session that has their tools already."""
+    row = state.log.row
+    state.environment.mcp.provide(row.id, servers, row.cwd)
+
+
+def warn(state: State) -> None:
+    """Tell watchers of what is amiss with a new session's prompt and tools."""
+    for problem in state.environment.mcp.problems(state.log.row.id):
+        channel = state.channel
+        channel.publish(Notice(state.log.row.id, channel.next_seq(), "warning", problem))
+    _warn_of_volatile_text(state)
+
+
+def _warn_of_volatile_text(state: State) -> None:
     """Tell watchers of dates, times, ids and the like in the system prompt.
 
     People may well mean a date in their instructions, so those are left alone. What is found is

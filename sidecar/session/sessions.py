@@ -18,7 +18,7 @@ from sidecar.session.founding import found, parent_of
 from sidecar.session.handoff import drafted, handoff, standing
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import warn_of_volatile_text
+from sidecar.session.opening import warn
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
 from sidecar.session.values import Handoff, NewSession, Opened, SessionSummary
@@ -128,7 +128,7 @@ class Sessions:
         if environment is not None:
             with suppress(StorageFailed):
                 for session_id in tuple(self._open):
-                    environment.watch.forget(session_id)
+                    environment.forget(session_id)
                     await environment.store.release(session_id, self._owner.token)
                 if environment.snapshots is not None:
                     await environment.snapshots.close()
@@ -164,7 +164,7 @@ class Sessions:
         environment = await self._ready()
         session = await self._begin(await found(environment, request))
         session.attach(watcher, client)
-        warn_of_volatile_text(session.state)
+        warn(session.state)
         return session.opened()
 
     async def fork(
@@ -275,7 +275,7 @@ class Sessions:
     async def close(self, session_id: SessionId) -> None:
         """End a session's task and give up its lease; it stays in the store."""
         environment = await self._ready()
-        environment.watch.forget(session_id)
+        environment.forget(session_id)
         session = self._open.pop(session_id, None)
         if session is None:
             await environment.store.load(session_id)
@@ -297,7 +297,7 @@ class Sessions:
         await session.end()
         await session.ended()
         self._open.pop(session_id, None)
-        environment.watch.forget(session_id)
+        environment.forget(session_id)
         await environment.store.delete(session_id)
         await asyncio.to_thread(checkpoints.remove, environment.config.data_dir, session_id)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sidecar.config import Config
-from sidecar.core.parts import Json, JsonObject, Usage
+from sidecar.core.parts import Json, JsonObject, SessionId, Usage
 from sidecar.core.pricing import ModelInfo, money, price
 from sidecar.core.tokens import Count
 from sidecar.model.contract import Model
@@ -21,6 +21,7 @@ from sidecar.session.view import View
 from sidecar.session.views import Views
 from sidecar.store.journal import Store
 from sidecar.tools.contract import Client, Delegate
+from sidecar.tools.mcp import McpServers
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
 from sidecar.workspace.instructions_watch import InstructionsWatch
@@ -52,14 +53,24 @@ class Environment:
     cold: ColdGate
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
     snapshots: SharedSnapshots | None = None
+    mcp: McpServers = field(default_factory=McpServers)
+
+    def forget(self, session_id: SessionId) -> None:
+        """Let go of what a session had of the outside: it is closed."""
+        self.watch.forget(session_id)
+        self.mcp.drop(session_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What binds a session while it does a subtask: who is asked, and how many steps it has."""
+    """What binds a session while it does a subtask: who is asked, and how many steps it has.
+
+    `parent` is whose MCP servers it calls.
+    """
 
     client: Callable[[], Client]
     max_steps: int
+    parent: SessionId
 
 
 @dataclass(slots=True)

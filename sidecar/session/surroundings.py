@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from sidecar.core.parts import TurnId
-from sidecar.session.context import TurnContext
+from sidecar.core.parts import Json, TurnId
+from sidecar.session.context import CallMcp, TurnContext
 from sidecar.session.rewriting import Rewriting
 from sidecar.session.state import State
 from sidecar.session.values import Recalled
-from sidecar.tools.contract import Client
+from sidecar.tools.contract import Client, ToolAnswer
 
 Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[Recalled]]
 
@@ -54,4 +54,18 @@ def surroundings(
         goes_on=bound is not None or state.log.row.settings.get("autoContinue") is not False,
         purpose="turn" if bound is None else "subtask",
         delegate=state.delegate,
+        call_mcp=_calls_mcp(state),
     )
+
+
+def _calls_mcp(state: State) -> CallMcp:
+    """Call servers in the session's name; a subtask calls its parent's."""
+    bound, environment = state.subtask, state.environment
+    owner = state.log.row.id if bound is None else bound.parent
+
+    async def call(name: str, given: Json) -> ToolAnswer:
+        # Those of the configuration are started when a stored session first needs them.
+        environment.mcp.provide(owner, environment.config.mcp_servers, state.log.row.cwd)
+        return await environment.mcp.call(owner, name, given)
+
+    return call

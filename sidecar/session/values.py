@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sidecar.config.mcp import McpServer
 from sidecar.core.meter import Meter
 from sidecar.core.parts import JsonObject, MessageId, Millis, SessionId, TurnId, Usage
 from sidecar.core.prompt import ToolSpec
@@ -28,6 +29,7 @@ class NewSession:
     builtin_tools: bool = True
     system: str | None = None
     parent: SessionId | None = None
+    mcp: tuple[McpServer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

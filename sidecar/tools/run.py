@@ -49,7 +49,7 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 
     Looks at links on disk, a few calls of lstat for each path.
     """
-    if spec.origin == "client":
+    if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
     try:
         checked = inputs.as_object(given)

@@ -176,12 +176,17 @@ export interface SessionListResult {
   nextCursor?: string;
 }
 
-/** A stored session. With `replay` its history comes first, from after part `after`. */
+/**
+ * A stored session. With `replay` its history comes first, from after part `after`.
+ *
+ * `mcpServers` are started for the tools that it began with.
+ */
 export interface SessionLoadParams {
   sessionId: string;
   cwd?: string;
   replay?: boolean;
   after?: string;
+  mcpServers?: Array<Record<string, unknown>>;
 }
 
 /** The session as it is now. `readOnly`: another daemon writes it. */
@@ -471,6 +476,7 @@ export interface InitializationOptions {
   agent?: string;
   config?: Record<string, unknown>;
   permissions?: PermissionRules;
+  mcpServers?: Record<string, unknown>;
 }
 
 /** Whether the client reads and writes files for the daemon. */
@@ -515,6 +521,7 @@ export interface DaemonStatusResult {
   store: Record<string, unknown> | null;
   watcher: Record<string, unknown> | null;
   model: Record<string, unknown> | null;
+  mcp: Array<Record<string, unknown>>;
   metrics: Record<string, unknown>;
   alerts: Array<Record<string, unknown>>;
 }
@@ -660,7 +667,11 @@ export interface ContextBreakdownParams {
   sessionId: string;
 }
 
-/** A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub. */
+/**
+ * A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub.
+ *
+ * `server` is the MCP server that a tool is from.
+ */
 export interface ContextSegment {
   id: string;
   region: string;
@@ -671,6 +682,7 @@ export interface ContextSegment {
   cached: boolean;
   turnId?: string;
   partId?: string;
+  server?: string;
 }
 
 /** The meter and the segments that make it up, in the order of the prompt. */
@@ -780,6 +792,7 @@ export type Author = "tool" | "shell" | "user" | "restore" | (string & {});
 export interface SessionForkParams {
   sessionId: string;
   atMessageId?: string;
+  mcpServers?: Array<Record<string, unknown>>;
 }
 
 /** The new session. */

@@ -53,7 +53,7 @@ def welcome(version: str) -> JsonObject:
         "agentCapabilities": {
             "loadSession": True,
             "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-            "mcpCapabilities": {"http": False, "sse": False},
+            "mcpCapabilities": {"http": True, "sse": False},
             "sessionCapabilities": {
                 "list": {},
                 "resume": {},

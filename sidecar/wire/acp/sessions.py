@@ -66,7 +66,14 @@ def methods(desk: Desk) -> Mapping[str, Method]:
     sessions, connection = desk.sessions, desk.connection
 
     async def new(params: shapes.NewSession, ticket: Ticket) -> Json:
-        asked = structure({**extra(params), "cwd": params.cwd}, SessionNewParams)
+        asked = structure(
+            {
+                **extra(params),
+                "cwd": params.cwd,
+                "mcpServers": list(params.mcp_servers),
+            },
+            SessionNewParams,
+        )
         made = await desk.ours["session/new"](connection, asked, ticket)
         return await _made(desk, made, ticket)
 
@@ -78,7 +85,12 @@ def methods(desk: Desk) -> Mapping[str, Method]:
 
     async def opened(params: shapes.OpenSession, ticket: Ticket, *, replay: bool) -> Json:
         session = await desk.enter(params.session_id)
-        given: JsonObject = {**extra(params), "sessionId": params.session_id, "replay": replay}
+        given: JsonObject = {
+            **extra(params),
+            "sessionId": params.session_id,
+            "replay": replay,
+            "mcpServers": list(params.mcp_servers),
+        }
         told = await desk.ours["session/load"](
             connection, structure(given, SessionLoadParams), ticket
         )
@@ -86,7 +98,11 @@ def methods(desk: Desk) -> Mapping[str, Method]:
         return _as_opened(told, named=False)
 
     async def fork(params: shapes.OpenSession, ticket: Ticket) -> Json:
-        given: JsonObject = {**extra(params), "sessionId": params.session_id}
+        given: JsonObject = {
+            **extra(params),
+            "sessionId": params.session_id,
+            "mcpServers": list(params.mcp_servers),
+        }
         made = await desk.ours["session/fork"](
             connection, structure(given, SessionForkParams), ticket
         )

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 
 from sidecar.core.parts import Json, JsonObject, MessageId, SessionId
+from sidecar.session.opening import provide
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import SessionForkParams, SessionHandoffParams
 from sidecar.wire.methods.session import given
+from sidecar.wire.servers import servers_of
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
@@ -21,6 +23,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             connection,
             connection.watch,
         )
+        if servers := servers_of(given(params.mcp_servers) or ()):
+            provide((await sessions.get(made.session_id)).state, servers)
         return {"sessionId": made.session_id, "revision": made.revision}
 
     async def handoff(connection: Connection, params: SessionHandoffParams, _: Ticket) -> Json:

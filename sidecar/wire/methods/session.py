@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, PartId, SessionId
 from sidecar.core.prompt import ToolSpec
+from sidecar.session.opening import provide
 from sidecar.session.sessions import Sessions
 from sidecar.session.values import NewSession, PromptRequest
 from sidecar.wire.connection import Connection
@@ -23,6 +24,7 @@ from sidecar.wire.messages import (
     SessionSetConfigOptionParams,
     ToolDefinition,
 )
+from sidecar.wire.servers import servers_of
 from sidecar.wire.translate import loaded, opened, prompt_result, summary
 
 T = TypeVar("T")
@@ -48,6 +50,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             builtin_tools=params.builtin_tools is not False,
             system=given(params.system),
             parent=None if parent is None else SessionId(parent),
+            mcp=servers_of(given(params.mcp_servers) or ()),
         )
         return opened(await sessions.new(request, connection, connection.watch))
 
@@ -62,6 +65,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def load(connection: Connection, params: SessionLoadParams, _: Ticket) -> Json:
         after = given(params.after)
+        if servers := servers_of(given(params.mcp_servers) or ()):
+            provide((await sessions.get(SessionId(params.session_id))).state, servers)
         return loaded(
             await sessions.load(
                 SessionId(params.session_id),

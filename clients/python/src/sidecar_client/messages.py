@@ -204,12 +204,16 @@ class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A stored session. With `replay` its history comes first, from after part `after`."""
+    """A stored session. With `replay` its history comes first, from after part `after`.
+
+    `mcpServers` are started for the tools that it began with.
+    """
 
     session_id: str
     cwd: str | msgspec.UnsetType = msgspec.UNSET
     replay: bool | msgspec.UnsetType = msgspec.UNSET
     after: str | msgspec.UnsetType = msgspec.UNSET
+    mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -608,6 +612,7 @@ class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
     agent: str | msgspec.UnsetType = msgspec.UNSET
     config: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     permissions: PermissionRules | msgspec.UnsetType = msgspec.UNSET
+    mcp_servers: dict[str, dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
@@ -657,6 +662,7 @@ class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
     store: dict[str, Any] | None
     watcher: dict[str, Any] | None
     model: dict[str, Any] | None
+    mcp: list[dict[str, Any]]
     metrics: dict[str, Any]
     alerts: list[dict[str, Any]]
 
@@ -819,7 +825,10 @@ class ContextBreakdownParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
-    """A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub."""
+    """A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub.
+
+    `server` is the MCP server that a tool is from.
+    """
 
     id: str
     region: str
@@ -830,6 +839,7 @@ class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
     cached: bool
     turn_id: str | msgspec.UnsetType = msgspec.UNSET
     part_id: str | msgspec.UnsetType = msgspec.UNSET
+    server: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextBreakdownResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -951,6 +961,7 @@ class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
 
     session_id: str
     at_message_id: str | msgspec.UnsetType = msgspec.UNSET
+    mcp_servers: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):

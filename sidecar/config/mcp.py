@@ -1,0 +1,49 @@
+"""MCP servers as people write them in a configuration: `name = {command, args, env}` or `{url}`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """A server that offers tools: a `command` to start, or a `url` that speaks streamable HTTP.
+
+    `environment` and `headers` may hold keys, so they are never shown.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    url: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def read_servers(value: object) -> tuple[McpServer, ...]:
+    """Read a table of servers by name; raises ValueError that says what is wrong."""
+    if not isinstance(value, Mapping):
+        raise ValueError('must be a table, such as {docs = {command = "docs-mcp"}}.')  # noqa: TRY004 - as readers do
+    return tuple(_server(str(name), table) for name, table in value.items())
+
+
+def _server(name: str, table: object) -> McpServer:
+    if not isinstance(table, Mapping):
+        raise ValueError(f"{name} must be a table with `command` or `url`.")  # noqa: TRY004 - as readers do
+    unknown = sorted(set(table) - {"command", "args", "env", "url", "headers"})
+    if unknown:
+        has = "command, args and env, or url and headers"
+        raise ValueError(f"{name} has {has}, not {', '.join(unknown)}.")
+    command, url, args = table.get("command"), table.get("url"), table.get("args", [])
+    if not isinstance(args, list) or not all(isinstance(one, str) for one in args):
+        raise ValueError(f"{name}.args must be a list of texts.")
+    if isinstance(command, str) and command and url is None:
+        return McpServer(name, (command, *args), _texts(f"{name}.env", table.get("env", {})))
+    if isinstance(url, str) and url.startswith(("http://", "https://")) and command is None:
+        headers = _texts(f"{name}.headers", table.get("headers", {}))
+        return McpServer(name, url=url, headers=headers)
+    raise ValueError(f"{name} needs either `command`, a text, or `url`, which begins with http.")
+
+
+def _texts(where: str, value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
+        raise ValueError(f"{where} must be a table of texts.")
+    return {str(key): str(each) for key, each in value.items()}

@@ -1,0 +1,251 @@
+"""MCP servers of sessions: their tools, and calling those. A server that fails fails alone.
+
+Each server of a session is a task that connects, waits to be ended, and ends the connection, for
+the SDK's connections belong to the task that made them.
+"""
+
+import asyncio
+import importlib
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sidecar.config.mcp import McpServer
+from sidecar.core.digest import content_hash
+from sidecar.core.errors import SidecarError
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.prompt import ToolSpec
+from sidecar.tools.client_tool import read_answer
+from sidecar.tools.contract import ToolAnswer
+
+if TYPE_CHECKING:
+    from sidecar.tools.mcp_client import Live, Offered
+
+START = 10.0
+"""Seconds that a server has to start, shake hands and list its tools."""
+CALL = 120.0
+"""Seconds that a call may take."""
+MOST_NAME = 64
+"""Characters that providers take for a tool's name."""
+
+logger = logging.getLogger("sidecar.tools")
+
+
+class ServerFailed(SidecarError):
+    """An MCP server did not do what it was asked; the message names it."""
+
+    kind = "mcp"
+
+
+def tool_name(server: str, tool: str) -> str:
+    """Give the name under which a model calls a server's tool."""
+    name = f"mcp__{_plain(server)}__{_plain(tool)}"
+    if len(name) <= MOST_NAME:
+        return name
+    return f"{name[: MOST_NAME - 9]}_{content_hash(name)[-8:]}"
+
+
+def server_of(spec: ToolSpec) -> str:
+    """Name the server that a tool is from; empty for any other tool."""
+    return spec.name.split("__")[1] if spec.origin == "mcp" else ""
+
+
+class _Server:
+    """One server of one session."""
+
+    def __init__(self, server: McpServer, cwd: str) -> None:
+        self.server = server
+        self.cwd = cwd
+        self.live: Live | None = None
+        self.offered: tuple[Offered, ...] = ()
+        self.problem = ""
+        self.settled = asyncio.Event()
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        self.live = None
+        self._ending.set()
+
+    async def run(self) -> None:
+        """Connect, and stay so until ended. Never raises."""
+        name = self.server.name
+        try:
+            client = await asyncio.to_thread(importlib.import_module, "sidecar.tools.mcp_client")
+            said = client.Said()
+            try:
+                async with asyncio.timeout(START) as limit:
+                    async with client.connect(self.server, self.cwd, said) as live:
+                        self.offered = await live.tools()
+                        limit.reschedule(None)
+                        self.live = live
+                        self.settled.set()
+                        await self._ending.wait()
+            except TimeoutError:
+                self.problem = f"did not answer within {START:g} s"
+            except Exception as error:  # noqa: BLE001 - whatever a server does, it fails alone
+                self.problem = said.last() or _reason(error)
+        finally:
+            self.live = None
+            self.settled.set()
+        if self.problem:
+            logger.warning("the MCP server %s is not there: %s", name, self.problem)
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(
+            ToolSpec(
+                name=tool_name(self.server.name, tool.name),
+                description=tool.description,
+                input_schema={"type": "object", **tool.input_schema},
+                kind="read" if tool.read_only else "execute",
+                read_only=tool.read_only,
+                origin="mcp",
+            )
+            for tool in self.offered
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The tools of a session's servers, and what is wrong with those that have none."""
+
+    tools: tuple[ToolSpec, ...]
+    problems: tuple[str, ...]
+
+
+class McpServers:
+    """The servers of all sessions of a daemon, by the session that they belong to."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, dict[str, _Server]] = {}
+        self._group: asyncio.TaskGroup | None = None
+
+    async def run(self) -> None:
+        """Hold the servers' tasks until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            await asyncio.Event().wait()
+
+    def provide(self, owner: str, servers: Sequence[McpServer], cwd: str) -> None:
+        """Start a session's servers; those of the same name that run already are left."""
+        if not servers:
+            return
+        known = self._servers.setdefault(owner, {})
+        for server in servers:
+            running = known.get(server.name)
+            if running is None or running.server != server or running.problem:
+                if running is not None:
+                    running.end()
+                known[server.name] = self._begin(server, cwd)
+
+    async def found(self, owner: str) -> Found:
+        """Wait until each of a session's servers is there or has failed, and give their tools."""
+        servers = self._servers.get(owner, {}).values()
+        for server in servers:
+            await server.settled.wait()
+        tools = {spec.name: spec for server in servers for spec in server.specs()}
+        problems = tuple(
+            f"The MCP server {s.server.name} cannot be used: {s.problem}"
+            for s in servers
+            if s.problem
+        )
+        return Found(tuple(tools.values()), problems)
+
+    def problems(self, owner: str) -> tuple[str, ...]:
+        """Say what is wrong with a session's servers, as far as it is known by now."""
+        servers = self._servers.get(owner, {}).values()
+        return tuple(
+            f"The MCP server {s.server.name} cannot be used: {s.problem}. Its tools are missing "
+            "in this session."
+            for s in servers
+            if s.problem
+        )
+
+    async def call(self, owner: str, name: str, given: Json) -> ToolAnswer:
+        """Call a tool by the name that the model knows. What goes wrong is an error answer."""
+        try:
+            return await _called(await self._ready(owner, name), name, given)
+        except ServerFailed as error:
+            return ToolAnswer(f"{error.message}.", is_error=True)
+
+    def drop(self, owner: str) -> None:
+        """End a session's servers."""
+        for server in self._servers.pop(owner, {}).values():
+            server.end()
+
+    def status(self) -> list[JsonObject]:
+        """Say how all servers are."""
+        return [
+            {
+                "sessionId": owner,
+                "name": one.server.name,
+                "state": "failed" if one.problem else "running" if one.live else "starting",
+                "tools": len(one.offered),
+                "problem": one.problem,
+            }
+            for owner, servers in self._servers.items()
+            for one in servers.values()
+        ]
+
+    def _begin(self, server: McpServer, cwd: str) -> _Server:
+        assert self._group is not None
+        begun = _Server(server, cwd)
+        self._group.create_task(begun.run(), name=f"mcp {server.name}")
+        return begun
+
+    async def _ready(self, owner: str, name: str) -> _Server:
+        """Give the server of a tool, started again if it has ended."""
+        known = self._servers.get(owner, {})
+        wanted = name.split("__")[1]
+        server = next((s for s in known.values() if _plain(s.server.name) == wanted), None)
+        if server is None:
+            raise ServerFailed(
+                f"The MCP server {wanted} is not configured any more, so its tools cannot be called"
+            )
+        await server.settled.wait()
+        if server.live is None:
+            name = server.server.name
+            # Another call may have started it again meanwhile.
+            if known.get(name) is server:
+                known[name] = self._begin(server.server, server.cwd)
+            server = known[name]
+            await server.settled.wait()
+        if server.live is None:
+            raise ServerFailed(
+                f"The MCP server {server.server.name} cannot be used: {server.problem}"
+            )
+        return server
+
+
+async def _called(server: _Server, name: str, given: Json) -> ToolAnswer:
+    arguments = given if isinstance(given, dict) else {}
+    called, live = server.server.name, server.live
+    tool = next((t.name for t in server.offered if tool_name(called, t.name) == name), None)
+    if tool is None or live is None:
+        raise ServerFailed(f"The MCP server {called} has no such tool any more")
+    try:
+        async with asyncio.timeout(CALL + 1):
+            answer = await live.call(tool, arguments, CALL)
+    except TimeoutError:
+        raise ServerFailed(f"The MCP server {called} did not answer within {CALL:g} s") from None
+    except SidecarError as error:
+        raise ServerFailed(f"The MCP server {called} failed: {error.message}") from None
+    except Exception as error:  # noqa: BLE001 - whatever a server does, it is an answer
+        # It is gone, or cannot be understood: the next call finds it fresh.
+        server.end()
+        raise ServerFailed(f"The MCP server {called} failed: {_reason(error)}") from None
+    return read_answer(name, answer)
+
+
+def _reason(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, FileNotFoundError):
+        return f"there is no command {error.filename}"
+    return str(error) or type(error).__name__
+
+
+def _plain(name: str) -> str:
+    """Give a name with only what providers take, and no `__`, which parts a tool's name."""
+    return re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_") or "server"

@@ -1,0 +1,114 @@
+"""MCP servers, by real processes and the official SDK on both sides."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from sidecar.config.mcp import McpServer
+from sidecar.tools import mcp
+from sidecar.tools.mcp import McpServers, server_of, tool_name
+
+SERVER = str(Path(__file__).parents[1] / "fakes" / "mcp_server.py")
+
+
+def notes(name: str = "notes", *words: str) -> McpServer:
+    return McpServer(name, (sys.executable, SERVER, *words), {"MEANING": "42"})
+
+
+@asynccontextmanager
+async def running() -> AsyncIterator[McpServers]:
+    servers = McpServers()
+    task = asyncio.ensure_future(servers.run())
+    await asyncio.sleep(0)
+    try:
+        async with asyncio.timeout(60):
+            yield servers
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+async def test_tools_are_named_by_server_and_called(tmp_path: Path) -> None:
+    async with running() as servers:
+        servers.provide("one", [notes()], str(tmp_path))
+        found = await servers.found("one")
+        assert found.problems == ()
+        tools = {tool.name: tool for tool in found.tools}
+        assert set(tools) == {f"mcp__notes__{name}" for name in ("lookup", "leave", "refuse")}
+        lookup = tools["mcp__notes__lookup"]
+        assert (lookup.kind, lookup.read_only, lookup.origin) == ("read", True, "mcp")
+        assert tools["mcp__notes__refuse"].kind == "execute"
+        assert server_of(lookup) == "notes"
+        assert lookup.input_schema["required"] == ["word"]
+        answer = await servers.call("one", "mcp__notes__lookup", {"word": "it"})
+        assert (answer.text, answer.is_error) == ("it means 42", False)
+        refused = await servers.call("one", "mcp__notes__refuse", {})
+        assert refused.is_error
+        assert "refuse" in refused.text
+        wrong = await servers.call("one", "mcp__notes__lookup", {"word": []})
+        assert wrong.is_error
+
+
+async def test_a_server_that_dies_is_started_again(tmp_path: Path) -> None:
+    async with running() as servers:
+        servers.provide("one", [notes()], str(tmp_path))
+        await servers.found("one")
+        died = await servers.call("one", "mcp__notes__leave", {})
+        assert died.is_error
+        assert "The MCP server notes failed" in died.text
+        answer = await servers.call("one", "mcp__notes__lookup", {"word": "it"})
+        assert answer.text == "it means 42"
+
+
+async def test_servers_that_fail_say_why_and_leave_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = McpServer("missing", ("no-such-command-anywhere",))
+    async with running() as servers:
+        servers.provide("one", [notes(), missing, notes("broken", "fails")], str(tmp_path))
+        found = await servers.found("one")
+        assert len(found.tools) == 3
+        told = " ".join(found.problems)
+        assert "missing" in told
+        assert "no command no-such-command-anywhere" in told
+        assert "no licence found" in told
+        assert {s["state"] for s in servers.status()} == {"running", "failed"}
+        monkeypatch.setattr(mcp, "START", 0.5)
+        servers.provide("two", [notes("slow", "sleeps")], str(tmp_path))
+        (problem,) = (await servers.found("two")).problems
+        assert "did not answer within 0.5 s" in problem
+        answer = await servers.call("two", "mcp__slow__lookup", {"word": "it"})
+        assert answer.is_error
+        assert "slow" in answer.text
+
+
+async def test_a_call_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running() as servers:
+        servers.provide("one", [notes()], str(tmp_path))
+        await servers.found("one")
+        monkeypatch.setattr(mcp, "CALL", 0.000_01)
+        answer = await servers.call("one", "mcp__notes__lookup", {"word": "it"})
+        assert answer.is_error
+
+
+async def test_what_is_not_there_is_an_answer(tmp_path: Path) -> None:
+    async with running() as servers:
+        none = await servers.call("one", "mcp__notes__lookup", {"word": "it"})
+        assert "not configured any more" in none.text
+        servers.provide("one", [notes()], str(tmp_path))
+        gone = await servers.call("one", "mcp__notes__gone", {})
+        assert "no such tool" in gone.text
+        servers.drop("one")
+        assert servers.status() == []
+
+
+def test_names_are_such_as_providers_take() -> None:
+    assert tool_name("my server", "do.it") == "mcp__my_server__do_it"
+    assert tool_name("a__b", "c") == "mcp__a_b__c"
+    long = tool_name("s" * 40, "t" * 40)
+    assert len(long) == 64
+    assert long != tool_name("s" * 40, "t" * 41)
