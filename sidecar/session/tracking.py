@@ -18,7 +18,7 @@ from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.rollback import Sizes
-from sidecar.core.tree import Delta, Entry, SnapshotId
+from sidecar.core.tree import Entry, SnapshotId
 from sidecar.session.log import SessionLog
 from sidecar.session.patches import REACHED, Patch, is_unreached, newest, part_of
 from sidecar.workspace.shared_snapshots import SharedSnapshots
@@ -30,8 +30,6 @@ PATCHED = "patched"
 """The record that comes with the patch part of an answer: `{messageId}`."""
 
 _REGULAR = 0o100644
-MOST_HIDDEN = 200
-"""Files that new ignore rules may hide in one step and that are looked at all the same."""
 
 T = TypeVar("T")
 
@@ -270,8 +268,6 @@ class Tracking:
             delta, before = (), at
         if self._shared is not None:
             delta = self._shared.without_own(made.root, delta)
-        if in_step:
-            delta = await _with_hidden(made, delta)
         came = {change.path: change.new for change in delta}
         # What a tool has put into an open buffer is its work also when the user saves it.
         unsaved = (_saved(w, came[path]) for path, w in known.unsaved.items() if path in came)
@@ -318,15 +314,6 @@ class Tracking:
 
 def _ran(interval: _Interval) -> None:
     interval.shell = True
-
-
-async def _with_hidden(made: Snapshots, delta: Delta) -> Delta:
-    """Read what a step changed and then hid by ignore rules of its own; it is followed then."""
-    hidden = [c for c in delta if c.kind == "lost" and c.old is not None and not c.old.is_folder]
-    if not 0 < len(hidden) <= MOST_HIDDEN:
-        return delta
-    now = {c.path: await made.note_edit(c.path) for c in hidden}
-    return tuple(replace(c, new=now.get(c.path) or c.new) for c in delta)
 
 
 def _saved(write: Write, now: Entry | None) -> Write:

@@ -140,6 +140,21 @@ async def test_what_a_step_changed_and_hid_by_ignore_rules_comes_back(desk: Desk
     assert (desk.workspace / "notes.txt").read_text() == "alpha\n"
 
 
+async def test_rules_that_come_after_a_change_do_not_stand_in_its_way(desk: Desk) -> None:
+    for number in range(300):
+        (desk.workspace / f"{number}.txt").write_text("before\n")
+    session = await desk.open()
+    wish = await work(desk, session, calls(shell("for f in *.txt; do echo x > $f; done")))
+    (desk.workspace / ".gitignore").write_text("*.txt\n")
+    await work(desk, session, calls(shell("echo y > 7.txt; echo ignored > new.txt")))
+    done = await session.rollback.restore(wish)
+    left = [f.path for f in done.fates if f.fate != "restored"]
+    assert left == [b".gitignore"]
+    assert len(done.fates) == 302
+    assert (desk.workspace / "7.txt").read_text() == "before\n"
+    assert (desk.workspace / "notes.txt").read_text() == "alpha\n"
+
+
 async def test_what_was_changed_without_an_event_is_in_the_way_and_known_the_next_time(
     desk: Desk,
 ) -> None:

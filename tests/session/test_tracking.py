@@ -276,5 +276,6 @@ async def test_after_a_turn_it_is_looked_behind_the_events_now_and_then(world: W
                 await asyncio.sleep(0)
         desk.script(says("three"))
         await desk.ask(session, "look")
-        assert told(session)[-1] == [("notes.txt", "modified", "user")]
+        # The look that the first turn began may have found it in time for the second one.
+        assert [some for some in told(session) if some] == [[("notes.txt", "modified", "user")]]
         stored.close()

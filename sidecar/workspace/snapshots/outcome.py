@@ -20,12 +20,8 @@ def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
     """Compare what was found with what was known."""
     changes: list[Change] = []
     known: dict[bytes, Seen | None] = {}
-    for path, seen in scan.hidden.items():
-        known[path] = None
-        out = left_out(seen.entry.mode, seen.entry.size)
-        changes.append(Change(path, seen.entry, out))
     absent = scan.gone | {path for path, seen in looked.seen.items() if seen is None}
-    for path in absent - known.keys():
+    for path in absent:
         before = state.get(path)
         if before is not None:
             known[path] = None

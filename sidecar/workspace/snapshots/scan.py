@@ -1,5 +1,7 @@
 """Finds what may have changed, by stat alone: single paths, folders with all below, everything.
 
+Rules leave out what is not known yet. What is known stays, as git goes on with what it tracks: a
+rule that comes later, from whomever, never takes a file away from those who want to go back.
 Works on what is known of a workspace and changes nothing of it. Blocks: it runs in a thread.
 """
 
@@ -29,9 +31,9 @@ class Scan:
     """One look at a workspace.
 
     `stats`: paths that are there and not proven unchanged. `gone`: known ones that are not there
-    any more. `hidden`: known ones that the rules ignore now. `shown`: new ones that the rules
-    ignored before. `linked`: the inodes of files with several hard links, which may change
-    without an event here. `rules`: by folder, kept from one scan to the next.
+    any more. `shown`: new ones that the rules ignored before. `linked`: the inodes of files with
+    several hard links, which may change without an event here. `rules`: by folder, kept from one
+    scan to the next.
     `root_stat`: the root's, where everything was looked at. `read_rules`: whether other rules
     hold somewhere.
     """
@@ -52,11 +54,12 @@ class Scan:
         self.rules = rules
         self.stats: dict[bytes, os.stat_result] = {}
         self.gone: set[bytes] = set()
-        self.hidden: dict[bytes, Seen] = {}
         self.shown: set[bytes] = set()
         self.linked: dict[bytes, int] = {}
         self.root_stat: os.stat_result | None = None
         self.read_rules = False
+        self._renewed = False
+        """Whether a folder got other rules than it had."""
         self._visited: set[bytes] = set()
         self._closed: set[bytes] = set()
         """Known folders that turned out to be none any more."""
@@ -71,9 +74,13 @@ class Scan:
             # Where events were lost, folders may have come and gone that are to be watched.
             self.everything(deep=self._watch is not None, rules=rules)
         else:
+            # Other rules come first, so that nothing is looked at by those of before.
+            rules_of = {path for path in noticed.paths if path.rpartition(b"/")[2] in RULE_NAMES}
+            for path in sorted(rules_of):
+                self.path(path, deep=False)
             for path in sorted(noticed.folders):
                 self.path(path, deep=True)
-            for path in sorted(noticed.paths - noticed.folders):
+            for path in sorted(noticed.paths - noticed.folders - rules_of):
                 self.path(path, deep=False)
         if self.linked:
             self._other_names()
@@ -123,9 +130,7 @@ class Scan:
                 self._lose(target)
             return
         is_folder = stat.S_ISDIR(found.st_mode)
-        # Rules say the same as long as they are not read anew, and then the folder is visited.
-        kept = (seen is not None and seen.entry.is_folder == is_folder) or target in self._follow
-        if not kept and self._rules_in(folder).ignored(target, is_folder):
+        if self._is_left_out(target, seen, is_folder, self._rules_in(folder)):
             if found.st_nlink > 1 and not is_folder:
                 self.linked[target] = found.st_ino
             if seen is not None:
@@ -140,10 +145,16 @@ class Scan:
         if folder:
             found, seen = self._stat(folder), self._state.get(folder)
             if found is None or not stat.S_ISDIR(found.st_mode):
-                self._lose(folder)
+                self.path(folder, deep=False)
                 return
             self._found(folder, seen, found)
         self._visit((folder, True, True, False), everywhere=True)
+
+    def _forget_rules(self, folder: bytes) -> None:
+        """Forget what held in folders that are not there now, lest it holds when they are again."""
+        begin = folder + b"/" if folder else b""
+        for path in [p for p in self.rules if p.startswith(begin) and p not in self._visited]:
+            del self.rules[path]
 
     def _target(self, path: bytes) -> bytes | None:
         """Give what to look at for a path: itself, or the outermost folder that is not known."""
@@ -230,17 +241,6 @@ class Scan:
         if self._watch is not None:
             self._watch.drop(folder)
 
-    def _hide(self, path: bytes, seen: Seen) -> None:
-        self.hidden[path] = seen
-        if path in self._state.folders:
-            self._closed.add(path)
-            self._unwatch(path)
-            for inner in self._state.below(path):
-                below = self._state.get(inner)
-                if below is not None and inner not in self._follow:
-                    self.hidden[inner] = below
-                    self._unwatch(inner)
-
     def _visit(self, first: _Visit, *, everywhere: bool) -> None:
         """Look at a folder and what is below it; `everywhere` lists all of them anew."""
         pending = [first]
@@ -251,6 +251,9 @@ class Scan:
                 pending += self._list(folder, anew, unseen)
             else:
                 pending += self._compare(folder)
+        if self._renewed:
+            self._renewed = False
+            self._forget_rules(first[0])
 
     def _compare(self, folder: bytes) -> list[_Visit]:
         """Look at the names that are known in a folder, whose own stat is as it was."""
@@ -301,7 +304,7 @@ class Scan:
         fresh = before is not None and rules is not before
         inner: list[_Visit] = []
         prefix, begin = real + b"/", folder + b"/" if folder else b""
-        lstat, ignored = os.lstat, rules.ignored
+        lstat = os.lstat
         for name in names:
             path = begin + name
             seen = known.get(name)
@@ -312,8 +315,9 @@ class Scan:
                     self._lose(path)
                 continue
             is_folder = found.st_mode & 0o170000 == 0o040000
-            if ignored(path, is_folder) and path not in self._follow:
-                self._leave_out(path, seen, is_folder)
+            if self._is_left_out(path, seen, is_folder, rules):
+                if seen is not None:
+                    self._lose(path)
                 continue
             same = self._found(path, seen, found)
             was_ignored = seen is None and (
@@ -327,13 +331,9 @@ class Scan:
             self._lose(join(folder, name))
         return inner
 
-    def _leave_out(self, path: bytes, seen: Seen | None, is_folder: bool) -> None:
-        if seen is None:
-            return
-        if seen.entry.is_folder == is_folder:
-            self._hide(path, seen)
-        else:
-            self._lose(path)
+    def _is_left_out(self, path: bytes, seen: Seen | None, is_folder: bool, rules: Rules) -> bool:
+        kept = (seen is not None and seen.entry.is_folder == is_folder) or path in self._follow
+        return not kept and rules.ignored(path, is_folder)
 
     def _read_rules(
         self,
@@ -356,4 +356,5 @@ class Scan:
             rules = outer.inside(self._root, folder, git=own[0], gitignore=own[1])
         self.rules[folder] = rules
         self.read_rules = True
+        self._renewed = self._renewed or before is not None
         return rules

@@ -40,6 +40,13 @@ async def test_every_snapshot_by_cookies_is_exact(tmp_path: Path, seed: int) -> 
     await upheaval(tmp_path, seed, CookieWatch, names=names, rounds=ROUNDS // 2)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("way", ["events", "rescan"])
+async def test_rules_that_come_later_take_nothing_away(tmp_path: Path, seed: int, way: str) -> None:
+    watch = choose if way == "events" else None
+    await upheaval(tmp_path, seed, watch, restarts=True, other_rules=True)
+
+
 async def upheaval(
     tmp_path: Path,
     seed: int,
@@ -48,6 +55,7 @@ async def upheaval(
     restarts: bool = False,
     names: Sequence[bytes] = NAMES,
     rounds: int = ROUNDS,
+    other_rules: bool = False,
 ) -> None:
     root, data = tmp_path / "work", tmp_path / "data"
     root.mkdir()
@@ -58,16 +66,19 @@ async def upheaval(
     snapshots = await open_snapshots(root, store, data, watch)
     head = await snapshots.snapshot()
     await snapshots.ready()
-    before = plain(root)
+    before, hidden = plain(root), list[bytes]()
     assert snapshots.entries() == before
     for number in range(rounds):
         changes.act(dice.choice([0, 1, 1, 3, 25]))
+        if other_rules and dice.random() < 0.3:
+            hidden = changes.hide()
+            changes.act(dice.choice([0, 1, 3]))
         if restarts and dice.random() < 0.1:
             await snapshots.close()
             changes.act(dice.choice([0, 3]))
             snapshots = await open_snapshots(root, store, data, watch)
         after = await snapshots.snapshot()
-        expected = plain(root)
+        expected = plain(root, hidden, before)
         assert snapshots.entries() == expected, f"round {number}"
         delta = await snapshots.delta(head, after)
         assert delta is not None

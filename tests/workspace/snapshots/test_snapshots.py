@@ -233,15 +233,19 @@ async def test_a_pre_image_is_kept_of_what_is_too_large_or_not_read_yet(work: Wo
     assert await snapshots.note_edit(b".git/config") is None
 
 
-async def test_other_rules_hide_and_show_without_a_change(work: Work) -> None:
+async def test_other_rules_show_without_a_change_and_hide_nothing_that_is_known(
+    work: Work,
+) -> None:
     rules = work.write(".gitignore", b"out/\n")
     work.write("out/deep/a", b"built")
     work.write("notes", b"mine")
+    work.write("sub/c", b"c")
     snapshots = await work.open()
     first = await snapshots.snapshot()
     await snapshots.ready()
-    rules.write_bytes(b"notes\n")
+    rules.write_bytes(b"notes\nsub/\n*.new\n")
     work.write("new", b"new")
+    work.write("sub/c", b"changed and hidden at once")
     second = await snapshots.snapshot()
     assert await kinds(snapshots, first, second) == {
         b".gitignore": "edited",
@@ -249,12 +253,43 @@ async def test_other_rules_hide_and_show_without_a_change(work: Work) -> None:
         b"out/deep": "seen",
         b"out/deep/a": "seen",
         b"new": "created",
-        b"notes": "lost",
+        b"sub/c": "edited",
     }
+    await snapshots.close()
+    snapshots = await work.open()
     work.write("out/deep/b", b"built")
     work.write("notes", b"still mine")
+    work.write("sub/d", b"ignored")
+    work.write("x.new", b"ignored")
+    (work.root / "sub/c").unlink()
     third = await snapshots.snapshot()
-    assert await kinds(snapshots, second, third) == {b"out/deep/b": "created"}
+    assert await kinds(snapshots, second, third) == {
+        b"out/deep/b": "created",
+        b"notes": "edited",
+        b"sub/c": "deleted",
+    }
+    work.write("sub/c", b"back, and new by now")
+    assert await snapshots.snapshot() == third
+    assert b"sub" in snapshots.entries()
+
+
+@pytest.mark.parametrize("watch", [choose, None])
+async def test_rules_hold_for_what_comes_with_them_and_after_them(
+    work: Work, watch: Choose | None
+) -> None:
+    work.write("back/a")
+    snapshots = await work.open(watch)
+    await snapshots.ready()
+    shutil.rmtree(work.root / "back")
+    await snapshots.snapshot()
+    work.write("with/x.log")
+    work.write("with/y")
+    work.write(".gitignore", b"*.log\n")
+    await snapshots.snapshot()
+    work.write("back/x.log")
+    work.write("back/y")
+    await snapshots.snapshot()
+    assert set(snapshots.entries()) == {b".gitignore", b"with", b"with/y", b"back", b"back/y"}
 
 
 async def test_two_processes_share_one_chain(work: Work) -> None:

@@ -4,7 +4,7 @@ import os
 import random
 import shutil
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,24 +17,36 @@ GITIGNORE = b"ignored/\n*.log\n"
 MOST_DEPTH = 5
 
 
-def plain(root: Path) -> dict[bytes, Entry]:
-    """Look at everything, one path at a time, with no cleverness."""
+def plain(
+    root: Path, hidden: Collection[bytes] = (), before: Mapping[bytes, Entry] | None = None
+) -> dict[bytes, Entry]:
+    """Look at everything, one path at a time, with no cleverness.
+
+    `hidden`: names that the rules of the root leave out for now. What was there `before` stays.
+    """
     found: dict[bytes, Entry] = {}
     base = os.fsencode(root)
-    pending = [b""]
+    pending = [(b"", hidden, False)]
     while pending:
-        folder = pending.pop()
-        for name in os.listdir(os.path.join(base, folder)):
+        folder, names, below = pending.pop()
+        listed = os.listdir(os.path.join(base, folder))
+        if folder and b".git" in listed:
+            names, below = (), False
+        for name in listed:
             path = os.path.join(folder, name)
             real = os.path.join(base, path)
             mode = os.lstat(real).st_mode
+            was = None if before is None else before.get(path)
             if name == b".git" or name.endswith(b".log"):
+                continue
+            left_out = below or name in names
+            if left_out and (was is None or was.is_folder != stat.S_ISDIR(mode)):
                 continue
             if stat.S_ISDIR(mode):
                 if name == b"ignored":
                     continue
                 found[path] = Entry(mode)
-                pending.append(path)
+                pending.append((path, names, left_out))
             elif stat.S_ISLNK(mode):
                 target = os.readlink(real)
                 found[path] = Entry(mode, digest(target), len(target))
@@ -80,6 +92,14 @@ class Upheaval:
             # known to no event.
             if act == self._hard_link:
                 return
+
+    def hide(self) -> list[bytes]:
+        """Let the root's rules leave out other names than before; gives them."""
+        names = self._dice.sample(self._names, self._dice.choice([0, 1, 3]))
+        rules = GITIGNORE + b"".join(name + b"\n" for name in names)
+        with open(os.path.join(self._base, b".gitignore"), "wb") as file:
+            file.write(rules)
+        return names
 
     def burst(self, files: int) -> None:
         """Make many files at once."""
