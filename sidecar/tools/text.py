@@ -64,7 +64,8 @@ async def _written(real: Path, after: str, label: str, context: ToolContext) -> 
         if await client.apply_edit(label, str(real), after):
             context.buffers.set(real, after, buffer.version)
             # A document without unsaved changes stays so: commands that run next read the disk.
-            if saved:
+            # An editor that saved it itself would see another write as a stranger's change.
+            if saved and await _on_disk(real) != after:
                 await asyncio.to_thread(files.write_atomically, real, after)
             return written
     if client is not None and client.can_write_files and _sendable(after):

@@ -81,3 +81,24 @@ def test_links_do_not_lead_outside_unasked(start: Start, workspace: Path, tmp_pa
     assert say(client, session, "read link.txt")["stopReason"] == "blocked"
     assert len(asked) == 1
     assert "hidden words" not in str(client.notifications)
+
+
+def test_what_the_editor_saved_itself_is_not_written_again(start: Start, workspace: Path) -> None:
+    path = workspace / "main.py"
+    seen: list[int] = []
+
+    def apply(params: Any) -> Any:
+        ((_, changes),) = params["edit"]["changes"].items()
+        path.write_text(changes[0]["newText"])
+        seen.append(path.stat().st_ino)
+        return {"applied": True}
+
+    client = start(answers={"workspace/applyEdit": apply})
+    initialize(client, {"workspace": {"applyEdit": True}})
+    text = path.read_text()
+    document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": text}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    say(client, session, "replace `Hello` with `Good day` in main.py")
+    assert "Good day" in path.read_text()
+    assert seen == [path.stat().st_ino]
