@@ -1,0 +1,509 @@
+--- The chat: a buffer that shows the session as it happens, and one below it to write in.
+local config = require("sidecar.config")
+local meter = require("sidecar.meter")
+local session = require("sidecar.session")
+
+local M = {}
+
+local FRAME = 40
+local MOST_OUTPUT = 300
+local HINT = "Write below, <CR> sends. More: :Sidecar <Tab>"
+local space = vim.api.nvim_create_namespace("sidecar_chat")
+--- What is shown, in order; each has `kind`, `lines` as they stand in the buffer, and what to draw.
+local blocks, by_key = {}, {}
+--- The fold level of each line of the buffer.
+local folds = {}
+local scheduled, empty, stale_folds = false, true, false
+
+local ICONS = { pending = "·", in_progress = "◌", completed = "✓", failed = "✗", waiting = "?" }
+local GROUPS = { completed = "SidecarDone", failed = "SidecarFailed", waiting = "SidecarWaiting" }
+local VERBS = { read = "Read", edit = "Edit", search = "Search", execute = "Run", delete = "Delete", fetch = "Fetch" }
+local PLAN = { completed = "☑ ", in_progress = "◐ ", pending = "☐ " }
+
+local function buffer_of(name, setup)
+  local full = "sidecar://" .. name
+  local buffer = vim.fn.bufnr("^" .. full .. "$")
+  if buffer < 0 then
+    buffer = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(buffer, full)
+    vim.bo[buffer].bufhidden = "hide"
+    vim.bo[buffer].swapfile = false
+    setup(buffer)
+  end
+  return buffer
+end
+
+-- Drawing: each block gives its lines, and for each the group that colours it.
+
+local function indented(text, by)
+  local lines = vim.split((text:gsub("\r", ""):gsub("\n+$", "")), "\n", { plain = true })
+  if #lines > MOST_OUTPUT then
+    local more = #lines - MOST_OUTPUT
+    lines = vim.list_slice(lines, 1, MOST_OUTPUT)
+    lines[#lines + 1] = ("… %d more lines"):format(more)
+  end
+  return vim.tbl_map(function(line)
+    return by .. line
+  end, lines)
+end
+
+local function tool_title(block)
+  local verb = VERBS[block.tool_kind]
+  local title = (block.title or "tool"):gsub("\n.*", " …")
+  if verb and title ~= "" and not title:match("^" .. verb) then
+    title = verb .. " " .. title
+  end
+  local about = block.metadata or {}
+  if about.additions then
+    title = ("%s  +%d -%d"):format(title, about.additions, about.deletions or 0)
+  elseif about.exitCode and about.exitCode ~= 0 then
+    title = ("%s  exit code %d"):format(title, about.exitCode)
+  end
+  return title
+end
+
+local function tool_body(block)
+  local diff = (block.metadata or {}).diff
+  if not block.waiting and (diff or block.output ~= "") then
+    return diff or block.output
+  end
+  local input = {}
+  for name, value in pairs(type(block.input) == "table" and block.input or {}) do
+    input[#input + 1] = name .. ": " .. (type(value) == "string" and value or vim.json.encode(value))
+  end
+  table.sort(input)
+  return table.concat(input, "\n")
+end
+
+local function diff_group(line)
+  local sign = line:match("^    ([-+@])")
+  return sign == "+" and "SidecarAdded" or sign == "-" and "SidecarRemoved" or "SidecarQuiet"
+end
+
+local draw = {}
+
+function draw.gone()
+  return {}
+end
+
+function draw.user(block)
+  local lines = indented(block.text, "  ")
+  lines[1] = "❯ " .. lines[1]:sub(3)
+  table.insert(lines, 1, "")
+  return lines, function()
+    return "SidecarUser"
+  end
+end
+
+function draw.agent(block)
+  local lines = vim.split(vim.trim(block.text), "\n", { plain = true })
+  table.insert(lines, 1, "")
+  return lines, function() end
+end
+
+function draw.thought(block)
+  local lines = indented(block.text, "    ")
+  lines[1] = "  ∴ " .. lines[1]:sub(5)
+  table.insert(lines, 1, "")
+  return lines, function()
+    return "SidecarQuiet"
+  end, 2
+end
+
+function draw.tool(block)
+  local status = block.waiting and "waiting" or block.status
+  local lines = { ("%s %s"):format(ICONS[status] or "·", tool_title(block)) }
+  local body = tool_body(block)
+  vim.list_extend(lines, body ~= "" and indented(body, "    ") or {})
+  local first = block.leads and 2 or 1
+  if block.leads then
+    table.insert(lines, 1, "")
+  end
+  return lines, function(i, line)
+    return i <= first and (GROUPS[status] or "SidecarTool") or diff_group(line)
+  end, not block.waiting and first or nil
+end
+
+function draw.plan(block)
+  local lines = vim.tbl_map(function(entry)
+    return "  " .. (PLAN[entry.status] or PLAN.pending) .. entry.content
+  end, block.entries)
+  return lines, function(_, line)
+    return line:find("☑", 1, true) and "SidecarQuiet"
+  end
+end
+
+function draw.line(block)
+  return indented(block.text, ""), function()
+    return block.group
+  end
+end
+
+local function paint(buffer, start, block)
+  for i, line in ipairs(block.lines) do
+    local group = line ~= "" and block.paint(i, line)
+    if group then
+      local options = { end_col = #line, hl_group = group, priority = 200 }
+      vim.api.nvim_buf_set_extmark(buffer, space, start + i - 1, 0, options)
+    end
+  end
+end
+
+--- Windows that stand at the buffer's end: they go on standing there.
+local function following(buffer)
+  local last = vim.api.nvim_buf_line_count(buffer)
+  return vim.tbl_filter(function(window)
+    return vim.api.nvim_win_get_cursor(window)[1] >= last
+  end, vim.fn.win_findbuf(buffer))
+end
+
+local function same_start(a, b)
+  local same = 0
+  while same < #a and same < #b and a[same + 1] == b[same + 1] do
+    same = same + 1
+  end
+  return same
+end
+
+--- Draws what is dirty. Gives the first and last such block, the line where the first begins, how
+--- many of its lines stay, and the line behind the last as it stood before.
+local function redraw()
+  local first, last, start, same, stop
+  local line = 0
+  for index, block in ipairs(blocks) do
+    local before = block.lines
+    if block.dirty then
+      block.lines, block.paint, block.fold_from = draw[block.kind](block)
+      block.dirty = false
+      if not first then
+        first, start, same = index, line, same_start(before, block.lines)
+      end
+      last, stop = index, line + #before
+    end
+    line = line + #before
+  end
+  return first, last, start, same, stop
+end
+
+local function fill_folds()
+  folds = {}
+  for _, block in ipairs(blocks) do
+    local from = block.fold_from
+    for i = 1, #block.lines do
+      folds[#folds + 1] = (not from or i < from or #block.lines == from) and "0" or i == from and ">1" or "1"
+    end
+  end
+end
+
+--- Brings the buffer up to date, with one change to it: its folds are known before.
+function M.flush()
+  scheduled = false
+  local first, last, start, same, stop = redraw()
+  if not first then
+    return
+  end
+  fill_folds()
+  local lines = {}
+  for index = first, last do
+    vim.list_extend(lines, blocks[index].lines, index == first and same + 1 or 1)
+  end
+  local buffer = M.buffer()
+  local follow = following(buffer)
+  vim.bo[buffer].modifiable = true
+  vim.api.nvim_buf_set_lines(buffer, start + same, empty and -1 or stop, false, lines)
+  vim.bo[buffer].modifiable = false
+  empty = false
+  vim.api.nvim_buf_clear_namespace(buffer, space, start, start + same + #lines)
+  for index = first, last do
+    paint(buffer, start, blocks[index])
+    start = start + #blocks[index].lines
+  end
+  -- Neovim leaves folds alone while someone types, wherever that is.
+  stale_folds = stale_folds or vim.api.nvim_get_mode().mode:sub(1, 1) == "i"
+  for _, window in ipairs(follow) do
+    vim.api.nvim_win_call(window, function()
+      vim.cmd("normal! Gzb")
+    end)
+  end
+end
+
+function M.refold()
+  if stale_folds then
+    stale_folds = false
+    for _, window in ipairs(vim.fn.win_findbuf(M.buffer())) do
+      vim.api.nvim_win_call(window, function()
+        vim.cmd("normal! zX")
+      end)
+    end
+  end
+end
+
+local function dirty(block)
+  block.dirty = true
+  if not scheduled then
+    scheduled = true
+    vim.defer_fn(M.flush, FRAME)
+  end
+end
+
+local function add(kind, block, key)
+  block.kind, block.lines = kind, {}
+  blocks[#blocks + 1] = block
+  if key then
+    by_key[key] = block
+  end
+  dirty(block)
+  return block
+end
+
+--- Forgets what is shown: another session's history comes, or this one's anew.
+function M.clear()
+  blocks, by_key, empty = {}, {}, true
+  add("line", { text = HINT, group = "SidecarQuiet" }, "hint")
+end
+
+-- What the daemon tells.
+
+local function words(content)
+  if content.type == "text" then
+    return content.text
+  end
+  return ("[%s]"):format(content.uri or content.name or (content.resource or {}).uri or content.type)
+end
+
+local function said(kind)
+  return function(update, meta)
+    local block = by_key[meta.partId] or add(kind, { text = "" }, meta.partId)
+    block.text = block.text .. words(update.content)
+    dirty(block)
+  end
+end
+
+local function tool(update, meta)
+  local key = meta.partId or update.toolCallId
+  local before = blocks[#blocks]
+  local block = by_key[key] or add("tool", { output = "", leads = before and before.kind ~= "tool" }, key)
+  block.title, block.tool_kind = update.title or block.title, update.kind or block.tool_kind
+  block.status, block.input = update.status or block.status, update.rawInput or block.input
+  block.metadata = meta.metadata or block.metadata
+  if update.content then
+    local texts = {}
+    for _, one in ipairs(update.content) do
+      texts[#texts + 1] = one.content and words(one.content) or nil
+    end
+    block.output = table.concat(texts, "\n")
+  elseif meta.outputDelta then
+    block.output = block.output .. meta.outputDelta
+  end
+  dirty(block)
+end
+
+local function compacted(update)
+  local id, undone = update.compactionId, update.status == "undone"
+  local text = ("── context %s → %s tokens"):format(meter.count(update.tokensBefore), meter.count(update.tokensAfter))
+  local price = meter.money(update.price)
+  text = ("%s · %s%s%s ──"):format(text, update.cause, undone and ", taken back" or "", price and " · " .. price or "")
+  if update.status == "failed" then
+    text = "── compaction failed, nothing was changed ──"
+  elseif update.cause ~= "restore" then
+    session.compaction = not undone and id or nil
+  end
+  add("line", { text = text, group = "SidecarQuiet" })
+end
+
+local updates = {
+  user_message_chunk = said("user"),
+  agent_message_chunk = said("agent"),
+  agent_thought_chunk = said("thought"),
+  tool_call = tool,
+  tool_call_update = tool,
+  compaction_update = compacted,
+  plan = function(update, meta)
+    local key = "plan " .. (meta.turnId or "")
+    local block = by_key[key] or add("plan", {}, key)
+    block.entries = update.entries
+    dirty(block)
+  end,
+  notice = function(update)
+    M.note(update.message, update.level ~= "info" and "SidecarNotice" or "SidecarQuiet")
+  end,
+  session_info_update = function(update)
+    session.title = update.title or session.title
+  end,
+  config_option_update = function(update)
+    session.options = update.configOptions
+  end,
+}
+
+--- Takes parts back that were streamed by an attempt which failed.
+function M.withdraw(parts)
+  for _, id in ipairs(parts or {}) do
+    if by_key[id] then
+      by_key[id].kind = "gone"
+      dirty(by_key[id])
+    end
+  end
+end
+
+function M.update(params)
+  local update = params.update
+  local meta = (update._meta or {}).sidecar or {}
+  if params.sessionId ~= session.id then
+    return
+  end
+  M.withdraw(meta.discards)
+  if updates[update.sessionUpdate] then
+    updates[update.sessionUpdate](update, meta)
+  end
+end
+
+--- A line of our own.
+function M.note(text, group)
+  add("line", { text = text, group = group or "SidecarQuiet" })
+end
+
+--- Shows that a call waits for the user, or no longer.
+function M.waiting(call, on)
+  local block = by_key[((call._meta or {}).sidecar or {}).partId or call.toolCallId]
+  if block then
+    block.waiting = on
+    dirty(block)
+  end
+  M.flush()
+end
+
+local function ended(result)
+  local usage = result.usage
+  local parts = { ("%d requests"):format(usage.requests), meter.count(usage.totalTokens) .. " tokens" }
+  parts[#parts + 1] = meter.money(result.cost)
+  if result.stopReason ~= "end_turn" then
+    table.insert(parts, 1, (result.stopReason:gsub("_", " ")))
+  end
+  M.note(("\n── %s ──"):format(table.concat(parts, " · ")))
+  if result.error then
+    M.note(result.error.message, "SidecarFailed")
+  end
+end
+
+-- The windows.
+
+function M.foldexpr(line)
+  return folds[line] or "0"
+end
+
+function M.foldtext()
+  local line, hidden = vim.fn.getline(vim.v.foldstart), vim.v.foldend - vim.v.foldstart
+  local more = ("  ⋯ %d"):format(hidden)
+  if vim.fn.has("nvim-0.10") == 0 then
+    return line .. more
+  end
+  local group = "SidecarTool"
+  for status, icon in pairs(ICONS) do
+    if vim.startswith(line, icon) then
+      group = GROUPS[status] or group
+    end
+  end
+  return { { line, vim.startswith(line, " ") and "SidecarQuiet" or group }, { more, "SidecarQuiet" } }
+end
+
+function M.winline()
+  local title = session.title ~= "" and session.title or "new session"
+  local room = vim.fn.winwidth(vim.g.statusline_winid) - vim.fn.strchars((meter.text())) - 4
+  if vim.fn.strchars(title) > room then
+    title = vim.fn.strcharpart(title, 0, math.max(room - 1, 0)) .. "…"
+  end
+  return " " .. title:gsub("%%", "%%%%") .. "%= " .. meter.statusline() .. " "
+end
+
+local function map(buffer, mode, keys, run, what)
+  vim.keymap.set(mode, keys, run, { buffer = buffer, desc = "Sidecar: " .. what })
+end
+
+function M.buffer()
+  return buffer_of("chat", function(buffer)
+    vim.bo[buffer].filetype = "sidecar"
+    vim.bo[buffer].syntax = "markdown"
+    vim.bo[buffer].modifiable = false
+    map(buffer, "n", "<Tab>", "za", "open or close a fold")
+    map(buffer, "n", "<C-c>", session.cancel, "cancel the turn")
+    for _, key in ipairs({ "i", "a", "<CR>" }) do
+      map(buffer, "n", key, M.open, "write a message")
+    end
+  end)
+end
+
+function M.input()
+  return buffer_of("message", function(buffer)
+    vim.bo[buffer].filetype = "sidecar_message"
+    map(buffer, "n", "<CR>", M.send, "send")
+    map(buffer, "i", "<C-s>", M.send, "send")
+    map(buffer, "n", "<C-c>", session.cancel, "cancel the turn")
+  end)
+end
+
+function M.typed()
+  return table.concat(vim.api.nvim_buf_get_lines(M.input(), 0, -1, false), "\n")
+end
+
+function M.set_input(text)
+  vim.api.nvim_buf_set_lines(M.input(), 0, -1, false, vim.split(text, "\n", { plain = true }))
+end
+
+local dress = require("sidecar.view").dress
+
+--- Shows the chat and goes to its input.
+function M.open()
+  local chat, input = vim.fn.bufwinid(M.buffer()), vim.fn.bufwinid(M.input())
+  if chat < 0 then
+    local width = config.values.chat.width
+    vim.cmd("botright vertical sbuffer " .. M.buffer())
+    chat = vim.api.nvim_get_current_win()
+    vim.api.nvim_win_set_width(chat, math.floor(width < 1 and vim.o.columns * width or width))
+    dress(chat, {
+      wrap = true,
+      foldmethod = "expr",
+      foldexpr = "v:lua.require'sidecar.chat'.foldexpr(v:lnum)",
+      foldtext = "v:lua.require'sidecar.chat'.foldtext()",
+      foldlevel = 0,
+      foldminlines = 0,
+      foldenable = true,
+      fillchars = "fold: ,eob: ",
+      winhighlight = "Folded:SidecarQuiet",
+      winfixwidth = true,
+      statusline = "%{%v:lua.require'sidecar.chat'.winline()%}",
+    })
+    vim.api.nvim_win_set_cursor(chat, { vim.api.nvim_buf_line_count(M.buffer()), 0 })
+  end
+  if input < 0 then
+    vim.api.nvim_set_current_win(chat)
+    vim.cmd("belowright sbuffer " .. M.input())
+    input = vim.api.nvim_get_current_win()
+    vim.api.nvim_win_set_height(input, config.values.chat.input_height)
+    local keys = " message%=<CR> sends, <C-s> too · <C-c> cancels "
+    dress(input, { wrap = true, winfixheight = true, fillchars = "eob: ", statusline = keys })
+  end
+  vim.api.nvim_set_current_win(input)
+end
+
+--- Sends `text`, or what stands in the input.
+function M.send(text, selection)
+  local typed = not text and M.typed()
+  local prompt = vim.trim(text or typed)
+  if prompt == "" then
+    return M.open()
+  end
+  if typed then
+    -- A question may come at any moment, which what is typed on would answer.
+    vim.cmd("stopinsert")
+    M.set_input("")
+  end
+  session.prompt(prompt, selection, function(result, err)
+    if result then
+      return ended(result)
+    end
+    session.say(err.message, vim.log.levels.ERROR)
+    M.set_input(prompt)
+  end)
+end
+
+return M

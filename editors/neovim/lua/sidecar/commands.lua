@@ -1,0 +1,178 @@
+--- `:Sidecar …`
+local asking = require("sidecar.asking")
+local chat = require("sidecar.chat")
+local daemon = require("sidecar.daemon")
+local meter = require("sidecar.meter")
+local rollback = require("sidecar.rollback")
+local session = require("sidecar.session")
+local view = require("sidecar.view")
+
+local M = {}
+local commands = {}
+
+function commands.chat()
+  chat.open()
+end
+
+function commands.new(text)
+  session.create(text ~= "" and { title = text } or {}, chat.open)
+end
+
+local function selection_of(given)
+  if given.range == 0 then
+    return nil
+  end
+  local lines = vim.api.nvim_buf_get_lines(0, given.line1 - 1, given.line2, false)
+  return {
+    path = vim.api.nvim_buf_get_name(0),
+    range = { start = { line = given.line1 - 1, character = 0 }, ["end"] = { line = given.line2, character = 0 } },
+    text = table.concat(lines, "\n"),
+  }
+end
+
+function commands.send(text, given)
+  chat.send(text ~= "" and text or nil, selection_of(given))
+end
+
+function commands.cancel()
+  session.cancel()
+  asking.cancel_work()
+end
+
+--- Shows the plan first; with `!` it is carried out at once.
+function commands.compact(text, given)
+  local params = { instructions = text ~= "" and text or nil }
+  local function apply()
+    params.workDoneToken = "sidecar-compact"
+    session.ask("context/compact", params, function(_) end)
+  end
+  if given.bang then
+    return apply()
+  end
+  session.ask("context/compact", vim.tbl_extend("keep", { dryRun = true }, params), function(plan)
+    local close = view.preview(view.plan(plan))
+    local prompt = ("Sidecar: %s → %s tokens"):format(meter.count(plan.tokensBefore), meter.count(plan.tokensAfter))
+    vim.ui.select({ "Compact now", "Leave it" }, { prompt = prompt, kind = "sidecar" }, function(_, index)
+      close()
+      if index == 1 then
+        apply()
+      end
+    end)
+  end)
+end
+
+function commands.undo_compaction()
+  if not session.compaction then
+    return session.say("there is no compaction of this session to take back.")
+  end
+  session.ask("context/undo_compaction", { compactionId = session.compaction }, function(result)
+    session.metered(result.meter)
+  end)
+end
+
+commands.rollback = rollback.back
+commands.redo = rollback.redo
+commands.context = view.context
+
+function commands.fork()
+  session.ask("session/fork", {}, function(result)
+    session.open(result.sessionId, chat.open)
+  end)
+end
+
+function commands.handoff(text)
+  local function draft(goal)
+    if not goal or goal == "" then
+      return
+    end
+    session.ask("session/handoff", { goal = goal }, function(result)
+      session.create({ from = session.id }, function()
+        chat.open()
+        chat.set_input(result.draft)
+      end)
+    end)
+  end
+  if text ~= "" then
+    return draft(text)
+  end
+  vim.ui.input({ prompt = "Sidecar: what is the next session for? " }, draft)
+end
+
+--- Opens another session of this folder.
+function commands.sessions()
+  view.sessions(function(id)
+    session.open(id, chat.open)
+  end)
+end
+
+--- `:Sidecar set model claude-…`: any option that the daemon offers.
+function commands.set(text)
+  local name, value = text:match("^(%S+)%s+(%S+)$")
+  for _, option in ipairs(session.options) do
+    if option.id == name then
+      if option.type == "boolean" then
+        value = value == "true" or value == "on"
+      end
+      return session.ask("session/set_config_option", { configId = name, value = value }, function(result)
+        session.options = result.configOptions
+      end)
+    end
+  end
+  session.say("say :Sidecar set OPTION VALUE; <Tab> completes both.")
+end
+
+function commands.log()
+  view.log(daemon.log)
+end
+
+commands.restart = daemon.restart
+
+local function values_of(option)
+  if option.type == "boolean" then
+    return { "on", "off" }
+  end
+  return vim.tbl_map(function(one)
+    return one.value
+  end, option.options or {})
+end
+
+local function candidates(words)
+  if #words == 1 then
+    return vim.tbl_keys(commands)
+  elseif words[1] ~= "set" then
+    return {}
+  elseif #words == 2 then
+    return vim.tbl_map(function(option)
+      return option.id
+    end, session.options)
+  end
+  for _, option in ipairs(session.options) do
+    if option.id == words[2] then
+      return values_of(option)
+    end
+  end
+  return {}
+end
+
+function M.complete(lead, line)
+  local words = vim.split(line:gsub("^.-Sidecar!?%s+", ""), "%s+")
+  local found = vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, candidates(words))
+  table.sort(found)
+  return found
+end
+
+function M.run(given)
+  local name, rest = given.args:match("^(%S*)%s*(.-)$")
+  local command = commands[name == "" and "chat" or name]
+  if not command then
+    return session.say(("there is no :Sidecar %s; <Tab> completes what there is."):format(name), vim.log.levels.ERROR)
+  end
+  if daemon.state == "off" and name ~= "log" and name ~= "restart" then
+    daemon.start()
+  end
+  command(rest, given)
+end
+
+return M

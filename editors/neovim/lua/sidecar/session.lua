@@ -1,0 +1,175 @@
+--- The session of this Neovim: opened, remembered for its folder, and opened again after a restart.
+local config = require("sidecar.config")
+local daemon = require("sidecar.daemon")
+local documents = require("sidecar.documents")
+
+local M = {
+  id = nil,
+  title = "",
+  meter = nil,
+  --- The session's options, as the daemon gives them.
+  options = {},
+  --- Prompts that have no answer yet.
+  running = 0,
+  --- Another window writes this session.
+  read_only = false,
+  --- The newest compaction that can be taken back.
+  compaction = nil,
+}
+
+local UNKNOWN_SESSION = -32010
+--- Called with nothing before the history is replayed: what is shown of another session goes.
+M.on_change = function() end
+
+local function memory()
+  return ("%s/sidecar/%s"):format(vim.fn.stdpath("data"), vim.fn.sha256(config.root()))
+end
+
+local function remember(id)
+  vim.fn.mkdir(vim.fn.fnamemodify(memory(), ":h"), "p")
+  vim.fn.writefile({ id }, memory())
+end
+
+function M.say(text, level)
+  vim.notify("Sidecar: " .. text, level or vim.log.levels.INFO)
+end
+
+--- Asks about this session. `done(result, error)`; without a second parameter errors are shown.
+function M.ask(method, params, done)
+  if not M.id and method ~= "session/list" then
+    local why = daemon.message ~= "" and daemon.message or "no session is open yet"
+    return M.say(why, vim.log.levels.WARN)
+  end
+  documents.flush()
+  return daemon.request(method, vim.tbl_extend("keep", params or {}, { sessionId = M.id }), function(result, err)
+    if err and debug.getinfo(done, "u").nparams < 2 then
+      M.say(err.message, vim.log.levels.ERROR)
+    else
+      done(result, err)
+    end
+  end)
+end
+
+local function became(id, result)
+  M.id, M.read_only = id, result.readOnly or false
+  M.options = result.configOptions or {}
+  remember(id)
+  if M.read_only then
+    M.say("another window writes this session; here it can only be read. :Sidecar new begins another.")
+  end
+  M.ask("context/meter", {}, function(meter)
+    M.metered(meter)
+  end)
+  -- A history does not say how its session is called.
+  M.ask("session/list", { cwd = config.root() }, function(listed)
+    for _, one in ipairs(listed.sessions) do
+      M.title = one.sessionId == M.id and one.title or M.title
+    end
+    vim.cmd("redrawstatus!")
+  end)
+end
+
+local function clear(id)
+  if id ~= M.id then
+    M.title, M.compaction = "", nil
+  end
+  M.id = id
+  M.on_change()
+end
+
+--- Opens a stored session; its history comes as updates. `done(error)`.
+function M.open(id, done)
+  clear(id)
+  daemon.request("session/load", { sessionId = id, cwd = config.root(), replay = true }, function(result, err)
+    if result then
+      became(id, result)
+    end
+    (done or function(problem)
+      if problem then
+        M.say(problem.message, vim.log.levels.ERROR)
+      end
+    end)(err)
+  end)
+end
+
+function M.create(params, done)
+  params = vim.tbl_extend("force", params or {}, { cwd = config.root() })
+  daemon.request("session/new", params, function(result, err)
+    if err then
+      return M.say(err.message, vim.log.levels.ERROR)
+    end
+    clear(result.sessionId)
+    became(result.sessionId, result)
+    if done then
+      done()
+    end
+  end)
+end
+
+--- When the daemon is ready: the session that was open, else the folder's last, else a new one.
+function M.resume()
+  documents.open_all()
+  M.running = 0
+  local ours = M.id
+  local file = memory()
+  local last = ours or (config.values.resume and vim.fn.filereadable(file) == 1 and vim.fn.readfile(file)[1]) or nil
+  if not last then
+    return M.create()
+  end
+  M.open(last, function(err)
+    if err and err.code ~= UNKNOWN_SESSION then
+      M.say(err.message, vim.log.levels.ERROR)
+    elseif err or (M.read_only and not ours) then
+      -- Another Neovim in this folder has it: this one begins its own.
+      M.create()
+    end
+  end)
+end
+
+function M.metered(meter)
+  if meter.sessionId == M.id then
+    M.meter = meter
+    vim.cmd("redrawstatus!")
+  end
+end
+
+local function diagnostics()
+  local found = {}
+  for _, one in ipairs(vim.diagnostic.get(nil, { severity = { min = vim.diagnostic.severity.WARN } })) do
+    local path = vim.api.nvim_buf_is_valid(one.bufnr) and vim.api.nvim_buf_get_name(one.bufnr) or ""
+    if path ~= "" then
+      found[#found + 1] = { path = path, line = one.lnum + 1, severity = one.severity, message = one.message }
+    end
+  end
+  return found
+end
+
+--- Sends a prompt; while a turn runs it steers that. `done(result, error)`: an error means that
+--- no turn began.
+function M.prompt(text, selection, done)
+  documents.check_disk()
+  local shown = config.values.context
+  local context = { selection = selection }
+  context.openFiles = shown.open_files and documents.shown() or nil
+  context.diagnostics = shown.diagnostics and diagnostics() or nil
+  local params = { prompt = { { type = "text", text = text } }, steer = M.running > 0 or nil }
+  params.context = next(context) and context or nil
+  M.running = M.running + 1
+  M.ask("session/prompt", params, function(result, err)
+    M.running = math.max(M.running - 1, 0)
+    documents.check_disk()
+    if result then
+      M.metered(result.meter)
+    end
+    done(result, err)
+  end)
+  vim.cmd("redrawstatus!")
+end
+
+function M.cancel()
+  if M.id then
+    daemon.notify("session/cancel", { sessionId = M.id })
+  end
+end
+
+return M

@@ -1,0 +1,202 @@
+--- Buffers to read: previews, the context, the log.
+local config = require("sidecar.config")
+local meter = require("sidecar.meter")
+local session = require("sidecar.session")
+
+local M = {}
+
+local REGIONS = {
+  { "system", "system" },
+  { "tools", "tools" },
+  { "instructions", "instructions" },
+  { "learned", "learned" },
+  { "summary", "summary" },
+  { "ledger", "ledger" },
+  { "user", "you" },
+  { "assistant", "model" },
+  { "reasoning", "thinking" },
+  { "toolResults", "tool results" },
+  { "context", "context" },
+}
+
+local PLAIN = {
+  number = false,
+  relativenumber = false,
+  signcolumn = "no",
+  foldcolumn = "0",
+  list = false,
+  wrap = false,
+  linebreak = true,
+  foldmethod = "manual",
+  foldenable = false,
+  winhighlight = "",
+  statusline = "",
+}
+
+--- Gives a window options of its own; what another one had, from which it was split, goes.
+function M.dress(window, options)
+  vim.api.nvim_win_call(window, function()
+    for name, value in pairs(vim.tbl_extend("force", PLAIN, options)) do
+      vim.api.nvim_set_option_value(name, value, { scope = "local" })
+    end
+  end)
+end
+
+local function scratch(name, filetype, lines)
+  local full = "sidecar://" .. name
+  local buffer = vim.fn.bufnr("^" .. full .. "$")
+  if buffer < 0 then
+    buffer = vim.api.nvim_create_buf(false, true)
+    vim.api.nvim_buf_set_name(buffer, full)
+  end
+  vim.bo[buffer].bufhidden = "hide"
+  vim.bo[buffer].modifiable = true
+  -- A file's line may hold what no buffer's line can.
+  local plain = vim.tbl_map(function(line)
+    return (line:gsub("\n", " "))
+  end, lines)
+  vim.api.nvim_buf_set_lines(buffer, 0, -1, false, plain)
+  vim.bo[buffer].modifiable = false
+  vim.bo[buffer].filetype = filetype
+  return buffer
+end
+
+--- Shows lines in a tab of their own, to be decided on; gives what closes it.
+function M.preview(lines)
+  local buffer = scratch("preview", "diff", lines)
+  vim.cmd("tab sbuffer " .. buffer)
+  local tab = vim.api.nvim_get_current_tabpage()
+  M.dress(0, { statusline = " Sidecar: this would happen%= choose below " })
+  vim.cmd("redraw")
+  return function()
+    if vim.api.nvim_tabpage_is_valid(tab) then
+      vim.cmd("tabclose " .. vim.api.nvim_tabpage_get_number(tab))
+    end
+  end
+end
+
+local function show(name, filetype, lines)
+  local buffer = scratch(name, filetype, lines)
+  local window = vim.fn.bufwinid(buffer)
+  if window < 0 then
+    vim.cmd("botright sbuffer " .. buffer)
+    M.dress(0, {})
+  else
+    vim.api.nvim_set_current_win(window)
+  end
+  vim.keymap.set("n", "q", "<C-w>c", { buffer = buffer, desc = "Sidecar: close" })
+  return buffer
+end
+
+function M.log(lines)
+  show("log", "", #lines > 0 and lines or { "The daemon has not said anything." })
+  vim.cmd("normal! G")
+end
+
+--- What a compaction would leave out.
+function M.plan(plan)
+  local price = meter.money(plan.price)
+  local gain = ("# %s → %s tokens"):format(meter.count(plan.tokensBefore), meter.count(plan.tokensAfter))
+  local earned = plan.breakEvenRequests and ("# earned back after %d requests"):format(plan.breakEvenRequests)
+  local lines = { gain .. (price and ", " .. price or ""), earned or "# never earned back", "" }
+  for _, step in ipairs(plan.plan) do
+    local from, to = meter.count(step.tokensBefore), meter.count(step.tokensAfter)
+    lines[#lines + 1] = ("%-10s %6s → %-6s  %s"):format(step.action, from, to, step.reason)
+  end
+  return lines
+end
+
+--- Has a session of this folder chosen; `done(id)`.
+function M.sessions(done)
+  session.ask("session/list", { cwd = config.root() }, function(listed)
+    local function line(one)
+      local title = one.title ~= "" and one.title or "new session"
+      return ("%s  %s  · %d turns"):format(one.updatedAt:sub(1, 16):gsub("T", " "), title, one.turns)
+    end
+    local options = { prompt = "Sidecar: sessions of this folder", kind = "sidecar", format_item = line }
+    vim.ui.select(listed.sessions, options, function(one)
+      if one then
+        done(one.sessionId)
+      end
+    end)
+  end)
+end
+
+local function about(told)
+  local next_cost, so_far = meter.money(told.cost.nextRequest), meter.money(told.cost.session)
+  local cache = ("cache %s, %d%% read"):format(told.cache.warm and "warm" or "cold", told.cache.hitRate * 100)
+  if told.cache.lastBreak then
+    cache = ("%s; last break at %s: %s"):format(cache, told.cache.lastBreak.segment, told.cache.lastBreak.reason)
+  end
+  local turns = told.turnsUntilCompaction
+  return {
+    ("%s  %.1f%%  %s of %s tokens, %s"):format(
+      meter.bar(told.percent / 100, 40),
+      told.percent,
+      meter.count(told.used),
+      meter.count(told.window),
+      told.zone
+    ),
+    ("%s: %s"):format(told.accuracy, told.reason),
+    ("compacts at %s%s"):format(meter.count(told.compactAt), turns and (", in about %d turns"):format(turns) or ""),
+    ("cost so far %s, next request %s"):format(so_far or "nothing or unknown", next_cost or "nothing or unknown"),
+    cache,
+    "",
+  }
+end
+
+local function drawn(told)
+  local lines, parts = about(told.meter), {}
+  for _, region in ipairs(REGIONS) do
+    local tokens = told.meter.regions[region[1]] or 0
+    if tokens > 0 then
+      local share = tokens / math.max(told.meter.used, 1)
+      lines[#lines + 1] = ("%-13s %7s  %s"):format(region[2], meter.count(tokens), meter.bar(share, 30))
+    end
+  end
+  vim.list_extend(lines, { "", "What is sent, piece by piece. <CR> reads one, p pins it, P lets it go.", "" })
+  local turn
+  for _, piece in ipairs(told.segments) do
+    if piece.turnId and piece.turnId ~= turn then
+      turn = piece.turnId
+      lines[#lines + 1] = "── turn " .. ("─"):rep(60)
+    end
+    local label = (piece.label:gsub("%s+", " "))
+    local how = piece.presentation ~= "verbatim" and "  (" .. piece.presentation .. ")" or ""
+    lines[#lines + 1] =
+      ("%s %7s  %-13s %s%s"):format(piece.cached and "●" or "○", meter.count(piece.tokens), piece.region, label, how)
+    parts[#lines] = piece.partId
+  end
+  return lines, parts
+end
+
+--- What fills the window.
+function M.context()
+  session.ask("context/breakdown", {}, function(told)
+    session.metered(told.meter)
+    local lines, parts = drawn(told)
+    local buffer = show("context", "sidecar_context", lines)
+    vim.cmd([[syntax match SidecarQuiet "░\+\|^── turn.*\|^○.*"]])
+    vim.cmd([[syntax match SidecarTool "█\+"]])
+    local function on(key, what, run)
+      vim.keymap.set("n", key, function()
+        local part = parts[vim.fn.line(".")]
+        if part then
+          run(part)
+        end
+      end, { buffer = buffer, desc = "Sidecar: " .. what })
+    end
+    on("<CR>", "read it", function(part)
+      session.ask("context/recall", { partId = part }, function(found)
+        M.preview(vim.split(found.content, "\n", { plain = true }))
+      end)
+    end)
+    for key, pinned in pairs({ p = true, P = false }) do
+      on(key, pinned and "pin" or "unpin", function(part)
+        session.ask("context/pin", { partId = part, pinned = pinned }, M.context)
+      end)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,185 @@
+"""Real Neovim, old and new: a user's day is played in it, without a screen and on one."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.editors.terminal import Terminal
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+PLUGIN = ROOT / "editors/neovim"
+VIEWS = {"chat.lua", "view.lua", "rollback.lua", "meter.lua", "health.lua"}
+"""What draws; everything else is counted."""
+LIMIT = 240.0
+GREEN = "5faf5f"
+"""The zone's colour of 256."""
+
+
+def _cache() -> Path:
+    given = os.environ.get("XDG_CACHE_HOME")
+    default = (Path(given) if given else Path.home() / ".cache") / "sidecar-editors"
+    return Path(os.environ.get("SIDECAR_EDITORS", default))
+
+
+PROGRAMS = {
+    "debian": (shutil.which("nvim") or "", "there is no nvim on PATH"),
+    "newer": (
+        shutil.which(_cache() / "neovim/nvim") or "",
+        "there is no newer Neovim: tests/editors/install_neovim.sh installs it",
+    ),
+}
+
+
+@pytest.fixture(params=PROGRAMS)
+def nvim(request: pytest.FixtureRequest) -> str:
+    """Neovim's program, of each version that is installed."""
+    program, reason = PROGRAMS[request.param]
+    if not program:
+        pytest.skip(reason)
+    return program
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A folder to work in, with a file that fills a good part of a window."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("alpha\nbeta\ngamma\n")
+    (folder / "main.py").write_text('def greet(name):\n    return "Hello, " + name\n')
+    (folder / "long.txt").write_text("a line of many words, all of them alike\n" * 700)
+    return folder
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """Give an environment in which nothing of this machine's user counts."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "XDG_"))}
+    return {
+        **clean,
+        "HOME": str(folder.parent / "home"),
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'clients/python/src'}",
+        "SIDECAR_DATA_DIR": str(folder.parent / "data"),
+        "SIDECAR_OFFLINE_PACE": "0.004",
+        "SIDECAR_PLUGIN": str(PLUGIN),
+        "SIDECAR_PYTHON": sys.executable,
+        "SIDECAR_SCENARIO": str(HERE / "neovim"),
+    }
+
+
+def play(nvim: str, folder: Path, scenario: str) -> str:
+    """Play a scenario without a screen; gives what it wrote."""
+    played = subprocess.run(
+        [
+            nvim,
+            "--headless",
+            "-u",
+            "NONE",
+            "-i",
+            "NONE",
+            "-n",
+            "-S",
+            str(HERE / "neovim" / scenario),
+        ],
+        cwd=folder,
+        env=surroundings(folder),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert played.returncode == 0, played.stdout + played.stderr
+    return played.stdout
+
+
+def test_the_plugin_is_thin() -> None:
+    files = [path for path in PLUGIN.rglob("*.lua") if path.name not in VIEWS]
+    lines = [line.strip() for path in files for line in path.read_text().splitlines()]
+    assert 500 < sum(line != "" and not line.startswith("--") for line in lines) < 1000
+
+
+def test_luacheck_finds_nothing() -> None:
+    luacheck = shutil.which("luacheck")
+    if luacheck is None:
+        pytest.skip("there is no luacheck on PATH (Debian's lua-check)")
+    command = [luacheck, "--no-color", "-q", "lua", "plugin"]
+    checked = subprocess.run(
+        command, cwd=PLUGIN, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_a_day(nvim: str, workspace: Path) -> None:
+    session = play(nvim, workspace, "first.lua").strip()
+    assert session.startswith("session ses_")
+    assert play(nvim, workspace, "second.lua").strip() == session
+
+
+def test_a_daemon_that_is_not_there_and_the_key(nvim: str, workspace: Path) -> None:
+    play(nvim, workspace, "trouble.lua")
+
+
+def test_health_and_help(nvim: str, workspace: Path) -> None:
+    play(nvim, workspace, "health.lua")
+
+
+def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
+    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
+    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
+    screen.wait("/60k")
+    assert screen.colours("/60k") == {GREEN}
+    screen.type(":Sidecar\r")
+    screen.wait("<CR> sends, <C-s> too")
+    screen.type("ireplace `Hello` with `Good day` in main.py\x13")
+    asked = screen.wait("4: Always reject this tool")
+    assert "? Edit main.py" in asked
+    assert "newText: Good day" in asked
+    screen.type("1\r")
+    done = screen.wait("2 requests")
+    assert "✓ Edit main.py  +1 -1  ⋯" in done
+    assert 'return "Good day, " + name' in done
+    screen.type(":Sidecar send read long.txt then list files then read long.txt\r")
+    full = percent(screen.wait("── 4 requests"))
+    screen.type(":Sidecar compact\r")
+    assert "tokens" in screen.wait("1: Compact now")
+    screen.type("1\r")
+    screen.wait(lambda text: 0 < percent(text) < full)
+    (workspace / "main.py").write_text('def greet(name):\n    return "By hand, " + name\n')
+    screen.type(":Sidecar rollback\r")
+    listed = screen.wait("go back to")
+    assert "main.py (agent)" in listed
+    screen.type(f"{number(listed, 'Before “replace')}\r")
+    screen.wait("3: conversation only")
+    screen.type("1\r")
+    preview = screen.wait("What wins?")
+    assert "# ! conflicts main.py" in preview
+    assert '+    return "By hand, " + name' in preview
+    screen.type(f"{number(preview, 'Overwrite')}\r")
+    preview = screen.wait("Go back now: 1 restored")
+    screen.type("1\r")
+    back = screen.wait("gone back: 1 restored")
+    assert 'return "Hello, " + name' in back
+    assert "replace `Hello` with `Good day` in main.py" in back
+    screen.type(":Sidecar redo\r")
+    screen.wait("1: Redo now")
+    screen.type("1\r")
+    assert 'return "By hand, " + name' in screen.wait("gone forth again")
+    screen.type(":qa!\r")
+    assert screen.end() == 0
+
+
+def percent(screen: str) -> int:
+    """Give the meter's per cent; 0 while there is none."""
+    found = re.search(r"(\d+)% · ", screen)
+    return int(found[1]) if found else 0
+
+
+def number(screen: str, text: str) -> str:
+    """Give the number under which a text is offered."""
+    return re.findall(rf"^(\d+): .*{text}", screen, re.M)[-1]
