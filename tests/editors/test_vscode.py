@@ -126,3 +126,7 @@ def test_a_session_from_the_first_look_at_the_meter_to_a_killed_daemon(
 
 def test_the_other_commands_and_what_a_person_may_run_into(given: dict[str, str]) -> None:
     play("commands.mjs", given)
+
+
+def test_a_folder_that_is_not_trusted(given: dict[str, str]) -> None:
+    play("untrusted.mjs", given)

