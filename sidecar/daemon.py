@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from sidecar import __version__
-from sidecar.config import Config, load
+from sidecar.config import Config, default_model, load
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Millis
 from sidecar.model.catalogue import KNOWN, lookup
@@ -192,6 +192,8 @@ def describe(environment: Environment | None) -> JsonObject:
         "id": config.model,
         "provider": config.provider.name,
         "hasKey": bool(config.provider.api_key),
+        "lacksKey": config.model != default_model(has_key=False)
+        and not (config.provider.api_key or config.provider.base_url),
     }
     return about
 

@@ -270,6 +270,8 @@ async def test_commands_that_are_typed_do_what_they_say(tmp_path: Path, workspac
 
 async def test_authenticating_says_whether_there_is_a_key(tmp_path: Path) -> None:
     async with daemon(tmp_path / "data", Window()) as agent:
+        assert await agent.authenticate(method_id="api-key") is not None
+    async with daemon(tmp_path / "data", Window(), model="claude-sonnet-5-5") as agent:
         with pytest.raises(acp.RequestError) as refused:
             await agent.authenticate(method_id="api-key")
         assert refused.value.code == -32000
@@ -278,5 +280,6 @@ async def test_authenticating_says_whether_there_is_a_key(tmp_path: Path) -> Non
             await agent.authenticate(method_id="other")
         assert refused.value.code == -32602
     provider = {"name": "anthropic", "apiKey": "sk-test"}
-    async with daemon(tmp_path / "data", Window(), provider=provider) as agent:
+    given = {"model": "claude-sonnet-5-5", "provider": provider}
+    async with daemon(tmp_path / "data", Window(), **given) as agent:
         assert await agent.authenticate(method_id="api-key") is not None

@@ -21,8 +21,8 @@ from sidecar.wire.messages import METHODS
 class AgentFace:
     """Implements `dispatch.Face`.
 
-    `on_ready` is called when the first session is asked for: only then is the workspace known,
-    and with it the configuration.
+    `on_ready` is called at the first request after `initialize`: then the workspace is known, and
+    with it the configuration.
     """
 
     def __init__(
@@ -81,7 +81,8 @@ class AgentFace:
             raise Refused(METHOD_NOT_FOUND, "unknown_method", text)
         shape, handle = self._methods[method]
         given = structure(params, shape)
-        self._take_root(getattr(given, "cwd", None))
+        if method != "initialize":
+            self._take_root(getattr(given, "cwd", None))
         return lambda: handle(given, ticket)
 
     def _own(self, name: str, params: Json, ticket: Ticket) -> Work:
@@ -117,12 +118,15 @@ class AgentFace:
         return welcome(self._version)
 
     def _take_root(self, cwd: object) -> None:
-        """Take the first session's folder as the workspace whose configuration holds."""
-        if self._rooted or not isinstance(cwd, str) or not cwd:
-            return
-        self._rooted = True
-        self._sessions.configure(self._options, Path(cwd))
-        self._on_ready()
+        """Take the folder first named as the workspace whose configuration holds.
+
+        What comes before any folder is named takes the one that the client started us in.
+        """
+        if not self._rooted:
+            self._rooted = True
+            root = Path(cwd) if isinstance(cwd, str) and cwd else Path.cwd()
+            self._sessions.configure(self._options, root)
+            self._on_ready()
 
     async def _authenticate(self, params: shapes.Authenticate, _: Ticket) -> Json:
         if params.method_id != KEY_METHOD:
@@ -130,6 +134,7 @@ class AgentFace:
             raise Refused(INVALID_PARAMS, "bad_request", text, path="params.methodId")
         await self._sessions.warm_up()
         model = self._sessions.status().get("model")
-        if not (isinstance(model, dict) and model.get("hasKey")):
+        # Some clients authenticate before anything else, whether or not a key is needed.
+        if isinstance(model, dict) and model.get("lacksKey") is True:
             raise Refused(AUTH_REQUIRED, "authentication", f"there is no key. {KEY_HELP}")
         return {}
