@@ -24,6 +24,8 @@ ROOM = 2_000
 """Tokens that what was learned may take of every prompt."""
 MOST_FOUND = 200
 """Facts that are given at once."""
+LIMIT = 30.0
+"""Seconds that the store may take to remember a write."""
 
 logger = logging.getLogger("sidecar.session")
 
@@ -55,9 +57,13 @@ async def _promote(state: State) -> int:
     ]
     if not worth:
         return 0
-    trusted = state.trust.granted
-    wrote = state.tracking.own
-    done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth, wrote)
+    trusted, loop = state.trust.granted, asyncio.get_running_loop()
+
+    def writes(real: Path, text: str) -> None:
+        remembered = state.tracking.own(real, text)
+        asyncio.run_coroutine_threadsafe(remembered, loop).result(LIMIT)
+
+    done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth, writes)
     await rows.promoted(row.cwd, done, state.clock.now())
     return len(done)
 

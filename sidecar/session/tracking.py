@@ -105,10 +105,14 @@ class Tracking:
         if self._shared is not None and self._snapshots is not None:
             self._shared.recheck(self._snapshots)
 
-    def own(self, real: Path, text: str) -> None:
-        """The daemon itself wrote a file: that is nobody's change. May be called from a thread."""
+    async def own(self, real: Path, text: str) -> None:
+        """The daemon itself is about to write a file: that is nobody's change.
+
+        Raises:
+            StorageFailed: it cannot be remembered.
+        """
         if self._shared is not None:
-            self._shared.own(real, text)
+            await self._shared.own(real, text)
 
     @asynccontextmanager
     async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
@@ -267,7 +271,7 @@ class Tracking:
             logger.warning("what changed in %s since snapshot %d is unknown", made.root, before)
             delta, before = (), at
         if self._shared is not None:
-            delta = self._shared.without_own(made.root, delta)
+            delta = await self._shared.without_own(made.root, delta)
         came = {change.path: change.new for change in delta}
         # What a tool has put into an open buffer is its work also when the user saves it.
         unsaved = (_saved(w, came[path]) for path, w in known.unsaved.items() if path in came)

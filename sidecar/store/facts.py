@@ -19,6 +19,8 @@ from sidecar.store.snapshots import Read, Submit
 SPEAKERS: tuple[Speaker, ...] = ("user", "model", "tool")
 WORDS = 32
 """Words of a query that count."""
+MOST_WRITTEN = 100
+"""States of one file that are remembered as our own; in older ones it shows as somebody's work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,17 @@ class FactRows:
         rows = [(encode_text(cwd), key, at) for key in sorted(keys)]
         if rows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
+
+    async def writes(self, path: bytes, hash_: str) -> None:
+        """Remember, before it is done, that the daemon itself leaves this in a file.
+
+        `path` is absolute. Durable when it returns.
+        """
+        await self._submit(partial(_write, path=path, hash_=hash_), 200)
+
+    async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:
+        """Give what the daemon itself left below a folder: paths, each with a hash."""
+        return await self._read(partial(_written, folder=folder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +236,24 @@ def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[Candida
 
 def _mark(con: sqlite3.Connection, rows: list[tuple[bytes, str, Millis]]) -> None:
     con.executemany("INSERT OR IGNORE INTO learned (cwd, key, at) VALUES (?, ?, ?)", rows)
+
+
+def _write(con: sqlite3.Connection, path: bytes, hash_: str) -> None:
+    con.execute("INSERT OR REPLACE INTO written (path, hash) VALUES (?, ?)", (path, hash_))
+    con.execute(
+        """DELETE FROM written WHERE path = ?1 AND number NOT IN (
+            SELECT number FROM written WHERE path = ?1 ORDER BY number DESC LIMIT ?2
+        )""",
+        (path, MOST_WRITTEN),
+    )
+
+
+def _written(con: sqlite3.Connection, folder: bytes) -> frozenset[tuple[bytes, str]]:
+    # "0" comes right after "/".
+    rows = con.execute(
+        "SELECT path, hash FROM written WHERE path > ? AND path < ?", (folder + b"/", folder + b"0")
+    )
+    return frozenset((path, hash_) for path, hash_ in rows)
 
 
 def copy_facts(

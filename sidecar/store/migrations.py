@@ -147,6 +147,16 @@ def _folded(con: sqlite3.Connection) -> None:
     con.execute("UPDATE workspace SET folded = head")
 
 
+def _written(con: sqlite3.Connection) -> None:
+    # What the daemon itself wrote into workspaces, so that it is told apart from people's work.
+    con.execute(
+        """CREATE TABLE written (
+            number INTEGER PRIMARY KEY, path BLOB NOT NULL, hash TEXT NOT NULL,
+            UNIQUE (path, hash)
+        )"""
+    )
+
+
 def has_full_text(con: sqlite3.Connection) -> bool:
     """Whether this SQLite can search texts by an index; a few are built without that."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
@@ -159,6 +169,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("facts", _facts),
     ("restores", _restores),
     ("folded", _folded),
+    ("written", _written),
 )
 
 

@@ -37,11 +37,11 @@ def promote(
     trusted: bool,
     session_id: SessionId,
     facts: Sequence[Fact],
-    wrote: Callable[[Path, str], None] | None = None,
+    writes: Callable[[Path, str], None] | None = None,
 ) -> frozenset[str]:
     """Add facts to their files, and give the keys of all that stand there now.
 
-    `wrote` is told each file that is written, before it is, with its text.
+    `writes` is told each file that is written, before it is, with its text.
 
     What stands there already, in whatever file and spelling, is not added again.
 
@@ -66,8 +66,8 @@ def promote(
                 continue
             merged = merge(text, kind, new, newline(text))
             if merged.added:
-                if wrote is not None:
-                    wrote(real, merged.text)
+                if writes is not None:
+                    writes(real, merged.text)
                 write_atomically(real, merged.text)
                 done |= merged.added
     return done

@@ -12,7 +12,7 @@ from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.placing import above
 from sidecar.core.rollback import Sizes
-from sidecar.core.tree import Change, Delta
+from sidecar.core.tree import Delta
 from sidecar.store.journal import Store
 from sidecar.workspace.restoring.outcomes import Recovered
 from sidecar.workspace.restoring.recovery import recover
@@ -48,7 +48,6 @@ class SharedSnapshots:
         self._watch = watch
         self._recheck_every = recheck_every
         self._rechecked: dict[Snapshots, int] = {}
-        self._own: dict[bytes, str] = {}
         self._open: dict[str, Snapshots] = {}
         self._refused: dict[str, BadRequest] = {}
         self._news: dict[str, str] = {}
@@ -118,23 +117,27 @@ class SharedSnapshots:
         self._tasks = [task for task in self._tasks if not task.done()]
         self._tasks.append(self._group.create_task(_recheck(made)))
 
-    def own(self, real: Path, text: str) -> None:
-        """Keep in mind what the daemon itself wrote to a file; may be called from a thread."""
-        self._own[os.fsencode(real)] = digest(text.encode("utf-8", "surrogateescape"))
+    async def own(self, real: Path, text: str) -> None:
+        """Remember what the daemon itself is about to write to a file.
 
-    def without_own(self, root: Path, delta: Delta) -> Delta:
+        In every window, and after a restart; raises StorageFailed.
+        """
+        name = digest(text.encode("utf-8", "surrogateescape"))
+        await self._store.facts.writes(os.fsencode(real), name)
+
+    async def without_own(self, root: Path, delta: Delta) -> Delta:
         """Leave out what the daemon itself wrote, and the folders that it made for it."""
-        base = os.fsencode(root) + b"/"
-        around = {base + folder for c in delta if self._is_own(base, c) for folder in above(c.path)}
-        return tuple(
-            c
+        base = os.fsencode(root)
+        written = await self._store.facts.written(base) if delta else frozenset()
+        own = {
+            c.path
             for c in delta
-            if not self._is_own(base, c) and not (c.old is None and base + c.path in around)
+            if c.new is not None and (base + b"/" + c.path, c.new.hash) in written
+        }
+        around = {folder for path in own for folder in above(path)}
+        return tuple(
+            c for c in delta if c.path not in own and not (c.old is None and c.path in around)
         )
-
-    def _is_own(self, base: bytes, change: Change) -> bool:
-        written = self._own.get(base + change.path)
-        return written is not None and change.new is not None and change.new.hash == written
 
     def news(self, folder: str) -> str:
         """Say, once, what became of a restore that was broken off; empty where there was none."""

@@ -257,6 +257,35 @@ async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
     assert told(session)[-1] == [(".sidecar/learned/decisions.md", "modified", "user")]
 
 
+async def test_what_the_daemon_learned_is_nobodys_change_after_a_restart_and_in_another_window(
+    world: World,
+) -> None:
+    fact = Fact("decision", "Use pnpm", TurnId("turn_1"), 1_795_219_200_000, "user")
+    async with world.daemon(name="other") as window:
+        other = await window.open()
+        window.script(says("seen"))
+        await window.ask(other, "look")
+        async with world.daemon(kill=True) as desk:
+            session = await desk.open()
+            desk.script(says("seen"))
+            await desk.ask(session, "look")
+            await keep(session.state, [fact])
+        file = desk.workspace / ".sidecar/learned/decisions.md"
+        assert file.exists()
+        window.script(says("seen"))
+        await window.ask(other, "look again")
+        assert told(other) == [[], []]
+    async with world.daemon() as desk:
+        again = await desk.sessions.get(session.id)
+        desk.script(says("seen"))
+        await desk.ask(again, "look again")
+        assert told(again) == [[], []]
+        file.write_text(file.read_text() + "- Mine\n")
+        desk.script(says("seen"))
+        await desk.ask(again, "and again")
+        assert told(again)[-1] == [(".sidecar/learned/decisions.md", "modified", "user")]
+
+
 async def test_after_a_turn_it_is_looked_behind_the_events_now_and_then(world: World) -> None:
     world.recheck_every = 0
     async with world.daemon() as desk:

@@ -196,3 +196,26 @@ async def test_damage_is_found_and_the_rest_is_listed(tmp_path: Path) -> None:
     assert "fact fact_x of session ses_1 has the body of fact_" in problems
     assert await found(store) == ["c", "b"]
     await store.close()
+
+
+async def test_what_was_written_is_known_by_folder_and_only_so_much_of_it(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    for path in (b"/w/a", b"/w/in/\xff", b"/w", b"/w0", b"/w-2/a", b"/v/a"):
+        await store.facts.writes(path, "one")
+    await store.facts.writes(b"/w/a", "two")
+    await store.facts.writes(b"/w/a", "one")
+    await store.close()
+    store = open_store(tmp_path)
+    assert await store.facts.written(b"/w") == {
+        (b"/w/a", "one"),
+        (b"/w/a", "two"),
+        (b"/w/in/\xff", "one"),
+    }
+    for number in range(module.MOST_WRITTEN - 1):
+        await store.facts.writes(b"/w/a", str(number))
+    kept = {name for path, name in await store.facts.written(b"/w") if path == b"/w/a"}
+    assert len(kept) == module.MOST_WRITTEN
+    # The one that was written again last is not the oldest.
+    assert "one" in kept
+    assert "two" not in kept
+    await store.close()
