@@ -32,15 +32,18 @@ export async function findDaemon(): Promise<Command | undefined> {
 export async function installDaemon(extension: Uri): Promise<Command | undefined> {
   const homes = [join(homedir(), ".local", "bin", UV), join(homedir(), ".cargo", "bin", UV)];
   const uv = (await onPath(UV)) ?? (await first(homes));
-  const wheel = (await readdir(join(extension.fsPath, "dist"))).find((name) => name.endsWith(".whl"));
-  const able = uv && wheel;
+  const dist = join(extension.fsPath, "dist");
+  const wheels = (await readdir(dist)).filter((name) => name.endsWith(".whl")).map((name) => join(dist, name));
+  const [daemon, client] = ["sidecar-", "sidecar_client-"].map((name) => wheels.find((path) => path.startsWith(join(dist, name))));
+  const able = uv && daemon && client;
   const text = able ? "It can be installed for you with uv." : "Install it, or install uv, which can install it for you.";
   const chosen = await window.showWarningMessage(`Sidecar's daemon was not found on PATH. ${text}`, able ? INSTALL : ABOUT, SETTINGS);
   if (chosen === SETTINGS) await openSettings();
   if (chosen === ABOUT) await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));
   if (!able || chosen !== INSTALL) return undefined;
   return window.withProgress({ location: ProgressLocation.Notification, title: "Installing Sidecar's daemon" }, async () => {
-    await run(uv, ["tool", "install", "--force", join(extension.fsPath, "dist", wheel)], { timeout: PATIENCE });
+    // The client is named as a file, so that none of that name is taken from the registry.
+    await run(uv, ["tool", "install", "--force", "--with", client, daemon], { timeout: PATIENCE });
     const { stdout } = await run(uv, ["tool", "dir", "--bin"], { timeout: PATIENCE });
     return { path: join(stdout.trim(), NAME), args: ["serve"] };
   });
