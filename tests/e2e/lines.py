@@ -18,6 +18,10 @@ def allow(params: Any) -> Any:
 class LineClient(PlainClient):
     """The same, in the other framing."""
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        self.order: list[str] = []
+        super().__init__(*given, **named)
+
     def write_bytes(self, body: bytes) -> None:
         """Write one line."""
         assert self.process.stdin is not None
@@ -67,4 +71,6 @@ class LineClient(PlainClient):
         for line in stream:
             if not line.endswith(b"\n"):
                 return
-            self._take(json.loads(line))
+            message = json.loads(line)
+            self.order.append(message.get("method", "answer"))
+            self._take(message)

@@ -93,8 +93,9 @@ def test_a_turn_streams_asks_and_edits(client: LineClient, workspace: Path) -> N
 def test_a_session_is_told_of_after_its_id_is_known(client: LineClient, workspace: Path) -> None:
     session = client.open(workspace, _meta={"sidecar": {"system": "Today is 2026-11-21."}})
     client.say(session, "hello")
-    told = [n["params"]["sessionId"] for n in client.notifications]
-    assert set(told) == {session}
+    assert client.order[:3] == ["answer", "answer", "session/update"]
+    assert {n["params"]["sessionId"] for n in client.notifications} == {session}
+    assert "2026-11-21" in client.words("agent_thought_chunk"), "a warning of the new session"
 
 
 def test_another_daemon_loads_what_was_said(start: Start, workspace: Path) -> None:

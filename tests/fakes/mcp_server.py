@@ -1,9 +1,14 @@
-"""A small MCP server on stdio, started by tests with words that say how it misbehaves."""
+"""A small MCP server, started by tests with words that say how it misbehaves.
+
+With `http` it serves on a free port of this machine, which it prints; else on stdio.
+"""
 
 import os
+import socket
 import sys
 import time
 
+import uvicorn
 from mcp.server import MCPServer
 from mcp_types import ToolAnnotations
 
@@ -34,4 +39,10 @@ if __name__ == "__main__":
         sys.exit(1)
     if "sleeps" in sys.argv:
         time.sleep(600)
-    server.run()
+    if "http" in sys.argv:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            print(listening.getsockname()[1], flush=True)
+            config = uvicorn.Config(server.streamable_http_app(), log_level="error")
+            uvicorn.Server(config).run(sockets=[listening])
+    else:
+        server.run()

@@ -86,6 +86,30 @@ async def test_servers_that_fail_say_why_and_leave_the_others(
         assert "slow" in answer.text
 
 
+async def test_a_server_is_reached_by_http(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, SERVER, "http", stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        async with running() as servers:
+            port = int(await process.stdout.readline())
+            web = McpServer("web", url=f"http://127.0.0.1:{port}/mcp", headers={"X-Key": "k"})
+            servers.provide("one", [web], str(tmp_path))
+            assert len((await servers.found("one")).tools) == 3
+            answer = await servers.call("one", "mcp__web__lookup", {"word": "it"})
+            assert answer.text == "it means nothing"
+            process.kill()
+            await process.wait()
+            gone = await servers.call("one", "mcp__web__lookup", {"word": "it"})
+            assert gone.is_error
+            assert "web" in gone.text
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
 async def test_a_call_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with running() as servers:
         servers.provide("one", [notes()], str(tmp_path))
