@@ -65,7 +65,7 @@ def surroundings(folder: Path) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "PYTHONPATH": f"{ROOT}:{ROOT / 'clients/python/src'}",
         "SIDECAR_DATA_DIR": str(folder.parent / "data"),
-        "SIDECAR_OFFLINE_PACE": "0.004",
+        "SIDECAR_OFFLINE_PACE": "0.01",
         "SIDECAR_PLUGIN": str(PLUGIN),
         "SIDECAR_PYTHON": sys.executable,
         "SIDECAR_SCENARIO": str(HERE / "neovim"),
@@ -174,6 +174,22 @@ def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
     assert screen.end() == 0
 
 
+def test_what_is_typed_is_not_taken_for_an_answer(nvim: str, workspace: Path) -> None:
+    command = [nvim, "-u", "NONE", "-i", "NONE", "-n", "-S", str(HERE / "neovim/screen.lua")]
+    screen = Terminal([*command, "main.py"], workspace, surroundings(workspace))
+    screen.wait("/60k")
+    screen.type(":Sidecar\r")
+    screen.wait("<CR> sends, <C-s> too")
+    screen.type("i\x0f:Sidecar send replace `Hello` with `Anew` in main.py\r1\r")
+    screen.wait("asks, when you have left this mode")
+    screen.type("\x1b")
+    screen.wait("4: Always reject this tool")
+    screen.type("3\r")
+    screen.wait("✗ Edit main.py")
+    screen.type(":qa!\r")
+    assert screen.end() == 0
+
+
 def percent(screen: str) -> int:
     """Give the meter's per cent; 0 while there is none."""
     found = re.search(r"(\d+)% · ", screen)
@@ -183,3 +199,9 @@ def percent(screen: str) -> int:
 def number(screen: str, text: str) -> str:
     """Give the number under which a text is offered."""
     return re.findall(rf"^(\d+): .*{text}", screen, re.M)[-1]
+
+
+def test_nothing_is_started_before_it_is_needed_and_two_windows_get_along(
+    nvim: str, workspace: Path
+) -> None:
+    play(nvim, workspace, "lazy.lua")

@@ -1,4 +1,4 @@
---- What the daemon asks a person: permissions and messages, one at a time; and what it is doing.
+--- What the daemon asks a person, one question at a time; and where what it tells goes.
 local chat = require("sidecar.chat")
 local daemon = require("sidecar.daemon")
 local meter = require("sidecar.meter")
@@ -8,10 +8,17 @@ local M = {}
 
 --- Questions that wait, the oldest first; one whose request was cancelled is not asked any more.
 local queue, asking = {}, false
---- Tokens of work under way, to be cancelled.
-local tokens = {}
 
 local function next_question()
+  if vim.api.nvim_get_mode().mode:find("^[icR]") then
+    -- What someone is typing must not be taken for an answer.
+    meter.doing = "asks, when you have left this mode"
+    vim.cmd("redrawstatus!")
+    local options = { once = true, callback = vim.schedule_wrap(next_question) }
+    vim.api.nvim_create_autocmd({ "InsertLeave", "CmdlineLeave" }, options)
+    return
+  end
+  meter.doing = nil
   local question = table.remove(queue, 1)
   asking = question ~= nil
   if not question then
@@ -67,26 +74,6 @@ local function message_request(params, answer)
   })
 end
 
-local function progress(params)
-  local value = params.value
-  if value.kind == "end" then
-    tokens[params.token] = nil
-    meter.doing = nil
-  else
-    tokens[params.token] = value.title or tokens[params.token] or ""
-    local done = value.percentage and ("%d%%"):format(value.percentage) or nil
-    meter.doing = vim.trim(table.concat({ tokens[params.token], value.message or "", done or "" }, " "))
-  end
-  vim.cmd("redrawstatus!")
-end
-
---- Stops compactions and whatever else is under way beside the turn.
-function M.cancel_work()
-  for token in pairs(tokens) do
-    daemon.notify("window/workDoneProgress/cancel", { token = token })
-  end
-end
-
 local LEVELS = { vim.log.levels.ERROR, vim.log.levels.WARN, vim.log.levels.INFO, vim.log.levels.DEBUG }
 
 function M.setup()
@@ -103,7 +90,7 @@ function M.setup()
     answer()
   end
   handlers["client/registerCapability"] = handlers["window/workDoneProgress/create"]
-  handlers["$/progress"] = progress
+  handlers["$/progress"] = meter.progress
   handlers["$/cancelRequest"] = function(params)
     queue = vim.tbl_filter(function(question)
       return question.id ~= params.id

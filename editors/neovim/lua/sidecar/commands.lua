@@ -1,5 +1,4 @@
 --- `:Sidecar …`
-local asking = require("sidecar.asking")
 local chat = require("sidecar.chat")
 local daemon = require("sidecar.daemon")
 local meter = require("sidecar.meter")
@@ -36,7 +35,7 @@ end
 
 function commands.cancel()
   session.cancel()
-  asking.cancel_work()
+  meter.cancel_work()
 end
 
 --- Shows the plan first; with `!` it is carried out at once.
@@ -127,6 +126,9 @@ end
 
 commands.restart = daemon.restart
 
+--- These need no session.
+local ANYTIME = { [commands.log] = true, [commands.restart] = true }
+
 local function values_of(option)
   if option.type == "boolean" then
     return { "on", "off" }
@@ -169,10 +171,12 @@ function M.run(given)
   if not command then
     return session.say(("there is no :Sidecar %s; <Tab> completes what there is."):format(name), vim.log.levels.ERROR)
   end
-  if daemon.state == "off" and name ~= "log" and name ~= "restart" then
-    daemon.start()
+  if ANYTIME[command] then
+    return command(rest, given)
   end
-  command(rest, given)
+  session.when_open(function()
+    command(rest, given)
+  end)
 end
 
 return M

@@ -36,10 +36,9 @@ end
 
 local function capabilities()
   return {
-    workspace = { applyEdit = true, workspaceFolders = true },
+    workspace = { applyEdit = true },
     textDocument = { synchronization = { didSave = true } },
     window = { workDoneProgress = true, showMessage = vim.empty_dict() },
-    general = { positionEncodings = { "utf-16" } },
     experimental = { sidecar = { requestPermission = true } },
   }
 end
@@ -102,7 +101,6 @@ function launch()
   local uri = vim.uri_from_fname(root)
   mine:request("initialize", {
     processId = vim.fn.getpid(),
-    clientInfo = { name = "neovim" },
     rootUri = uri,
     workspaceFolders = { { uri = uri, name = vim.fn.fnamemodify(root, ":t") } },
     capabilities = capabilities(),

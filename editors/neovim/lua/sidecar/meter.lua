@@ -7,6 +7,9 @@ local M = {
   doing = nil,
 }
 
+--- Tokens of work under way, to be cancelled.
+local works = {}
+
 local ZONES = {
   green = { "SidecarGreen", "#73b06f", 71 },
   yellow = { "SidecarYellow", "#d7af5f", 179 },
@@ -76,6 +79,27 @@ end
 --- For plugins that colour a component themselves: the highlight group of the zone.
 function M.highlight()
   return group(session.meter and session.meter.zone)
+end
+
+--- Work under way, as `$/progress` tells it.
+function M.progress(params)
+  local value = params.value
+  if value.kind == "end" then
+    works[params.token] = nil
+    M.doing = nil
+  else
+    works[params.token] = value.title or works[params.token] or ""
+    local done = value.percentage and ("%d%%"):format(value.percentage) or nil
+    M.doing = vim.trim(table.concat({ works[params.token], value.message or "", done or "" }, " "))
+  end
+  vim.cmd("redrawstatus!")
+end
+
+--- Stops compactions and whatever else is under way beside the turn.
+function M.cancel_work()
+  for token in pairs(works) do
+    daemon.notify("window/workDoneProgress/cancel", { token = token })
+  end
 end
 
 --- A bar of `width` cells.

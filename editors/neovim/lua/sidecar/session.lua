@@ -17,6 +17,8 @@ local M = {
   compaction = nil,
 }
 
+--- What is to be run once a session is open.
+local waiting
 local UNKNOWN_SESSION = -32010
 --- Called with nothing before the history is replayed: what is shown of another session goes.
 M.on_change = function() end
@@ -34,18 +36,22 @@ function M.say(text, level)
   vim.notify("Sidecar: " .. text, level or vim.log.levels.INFO)
 end
 
---- Asks about this session. `done(result, error)`; without a second parameter errors are shown.
-function M.ask(method, params, done)
-  if not M.id and method ~= "session/list" then
-    local why = daemon.message ~= "" and daemon.message or "no session is open yet"
-    return M.say(why, vim.log.levels.WARN)
-  end
+local function failed(err)
+  M.say(err.message, vim.log.levels.ERROR)
+end
+
+local function request(method, params, done)
   documents.flush()
-  return daemon.request(method, vim.tbl_extend("keep", params or {}, { sessionId = M.id }), function(result, err)
-    if err and debug.getinfo(done, "u").nparams < 2 then
-      M.say(err.message, vim.log.levels.ERROR)
+  daemon.request(method, vim.tbl_extend("keep", params, { sessionId = M.id }), done)
+end
+
+--- Asks about this session: `done(result)`, or the error is shown.
+function M.ask(method, params, done)
+  request(method, params, function(result, err)
+    if err then
+      failed(err)
     else
-      done(result, err)
+      done(result)
     end
   end)
 end
@@ -67,10 +73,33 @@ local function became(id, result)
     end
     vim.cmd("redrawstatus!")
   end)
+  local run = waiting
+  waiting = nil
+  if run then
+    run()
+  end
+end
+
+--- Runs something once a session is open: now, or when the daemon has opened one.
+function M.when_open(run)
+  if M.id and daemon.state == "ready" then
+    return run()
+  end
+  if daemon.state == "off" then
+    daemon.start()
+  end
+  waiting = run
+  if daemon.state == "failed" then
+    M.say(daemon.message, vim.log.levels.ERROR)
+  end
 end
 
 local function clear(id)
   if id ~= M.id then
+    if M.id and M.running == 0 then
+      -- Another window may write it now.
+      daemon.request("session/close", { sessionId = M.id }, function() end)
+    end
     M.title, M.compaction = "", nil
   end
   M.id = id
@@ -84,11 +113,11 @@ function M.open(id, done)
     if result then
       became(id, result)
     end
-    (done or function(problem)
-      if problem then
-        M.say(problem.message, vim.log.levels.ERROR)
-      end
-    end)(err)
+    if done then
+      done(err)
+    elseif err then
+      failed(err)
+    end
   end)
 end
 
@@ -96,7 +125,7 @@ function M.create(params, done)
   params = vim.tbl_extend("force", params or {}, { cwd = config.root() })
   daemon.request("session/new", params, function(result, err)
     if err then
-      return M.say(err.message, vim.log.levels.ERROR)
+      return failed(err)
     end
     clear(result.sessionId)
     became(result.sessionId, result)
@@ -118,7 +147,7 @@ function M.resume()
   end
   M.open(last, function(err)
     if err and err.code ~= UNKNOWN_SESSION then
-      M.say(err.message, vim.log.levels.ERROR)
+      failed(err)
     elseif err or (M.read_only and not ours) then
       -- Another Neovim in this folder has it: this one begins its own.
       M.create()
@@ -155,7 +184,7 @@ function M.prompt(text, selection, done)
   local params = { prompt = { { type = "text", text = text } }, steer = M.running > 0 or nil }
   params.context = next(context) and context or nil
   M.running = M.running + 1
-  M.ask("session/prompt", params, function(result, err)
+  request("session/prompt", params, function(result, err)
     M.running = math.max(M.running - 1, 0)
     documents.check_disk()
     if result then

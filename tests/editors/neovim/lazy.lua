@@ -1,0 +1,21 @@
+--- Nothing is set up: the first command starts the daemon, and is done when there is a session.
+local h = dofile(vim.env.SIDECAR_SCENARIO .. "/harness.lua")
+
+h.play(function()
+  h.setup({ autostart = false })
+  vim.wait(100)
+  h.equal(require("sidecar.daemon").state, "off")
+  h.equal(require("sidecar").statusline(), "sidecar off")
+  vim.cmd("edit main.py")
+  vim.cmd("2Sidecar send read notes.txt")
+  h.wait_for_chat("── 2 requests")
+  vim.cmd("Sidecar context")
+  h.wait("what the model saw", function()
+    return h.buffer("context"):find("── turn", 1, true)
+  end)
+  -- Another one in this folder finds the session taken, and begins its own.
+  local other = vim.fn.system({ vim.v.progpath, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", vim.env.SIDECAR_SCENARIO .. "/other.lua" })
+  h.equal(vim.v.shell_error, 0)
+  h.holds(other, "ses_")
+  h.lacks(other, require("sidecar.session").id)
+end)
