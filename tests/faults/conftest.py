@@ -1,0 +1,17 @@
+"""A workspace with a daemon that must have ended well."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.place import Place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place(tmp_path)
+    yield made
+    if made.client.process.poll() is None:
+        assert made.client.stop() == 0, made.client.stderr
+    made.client.close()
