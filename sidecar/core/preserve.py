@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
 from sidecar.core.names import names_in
 from sidecar.core.parts import PartId
@@ -107,15 +108,22 @@ def is_named(unit: Unit, names: Iterable[str]) -> bool:
     )
 
 
-def preserved(items: Iterable[Item], preserve: Preserve | None = None) -> frozenset[PartId]:
-    """Name all parts to keep: pinned ones, those in the settings, those that the user named."""
+def preserved(
+    items: Iterable[Item], preserve: Preserve | None = None, room: float = inf
+) -> frozenset[PartId]:
+    """Name all parts to keep: pinned ones, those in the settings, those that the user named.
+
+    What was named in words takes `room` tokens at most, the newest first: whoever says to keep a
+    file that is then read and edited for hours does not mean every look at it.
+    """
     listed = list(items)
     typed = (item.unit.text for item in listed if item.unit.kind == "typed")
     names = frozenset[str]().union(*(asked_to_keep(text) for text in typed))
-    return frozenset(
-        item.unit.part_id
-        for item in listed
-        if item.pinned
-        or (names and is_named(item.unit, names))
-        or (preserve and is_preserved(item.unit, preserve))
-    )
+    kept: set[PartId] = set()
+    for item in reversed(listed):
+        if item.pinned or (preserve and is_preserved(item.unit, preserve)):
+            kept.add(item.unit.part_id)
+        elif names and is_named(item.unit, names) and item.tokens_whole <= room:
+            room -= item.tokens_whole
+            kept.add(item.unit.part_id)
+    return frozenset(kept)

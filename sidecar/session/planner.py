@@ -27,6 +27,8 @@ from sidecar.session.state import State
 from sidecar.session.view import PREVIEW, View
 from sidecar.session.views import Epoch
 
+NAMED_SHARE = 0.15
+"""Of the window: the most that is kept because a typed message said to keep it."""
 IDLE_KEEPS = 2
 """Turns, the newest, that a rewrite leaves alone which nobody waits for."""
 
@@ -151,7 +153,7 @@ class Planner:
             items.extend(self._notes(view.notes_before(message.id), view))
             items.extend(self._items(view, message, state.views.pinned))
         settings = for_agent(state.config.preserve, state.setting("agent"))
-        kept = preserved(items, settings)
+        kept = preserved(items, settings, NAMED_SHARE * standing.window)
         if scene.idle:
             kept |= _newest_turns(items, IDLE_KEEPS)
         return Situation(

@@ -45,6 +45,17 @@ def test_calls_about_what_the_user_named_are_kept(argument: str, kept: bool) -> 
     assert preserved(items) == ({"p1"} if kept else set())
 
 
+def test_the_newest_looks_at_what_the_user_named_are_kept_as_far_as_there_is_room() -> None:
+    about = "(src/plan.py)"
+    items = history(f"U10 C90{about}; C500*{about}; C60{about}; C70; C80{about}; C40{about}")
+    items[0] = saying(items[0], "keep src/plan.py in mind")
+    assert preserved(items) == {"p1", "p2", "p3", "p5", "p6"}
+    # What is pinned takes no room, and what does not fit hides nothing that does.
+    assert preserved(items, None, 180) == {"p2", "p3", "p5", "p6"}
+    assert preserved(items, None, 179) == {"p2", "p5", "p6"}
+    assert preserved(items, None, 100) == {"p2", "p3", "p6"}
+
+
 def test_a_path_is_the_same_with_and_without_a_leading_dot() -> None:
     items = history("U10 C100:Read(src/plan.py); A10 U10")
     items[3] = saying(items[3], "please keep `./src/plan.py`")
