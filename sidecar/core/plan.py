@@ -16,6 +16,9 @@ REWRITE_ID = "<<REWRITE>>"
 Nothing that a note quotes from the log may look like it.
 """
 
+OPTIONAL: frozenset[Cause] = frozenset({"cold", "pays", "idle"})
+"""Why a rewrite may be made that need not be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -138,6 +141,14 @@ class Plan:
     excerpt: str = ""
     excerpt_tokens: int = 0
     told: str = ""
+
+
+def compression(situation: Situation, plan: Plan) -> float:
+    """Give how many times larger what a plan changes is than what it leaves of it."""
+    retired = set(plan.retired)
+    before = sum(change.tokens_before for change in plan.changes)
+    before += sum(item.tokens for item in situation.items if item.unit.part_id in retired)
+    return before / max(1, before - (plan.tokens_before - plan.tokens_after))
 
 
 class Policy(Protocol):

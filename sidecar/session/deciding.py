@@ -12,7 +12,17 @@ from sidecar.core.admission import Candidate, Refusal, refusals
 from sidecar.core.errors import BadRequest, NothingToDo
 from sidecar.core.guard import NOTES, goal_parts, untouchable
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, StepFinishPart
-from sidecar.core.plan import REWRITE_ID, Change, Plan, Policy, Rates, Situation, Standing
+from sidecar.core.plan import (
+    OPTIONAL,
+    REWRITE_ID,
+    Change,
+    Plan,
+    Policy,
+    Rates,
+    Situation,
+    Standing,
+    compression,
+)
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.pricing import money_of
 from sidecar.core.rebuild import HEAD
@@ -30,6 +40,8 @@ from sidecar.session.view import View
 from sidecar.session.views import Epoch
 
 MANUAL = "manual"
+LEAST_COMPRESSION = 3.0
+"""A rewrite that need not be must make what it changes so many times smaller, as it is measured."""
 LEAN = "economic-lean"
 """What keeps least of all that keeps what matters."""
 
@@ -68,7 +80,7 @@ class Decision:
 class Verdict:
     """What is to be done, if anything, and for each rung before that why it was refused.
 
-    `standing` is where the session stands, unless nothing is due.
+    `standing` is where the session stands, unless nothing is due or what is due may wait.
     """
 
     decision: Decision | None = None
@@ -111,7 +123,22 @@ def decide(state: State, planner: Planner, scene: Scene, tell: Tell | None = Non
         rungs.append(_all_again(cause))
     if cause == "overflow":
         rungs += (drop_oldest, cut_newest)
-    return _admitted(state, scene, situation, rungs, tell)
+    found = _admitted(state, scene, situation, rungs, tell)
+    # What only pays, or costs nothing now, may wait: to leave it alone is no failure. A summary
+    # that is there was paid for.
+    if cause in OPTIONAL and tell is None and not found.refused and _is_little(found.decision):
+        return Verdict()
+    return found
+
+
+def _is_little(decision: Decision | None) -> bool:
+    """Whether what a rewrite changes would hardly get smaller, a summary that comes included."""
+    if decision is None:
+        return True
+    plan, wanted = decision.plan, decision.plan.summary
+    coming = wanted.output_tokens if wanted is not None and not plan.told else 0
+    whole = replace(plan, tokens_after=plan.tokens_after + coming)
+    return compression(decision.situation, whole) < LEAST_COMPRESSION
 
 
 def decide_by_hand(

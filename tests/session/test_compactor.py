@@ -256,6 +256,22 @@ async def test_close_to_the_limit_nothing_is_in_vain_before_it_is_tried(desk: De
     assert not [e for e in desk.of(Notice) if "cannot be made smaller" in e.text]
 
 
+async def test_close_to_the_limit_what_may_wait_is_no_failure(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await desk.worker(policy="economic", system="Work. " * 8_000, **SMALL)
+        while worker.session.meter().used < 0.95 * 44_000:
+            await worker.turns(1, 1)
+            for part in (p for m in desk.messages(worker.session) for p in m.parts):
+                if hasattr(part, "call_id"):
+                    await worker.session.rewriting.pin(part.id, pinned=True)
+        # The cache is cold, so that a rewrite would be free, and nothing may go.
+        await world.let_pass(360_000)
+        await worker.turns(1, 0)
+        assert worker.session.meter().used < 44_000
+        assert not rewrites(worker)
+        assert not [e for e in desk.of(Notice) if "cannot be made smaller" in e.text]
+
+
 async def test_a_turn_stops_after_a_rewrite_where_that_is_wanted(desk: Desk) -> None:
     worker = await desk.worker(policy="opencode-noprune", **SMALL)
     await worker.session.set_option("autoContinue", "off")

@@ -7,7 +7,7 @@ newest: it is what is worth its tokens (`core/rebuild`). Three dials: lean, bala
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sidecar.core.plan import Plan, Situation, Standing, Summary, tokens_of
+from sidecar.core.plan import OPTIONAL, Plan, Situation, Standing, Summary, compression, tokens_of
 from sidecar.core.prompt import Ttl
 from sidecar.core.rebuild import Keeping, rebuild, shorten_arrivals
 from sidecar.core.sections import (
@@ -33,8 +33,6 @@ LESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
 LEAST_COMPRESSION = 3.1
 """A rewrite that need not be is left alone where it makes what it changes fewer times smaller; one
 that is forced keeps less then. Three is the goal, and a note's tokens are estimated."""
-OPTIONAL: frozenset[Cause] = frozenset({"cold", "pays", "idle"})
-"""Why a rewrite may be made that need not be."""
 SUMMARY_TOKENS = 600
 MOST_TOLD = 2 * SUMMARY_TOKENS
 """What a summary may come to: one that is carried on, or longer than was asked for."""
@@ -225,14 +223,6 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
         return notes[0]
     by: Writer = "model" if any("written by a model" in note for note in notes) else "extract"
     return note_of(shortened("\n".join(summaries), MOST_TOLD), by)
-
-
-def compression(situation: Situation, plan: Plan) -> float:
-    """Give how many times larger what a plan changes is than what it leaves of it."""
-    retired = set(plan.retired)
-    before = sum(change.tokens_before for change in plan.changes)
-    before += sum(item.tokens for item in situation.items if item.unit.part_id in retired)
-    return before / max(1, before - (plan.tokens_before - plan.tokens_after))
 
 
 def room_for(st: Standing) -> float:
