@@ -24,10 +24,8 @@ from sidecar.core.view import Cause, Dropped
 
 KEEPING = Keeping(listed=1.2e-3)
 RUNWAY = 0.60
-"""A rewrite that leaves a prompt of more than this share of what may be sent rebuilds everything,
-and if that is not enough keeps less."""
-HISTORY = 0.40
-"""Where the static prefix takes much of that: so much of what the history may take may be left."""
+"""A rewrite that leaves more than this share of what the history may take rebuilds everything, and
+if that is not enough keeps less."""
 LESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
 """Shares of what is kept otherwise, tried one after the other until that much is left at most."""
 LEAST_COMPRESSION = 3.1
@@ -138,7 +136,7 @@ class Economic:
         plan = rebuild(situation, start, self.keeping, cause, self.name)
         if plan is None and (not start or cause != "budget"):
             return None
-        room = room_for(st) - MOST_TOLD
+        room = st.static + RUNWAY * (st.limit - st.static) - MOST_TOLD
         for share in LESS:
             if plan is not None and plan.tokens_after <= room and self._compresses(situation, plan):
                 break
@@ -223,11 +221,6 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
         return notes[0]
     by: Writer = "model" if any("written by a model" in note for note in notes) else "extract"
     return note_of(shortened("\n".join(summaries), MOST_TOLD), by)
-
-
-def room_for(st: Standing) -> float:
-    """Give the tokens of a prompt that a rewrite should leave at most."""
-    return max(RUNWAY * st.limit, st.static + HISTORY * (st.limit - st.static))
 
 
 def less(keeping: Keeping, share: float) -> Keeping:
