@@ -4,7 +4,7 @@ import type { Meter, Regions } from "sidecar-protocol";
 import { type Disposable, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { count, many, money, REGIONS, short } from "./wording";
+import { clock, count, many, money, REGIONS, short } from "./wording";
 
 /** Milliseconds between looks at the clock while the cache is warm. */
 const TICK = 5000;
@@ -119,11 +119,6 @@ function runway(meter: Meter): string {
 
 function share(part: number, whole: number): string {
   return whole ? `${Math.round((part / whole) * 100)}%` : "";
-}
-
-function clock(left: number): string {
-  const seconds = Math.ceil(left / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
 /** Text that is no Markdown. */

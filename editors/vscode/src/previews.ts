@@ -1,6 +1,7 @@
 /** Shows what going back would do to files, in the editor's own diff. */
 
 import { commands, type Disposable, TabInputTextDiff, type TextDocumentContentProvider, Uri, window, workspace } from "vscode";
+import { applied, side } from "./unified";
 
 const SCHEME = "sidecar-preview";
 
@@ -63,44 +64,8 @@ function ours(input: unknown): boolean {
 }
 
 /** The text in the editor, else on disk. It is not opened: the daemon would take that for the user's. */
-async function current(uri: Uri): Promise<string> {
+export async function current(uri: Uri): Promise<string> {
   const open = workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
   if (open) return open.getText();
   return workspace.fs.readFile(uri).then((bytes) => Buffer.from(bytes).toString(), () => "");
-}
-
-/** Apply a unified diff; undefined when the text is not the one that it was made for. */
-function applied(text: string, diff: string): string | undefined {
-  const lines = text.split(/(?<=\n)/);
-  const out: string[] = [];
-  let at = 0;
-  for (const [head = "", ...body] of hunks(diff)) {
-    const [, start, length] = /^@@ -(\d+)(?:,(\d+))?/.exec(head) ?? [];
-    const first = length === "0" ? Number(start) : Number(start) - 1;
-    out.push(...lines.slice(at, first));
-    at = first;
-    for (const line of body) {
-      if (!line.startsWith("+") && lines[at++] !== line.slice(1)) return undefined;
-      if (!line.startsWith("-")) out.push(line.slice(1));
-    }
-  }
-  return [...out, ...lines.slice(at)].join("");
-}
-
-/** A diff's hunks, as lines with their line ends; a last line without one has none here either. */
-function hunks(diff: string): string[][] {
-  const found: string[][] = [];
-  for (const line of diff.split(/(?<=\n)/)) {
-    const hunk = found.at(-1);
-    if (line.startsWith("@@ ")) found.push([line]);
-    else if (hunk && line.startsWith("\\")) hunk.push((hunk.pop() ?? "").replace(/\r?\n$/, ""));
-    else hunk?.push(line);
-  }
-  return found;
-}
-
-/** What a diff says of one side, where the whole text is not to be had. */
-function side(diff: string, sign: "+" | "-"): string {
-  const lines = hunks(diff).flatMap(([, ...body]) => body.filter((line) => line.startsWith(sign) || line.startsWith(" ")));
-  return lines.length ? lines.map((line) => line.slice(1)).join("") : diff;
 }

@@ -1,8 +1,8 @@
-/** Numbers and lists as people read them. */
+/** Numbers, names and lists as people read them. The views' pages read them so too. */
 
 import type { Regions } from "sidecar-protocol";
 
-/** The regions of the context, as the meter and the breakdown name them. */
+/** The regions of the context, as the meter and the breakdown name them, in the order of the prompt. */
 export const REGIONS: Record<keyof Regions, string> = {
   system: "system prompt",
   tools: "tools",
@@ -50,4 +50,10 @@ export function grouped<T>(values: readonly T[], key: (value: T) => string): [st
   const groups = new Map<string, T[]>();
   for (const value of values) groups.set(key(value), [...(groups.get(key(value)) ?? []), value]);
   return [...groups];
+}
+
+/** Milliseconds that are left, as `40 s` or `4 min`. */
+export function clock(left: number): string {
+  const seconds = Math.ceil(left / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

@@ -1,7 +1,248 @@
-/** The chat view. */
+/** The chat view: passes on what the daemon says to its page, and what the user does there to the daemon. */
 
-import type { ExtensionContext } from "vscode";
+import type { Meter, SessionUpdate } from "sidecar-protocol";
+import { commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
+import { askPermission } from "../permission";
 import type { Sessions } from "../sessions";
+import { sendTurn } from "../turns";
+import { Diffs } from "./diffs";
+import type { FromChat, Question, ToChat } from "./messages";
+import { showPage } from "./page";
 
-export function registerChat(_context: ExtensionContext, _daemon: Daemon, _sessions: Sessions): void {}
+/** Milliseconds that updates are gathered before they are passed on. */
+const GATHERED = 30;
+const CANCELLED = -32800;
+
+export function registerChat(context: ExtensionContext, daemon: Daemon, sessions: Sessions): void {
+  const chat = new Chat(context, daemon, sessions);
+  context.subscriptions.push(
+    chat.diffs,
+    window.registerWebviewViewProvider("sidecar.chat", chat),
+    sessions.onChange((sessionId) => chat.begin(sessionId)),
+    sessions.onReady(() => chat.ready()),
+    sessions.onDraft((text) => chat.draft(text)),
+    daemon.onUpdate(({ sessionId, update }) => sessionId === sessions.current && chat.pass(update)),
+    daemon.onMeter((meter) => meter.sessionId === sessions.current && chat.measure(meter)),
+    daemon.onState(({ message }) => chat.state(message)),
+    daemon.onNotification("session/retrying", (retrying) => retrying.sessionId === sessions.current && chat.post({ type: "retrying", retrying })),
+    daemon.onNotification("session/changed", ({ sessionId, cause }) => sessionId === sessions.current && chat.changed(cause)),
+    daemon.onPermission((params, token) => {
+      const asked = params.sessionId === sessions.current ? chat.ask(params.toolCall, params.options, token) : undefined;
+      return asked ?? askPermission(params, token);
+    }),
+  );
+}
+
+class Chat implements WebviewViewProvider {
+  readonly diffs: Diffs;
+  private view: WebviewView | undefined;
+  /** The page is there and listens. */
+  private listening = false;
+  private gathered: SessionUpdate[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private busy = false;
+  /** Why there is no daemon. */
+  private problem = "";
+  private replayed = false;
+  private meter: Meter | undefined;
+  private drafted = "";
+  private readonly questions = new Map<number, { question: Question; answer: (optionId: string | undefined) => void }>();
+  private asked = 0;
+
+  constructor(
+    private readonly context: ExtensionContext,
+    private readonly daemon: Daemon,
+    private readonly sessions: Sessions,
+  ) {
+    this.diffs = new Diffs(daemon, sessions);
+  }
+
+  resolveWebviewView(view: WebviewView): void {
+    this.view = view;
+    this.listening = false;
+    view.webview.onDidReceiveMessage((message: FromChat) => this.take(message));
+    view.onDidDispose(() => {
+      if (this.view !== view) return;
+      this.view = undefined;
+      this.listening = false;
+    });
+    showPage(view.webview, this.context, "chat", "Sidecar chat");
+  }
+
+  post(message: ToChat): void {
+    if (this.listening) void this.view?.webview.postMessage(message);
+  }
+
+  /** Another session, or the same anew: its history follows. */
+  begin(sessionId: string): void {
+    this.replayed = false;
+    this.gathered = [];
+    this.meter = undefined;
+    this.post({ type: "session", sessionId });
+  }
+
+  /** The history came. */
+  ready(): void {
+    this.replayed = true;
+    this.flush();
+    const value = (id: string) => String(this.sessions.options.find((one) => one.id === id)?.currentValue ?? "");
+    this.post({ type: "ready", readOnly: this.sessions.readOnly, model: value("model"), policy: value("policy") });
+    void this.lookAround();
+  }
+
+  pass(update: SessionUpdate): void {
+    this.gathered.push(update);
+    if (this.replayed) this.timer ??= setTimeout(() => this.flush(), GATHERED);
+  }
+
+  measure(meter: Meter): void {
+    this.meter = meter;
+    this.post({ type: "meter", meter });
+  }
+
+  state(message: string): void {
+    this.busy = false;
+    this.problem = message;
+    this.post({ type: "busy", busy: false });
+    this.postState();
+  }
+
+  changed(cause: string): void {
+    this.flush();
+    if (cause === "turn_started" || cause === "turn_ended") {
+      this.busy = cause === "turn_started";
+      this.post({ type: "busy", busy: this.busy });
+    }
+    if (cause !== "step") void this.listCheckpoints();
+  }
+
+  /** Show a text in the input; a view that is not open is opened. */
+  draft(text: string): void {
+    this.drafted = text;
+    void commands.executeCommand("sidecar.chat.focus");
+    if (this.listening) this.putDraft();
+  }
+
+  /** Ask in the chat, if it is in sight. */
+  ask(toolCall: Question["toolCall"], options: Question["options"], token: { onCancellationRequested: (listener: () => void) => unknown }): Promise<string | undefined> | undefined {
+    if (!this.listening || !this.view?.visible) return undefined;
+    this.asked += 1;
+    const id = this.asked;
+    return new Promise((done) => {
+      const answer = (optionId: string | undefined) => {
+        this.questions.delete(id);
+        this.postQuestions();
+        done(optionId);
+      };
+      this.questions.set(id, { question: { id, toolCall, options }, answer });
+      token.onCancellationRequested(() => answer(undefined));
+      this.flush();
+      this.postQuestions();
+    });
+  }
+
+  private async take(message: FromChat): Promise<void> {
+    try {
+      await this.act(message);
+    } catch (error) {
+      void window.showErrorMessage(`Sidecar: ${(error as Error).message}`);
+    }
+  }
+
+  private async act(message: FromChat): Promise<unknown> {
+    switch (message.type) {
+      case "shown":
+        return this.shown();
+      case "send":
+        return this.send(message.text, message.steer);
+      case "cancel":
+        return this.daemon.notify("session/cancel", { sessionId: this.sessions.id() });
+      case "answer":
+        return this.questions.get(message.id)?.answer(message.optionId);
+      case "diff":
+        return this.diffs.open(message.change);
+      case "open":
+        return openFile(this.sessions.cwd, message.path, message.line);
+      case "link":
+        return openLink(this.sessions.cwd, message.href);
+      case "run":
+        return commands.executeCommand(`sidecar.${message.command}`, ...(message.argument === undefined ? [] : [message.argument]));
+    }
+  }
+
+  /** The page is there, for the first time or again: everything comes from the daemon. */
+  private async shown(): Promise<void> {
+    this.listening = true;
+    this.postState();
+    this.putDraft();
+    const id = this.sessions.current;
+    if (id !== undefined && this.daemon.state === "ready") await this.sessions.open(id);
+  }
+
+  private async send(text: string, steer: boolean): Promise<void> {
+    try {
+      if (steer) {
+        await this.daemon.request("session/prompt", { sessionId: this.sessions.id(), prompt: [{ type: "text", text }], steer });
+      } else {
+        const result = await sendTurn(this.daemon, this.sessions, text);
+        this.flush();
+        this.post({ type: "ended", result });
+      }
+    } catch (error) {
+      const { code, message } = error as { code?: number; message: string };
+      this.post({ type: "refused", text, message: code === CANCELLED ? "Stopped before it began." : message });
+    }
+  }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.gathered.length) this.post({ type: "updates", updates: this.gathered });
+    this.gathered = [];
+  }
+
+  /** Tell the page what an update does not say: whether a turn runs, checkpoints, questions, the meter. */
+  private async lookAround(): Promise<void> {
+    const { sessions } = await this.daemon.request("daemon/status", {});
+    this.busy = sessions.some(({ sessionId, busy }) => busy && sessionId === this.sessions.current);
+    this.post({ type: "busy", busy: this.busy });
+    this.postQuestions();
+    if (this.meter) this.post({ type: "meter", meter: this.meter });
+    else this.measure(await this.daemon.request("context/meter", { sessionId: this.sessions.id() }));
+    await this.listCheckpoints();
+  }
+
+  private async listCheckpoints(): Promise<void> {
+    const sessionId = this.sessions.id();
+    const { checkpoints } = await this.daemon.request("checkpoint/list", { sessionId });
+    if (sessionId === this.sessions.current) this.post({ type: "checkpoints", checkpoints });
+  }
+
+  private postQuestions(): void {
+    const questions = [...this.questions.values()].map(({ question }) => question);
+    if (this.view) this.view.badge = questions.length ? { value: questions.length, tooltip: "Sidecar asks for permission" } : undefined;
+    this.post({ type: "questions", questions });
+  }
+
+  private postState(): void {
+    this.post({ type: "daemon", state: this.daemon.state, message: this.problem });
+  }
+
+  private putDraft(): void {
+    if (this.drafted) this.post({ type: "draft", text: this.drafted });
+    this.drafted = "";
+  }
+}
+
+async function openFile(cwd: string, path: string, line?: number): Promise<void> {
+  const uri = path.startsWith("/") || /^[a-z]:/i.test(path) ? Uri.file(path) : Uri.joinPath(Uri.file(cwd), path);
+  const selection = line === undefined ? {} : { selection: { start: { line: line - 1, character: 0 }, end: { line: line - 1, character: 0 } } };
+  await commands.executeCommand("vscode.open", uri, { preview: true, ...selection });
+}
+
+/** A link to the web goes to the browser, after the editor's own question; any other is a file. */
+async function openLink(cwd: string, href: string): Promise<void> {
+  if (/^(https?|mailto):/i.test(href)) await env.openExternal(Uri.parse(href));
+  else if (!/^[a-z][\w+.-]+:/i.test(href)) await openFile(cwd, decodeURI(href.replace(/#.*$/, "")));
+}

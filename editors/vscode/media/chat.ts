@@ -1,0 +1,115 @@
+/** The chat's page: takes messages of the extension and shows them. */
+
+import type { FromChat, ToChat } from "../src/views/messages";
+import { Composer } from "./composer";
+import { button, el, fill } from "./dom";
+import { host } from "./host";
+import { icon } from "./icons";
+import { Questions } from "./questions";
+import { type Task, tasks } from "./toolcall";
+import { Transcript } from "./transcript";
+
+const { send, kept, keep } = host<FromChat, { text: string }>();
+// Read before the input is made, which keeps what is in it.
+const before = kept()?.text;
+const plan = el("details.plan", { hidden: true }, el("summary"), el("div"));
+const welcome = el("div.welcome");
+const banner = el("div.banner", { role: "alert", hidden: true });
+const composer = new Composer(send, (text) => keep({ text }));
+const transcript = new Transcript(send, showPlan);
+const questions = new Questions(send, () => composer.focus());
+
+document.body.classList.add("chat");
+document.body.append(
+  transcript.element,
+  welcome,
+  el("footer.foot", {}, transcript.jump, banner, questions.element, plan, composer.element),
+);
+document.body.addEventListener("click", followLink);
+welcome.append(
+  el("h1", {}, "Sidecar"),
+  el("p", {}, "Ask for a change, and see each step. You can go back to before any turn, in files and conversation."),
+  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("Page Up, Page Down", "go from turn to turn")),
+);
+if (before) composer.put(before);
+
+let frame = 0;
+addEventListener("message", ({ data }: MessageEvent<ToChat>) => {
+  take(data);
+  welcome.hidden = !transcript.empty;
+  frame ||= requestAnimationFrame(() => {
+    frame = 0;
+    transcript.draw();
+  });
+});
+send({ type: "shown" });
+
+function take(message: ToChat): void {
+  switch (message.type) {
+    case "session":
+      transcript.clear();
+      questions.take([]);
+      showPlan([]);
+      return;
+    case "updates":
+      for (const update of message.updates) transcript.take(update);
+      return;
+    case "ready":
+      transcript.live = true;
+      composer.session(message.readOnly, message.model);
+      return;
+    case "checkpoints":
+      return transcript.checkpoints(message.checkpoints);
+    case "questions":
+      questions.take(message.questions);
+      return transcript.asked(message.questions);
+    case "busy":
+      composer.busy = message.busy;
+      transcript.busy = message.busy;
+      document.body.classList.toggle("busy", message.busy);
+      return;
+    case "ended":
+      return transcript.ended(message.result);
+    case "refused":
+      composer.put(message.text);
+      return showBanner(message.message);
+    case "retrying":
+      return transcript.retrying(message.retrying);
+    case "draft":
+      return composer.put(message.text);
+    case "meter":
+      return composer.measure(message.meter);
+    case "daemon":
+      return showBanner(message.state === "failed" || message.state === "stopped" ? message.message || "The daemon is not running." : "", true);
+    case "focus":
+      return composer.focus();
+  }
+}
+
+function showPlan(items: Task[]): void {
+  const done = items.filter(({ status }) => status === "completed").length;
+  const now = items.find(({ status }) => status === "in_progress");
+  plan.hidden = !items.length || done === items.length;
+  const [head, body] = plan.children as unknown as [HTMLElement, HTMLElement];
+  fill(head, icon("chevron"), el("span.verb", {}, `${done} of ${items.length} done`), el("span.target", {}, now?.content ?? ""));
+  fill(body, tasks(items));
+}
+
+function showBanner(text: string, daemon = false): void {
+  banner.hidden = !text;
+  const run = (label: string, command: "restart" | "showLog") => button(label, () => send({ type: "run", command }), undefined, "link");
+  const close = button("Dismiss", () => (banner.hidden = true), icon("failed"), "quiet");
+  fill(banner, icon("failed"), el("span", {}, text), ...(daemon ? [run("Restart", "restart"), run("Show Log", "showLog")] : []), close);
+}
+
+function hint(keys: string, what: string): HTMLElement {
+  return el("li", {}, el("kbd", {}, keys), ` ${what}`);
+}
+
+/** Links are opened by the extension: a page must not go anywhere. */
+function followLink(event: MouseEvent): void {
+  const link = (event.target as Element).closest?.("a[href]");
+  if (!link) return;
+  event.preventDefault();
+  send({ type: "link", href: link.getAttribute("href") ?? "" });
+}

@@ -1,0 +1,58 @@
+/** A line that unfolds: a button with what it is, actions beside it, and a body below. */
+
+import { el } from "./dom";
+import { icon } from "./icons";
+
+let count = 0;
+
+export class Fold {
+  readonly head = el("span.fold-head");
+  readonly actions = el("span.fold-actions");
+  readonly body: HTMLElement;
+  readonly element: HTMLElement;
+  private readonly toggle: HTMLButtonElement;
+  /** The user said which way; it is not unfolded or folded for them any more. */
+  private chosen = false;
+
+  /** `drawn` is called before the body is shown. */
+  constructor(kind: string, private readonly drawn: () => void = () => {}) {
+    count += 1;
+    this.body = el("div.fold-body", { id: `fold-${count}`, hidden: true });
+    this.toggle = el(
+      "button.fold-toggle",
+      {
+        type: "button",
+        "aria-expanded": "false",
+        "aria-controls": `fold-${count}`,
+        onclick: () => {
+          this.chosen = true;
+          this.open = !this.open;
+        },
+      },
+      this.head,
+      icon("chevron"),
+    );
+    this.element = el("div.fold", {}, el("div.fold-line", {}, this.toggle, this.actions), this.body);
+    this.element.classList.add(kind);
+  }
+
+  get open(): boolean {
+    return !this.body.hidden;
+  }
+
+  set open(open: boolean) {
+    if (open) this.drawn();
+    this.body.hidden = !open;
+    this.toggle.setAttribute("aria-expanded", String(open));
+  }
+
+  /** Unfold or fold it, unless the user chose. */
+  suggest(open: boolean): void {
+    if (!this.chosen && this.open !== open) this.open = open;
+  }
+
+  /** What a screen reader says of the button. */
+  set label(text: string) {
+    this.toggle.setAttribute("aria-label", text);
+  }
+}

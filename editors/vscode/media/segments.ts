@@ -1,0 +1,176 @@
+/** The pieces of the context, turn by turn. A click shows a piece's whole text, also of what was left out. */
+
+import type { Checkpoint, ContextRecallResult, ContextSegment } from "sidecar-protocol";
+import type { FromContext } from "../src/views/messages";
+import { count } from "../src/wording";
+import { stack } from "./bar";
+import { button, el, fill } from "./dom";
+import { icon } from "./icons";
+
+/** How a piece stands in the context, where it is not whole. */
+const SHOWN: Record<string, string> = { truncated: "cut", excerpt: "excerpt", placeholder: "stub", dropped: "left out", note: "note" };
+
+interface Kept {
+  leftOut: boolean;
+  open: string[];
+}
+
+interface Group {
+  id: string;
+  title: string;
+  segments: ContextSegment[];
+}
+
+export class Segments {
+  private readonly list = el("div.groups");
+  private readonly filter = el("button.filter", { type: "button", onclick: () => this.toggle() });
+  readonly element = el("section.segments", { "aria-labelledby": "by-turn" }, el("div.bar", {}, el("h2", { id: "by-turn" }, "Turn by turn"), this.filter), this.list);
+  private segments: ContextSegment[] = [];
+  private titles = new Map<string, string>();
+  /** Texts that were asked for, by part. */
+  private readonly texts = new Map<string, HTMLElement>();
+  private readonly open: Set<string>;
+
+  constructor(private readonly send: (message: FromContext) => void, private readonly kept: Kept, private readonly keep: (kept: Kept) => void) {
+    this.open = new Set(kept.open);
+  }
+
+  take(segments: ContextSegment[], checkpoints: Checkpoint[]): void {
+    this.segments = segments;
+    this.titles = new Map([...checkpoints].reverse().map(({ turnId, title }) => [turnId, title]));
+    this.draw();
+  }
+
+  /** Show a piece of a text that was asked for. */
+  recalled(partId: string, { content, nextOffset, totalBytes }: ContextRecallResult): void {
+    const shown = this.texts.get(partId);
+    if (!shown) return;
+    const before = shown.querySelector("pre")?.textContent ?? "";
+    const text = el("pre", { tabindex: 0, "aria-label": "Whole text" }, before + content);
+    const rest = nextOffset !== undefined && button(`Show more of ${count(totalBytes)} bytes`, () => this.send({ type: "recall", partId, offset: nextOffset }), undefined, "link");
+    fill(shown, text, el("div.actions", {}, rest, this.pin("pin", partId), this.pin("unpin", partId)));
+  }
+
+  lost(partId: string, message: string): void {
+    const shown = this.texts.get(partId);
+    if (shown) fill(shown, el("p.lost", { role: "alert" }, message));
+  }
+
+  private pin(command: "pin" | "unpin", partId: string): HTMLElement {
+    const made = button(command === "pin" ? "Pin" : "Unpin", () => this.send({ type: "run", command, argument: partId }), undefined, "link");
+    made.title = command === "pin" ? "Keep it in the context through compactions" : "Let compactions leave it out";
+    return made;
+  }
+
+  private toggle(): void {
+    this.kept.leftOut = !this.kept.leftOut;
+    this.remember();
+    this.draw();
+  }
+
+  private remember(): void {
+    this.keep({ leftOut: this.kept.leftOut, open: [...this.open] });
+  }
+
+  private draw(): void {
+    const missing = this.segments.filter(leftOut);
+    const only = this.kept.leftOut && missing.length > 0;
+    this.filter.hidden = missing.length === 0;
+    this.filter.setAttribute("aria-pressed", String(only));
+    fill(this.filter, `${missing.length} left out or cut`);
+    const groups = grouped(only ? missing : this.segments, this.titles);
+    const most = Math.max(1, ...groups.map(sum));
+    const focused = document.activeElement?.id;
+    this.list.replaceChildren(...groups.map((group) => this.group(group, most, only)));
+    if (focused) document.getElementById(focused)?.focus();
+  }
+
+  private group(group: Group, most: number, opened: boolean): HTMLElement {
+    const total = sum(group);
+    const cached = group.segments.filter((one) => one.cached).reduce((tokens, one) => tokens + one.tokens, 0);
+    const missing = group.segments.filter(leftOut).length;
+    const state = total === 0 ? "nothing in the context" : cached === total ? "cached" : cached ? "partly cached" : "not cached";
+    const held = el("div.held", { "aria-hidden": "true" });
+    held.style.inlineSize = `${(cached / most) * 100}%`;
+    const head = el(
+      "summary",
+      { id: `group-${group.id}`, "aria-label": `${group.title}: ${count(total)} tokens, ${state}${missing ? `, ${missing} left out or cut` : ""}` },
+      icon("chevron"),
+      el("span.title", { title: group.title }, group.title),
+      missing ? el("span.badge", {}, `${missing} out`) : undefined,
+      el("span.tokens", {}, count(total)),
+      total > 0 && el("div.share", { title: `${count(cached)} of ${count(total)} tokens are in the provider's cache` }, stack(regions(group), most), held),
+    );
+    const made = el("details.group", { open: opened || this.open.has(group.id) }, head, el("ul", {}, ...group.segments.map((segment) => this.segment(segment))));
+    head.addEventListener("click", () => {
+      // The click comes before the change.
+      if (made.open) this.open.delete(group.id);
+      else this.open.add(group.id);
+      this.remember();
+    });
+    return made;
+  }
+
+  private segment(segment: ContextSegment): HTMLElement {
+    const { region, label, tokens, presentation, cached, partId } = segment;
+    const how = SHOWN[presentation];
+    const said = `${label}, ${how ? `${how}, ` : ""}${count(tokens)} tokens, ${cached ? "cached" : "not cached"}`;
+    const parts = [
+      el(`span.swatch.region-${region}`, { "aria-hidden": "true" }),
+      el("span.title", {}, label),
+      how ? el("span.badge", {}, how) : undefined,
+      el("span.tokens", {}, tokens ? count(tokens) : "–"),
+      el("span.cached", { title: cached ? "cached" : "not cached", "data-cached": String(cached) }),
+    ];
+    if (partId === undefined) return el("li", {}, el("div.piece", { "aria-label": said }, ...parts));
+    const shown = this.texts.get(partId);
+    const id = `piece-${segment.id}`;
+    const line = el("button.piece", { type: "button", id, "aria-label": said, title: label, "aria-expanded": String(shown !== undefined), onclick: () => this.look(partId, id) }, ...parts);
+    return el(`li${leftOut(segment) ? ".out" : ""}`, {}, line, shown);
+  }
+
+  /** Show a part's text below it, or hide it again. */
+  private look(partId: string, id: string): void {
+    if (!this.texts.delete(partId)) {
+      this.texts.set(partId, el("div.text", { role: "region", "aria-live": "polite" }, el("p.faint", {}, "Reading…")));
+      this.send({ type: "recall", partId, offset: 0 });
+    }
+    this.draw();
+    document.getElementById(id)?.focus();
+  }
+}
+
+function leftOut({ presentation, partId }: ContextSegment): boolean {
+  return partId !== undefined && presentation !== "verbatim" && presentation !== "note";
+}
+
+/** Neighbours of one turn; what is sent before the conversation is one group. */
+function grouped(segments: ContextSegment[], titles: Map<string, string>): Group[] {
+  const groups: Group[] = [];
+  for (const segment of segments) {
+    const id = segment.turnId ?? (segment.presentation === "note" ? "notes" : "always");
+    const last = groups.at(-1);
+    if (last && (last.id === id || last.id.startsWith(`${id}~`))) last.segments.push(segment);
+    else {
+      const again = groups.some((group) => group.id === id) ? `~${groups.length}` : "";
+      groups.push({ id: id + again, title: title(segment, titles), segments: [segment] });
+    }
+  }
+  return groups;
+}
+
+function title({ turnId, presentation, label }: ContextSegment, titles: Map<string, string>): string {
+  if (turnId !== undefined) return titles.get(turnId) || label;
+  return presentation === "note" ? "Notes of compactions" : "Sent with every request";
+}
+
+/** Tokens by region, in the order in which regions first come. */
+function regions({ segments }: Group): [string, number][] {
+  const found = new Map<string, number>();
+  for (const { region, tokens } of segments) found.set(region, (found.get(region) ?? 0) + tokens);
+  return [...found];
+}
+
+function sum({ segments }: Group): number {
+  return segments.reduce((tokens, segment) => tokens + segment.tokens, 0);
+}

@@ -1,0 +1,158 @@
+/** A tool call: one line with what it does and how it stands; input, output and diff below. */
+
+import type { ToolCallChanged, ToolCallStarted, UpdateOrigin } from "sidecar-protocol";
+import type { FromChat } from "../src/views/messages";
+import { diffLines } from "./diff";
+import { button, el, fill } from "./dom";
+import { Fold } from "./fold";
+import { icon, type Picture } from "./icons";
+
+type Call = ToolCallStarted | ToolCallChanged;
+
+const VERBS: Record<string, string> = { read: "Read", edit: "Edit", search: "Search", execute: "Run" };
+const STATES: Record<string, string> = { pending: "waiting", in_progress: "running", completed: "done", failed: "failed" };
+/** Lines of a diff that is shown without being asked for. */
+const SHORT_DIFF = 14;
+/** Characters of output that are shown. */
+const MOST_SHOWN = 20_000;
+
+export class ToolCall {
+  private readonly fold: Fold;
+  private title = "";
+  private kind = "other";
+  private input: unknown;
+  private output = "";
+  private path: string | undefined;
+  private metadata: Record<string, unknown> = {};
+  private asked = false;
+  status = "pending";
+
+  /** `id` is the model's, by which permission is asked. */
+  constructor(readonly id: string, private readonly send: (message: FromChat) => void) {
+    this.fold = new Fold("tool", () => this.drawBody());
+  }
+
+  get element(): HTMLElement {
+    return this.fold.element;
+  }
+
+  /** Take the first update or a later one: what is absent stays. */
+  take(call: Call, origin: Partial<UpdateOrigin>): void {
+    if (call.title !== undefined) this.title = call.title;
+    if (call.kind !== undefined) this.kind = call.kind;
+    if (call.status !== undefined) this.status = call.status;
+    if (call.rawInput !== undefined) this.input = call.rawInput;
+    if (call.rawOutput !== undefined) this.output = String(call.rawOutput);
+    if (origin.outputDelta) this.output += origin.outputDelta;
+    this.metadata = { ...this.metadata, ...origin.metadata };
+    this.path = text(this.metadata["path"]) ?? call.locations?.[0]?.path ?? this.path;
+    if (origin.inputDelta && call.status === undefined) return;
+    this.draw();
+  }
+
+  /** The user is asked whether it may run. */
+  set waiting(asked: boolean) {
+    if (this.asked === asked) return;
+    this.asked = asked;
+    this.draw();
+  }
+
+  /** What it does, in words. */
+  get label(): string {
+    const verb = VERBS[this.kind];
+    return verb ? `${verb} ${this.target}` : this.target;
+  }
+
+  private get target(): string {
+    return this.title.replace(/^(Read|Edit|Write|Search|Run) /, "");
+  }
+
+  private draw(): void {
+    const state = this.asked ? "waits for your permission" : (STATES[this.status] ?? this.status);
+    const code = this.metadata["exitCode"];
+    const failed = this.status === "failed" || (typeof code === "number" && code !== 0);
+    this.element.dataset["status"] = failed ? "failed" : this.status;
+    this.fold.label = `${this.label}, ${failed ? "failed" : state}`;
+    const verb = VERBS[this.kind];
+    fill(
+      this.fold.head,
+      this.status === "in_progress" && !this.asked ? el("span.spinner", { "aria-hidden": "true" }) : icon(this.picture(failed)),
+      verb ? el("span.verb", {}, verb) : undefined,
+      el("span.target", { title: this.target }, this.target),
+      ...this.figures(),
+    );
+    fill(this.fold.actions, ...this.buttons());
+    const diff = this.diff;
+    if (diff && this.status === "completed") this.fold.suggest(diff.split("\n").length - 3 <= SHORT_DIFF);
+    else if (this.kind === "execute") this.fold.suggest(this.status === "in_progress" && this.output !== "");
+    if (this.fold.open) this.drawBody();
+  }
+
+  private picture(failed: boolean): Picture {
+    if (this.asked) return "lock";
+    if (failed) return "failed";
+    return (["read", "edit", "search", "execute"] as const).find((kind) => kind === this.kind) ?? "other";
+  }
+
+  private figures(): HTMLElement[] {
+    const { additions, deletions, exitCode } = this.metadata;
+    if (this.asked) return [el("span.figure.asked", {}, "needs permission")];
+    if (typeof additions === "number") {
+      return [el("span.figure.added", {}, `+${additions}`), el("span.figure.removed", {}, `−${deletions ?? 0}`)];
+    }
+    if (typeof exitCode === "number" && exitCode !== 0) return [el("span.figure.removed", {}, `exit ${exitCode}`)];
+    return [];
+  }
+
+  private buttons(): HTMLElement[] {
+    const { path, diff } = this;
+    if (path === undefined || this.status === "failed") return [];
+    if (diff) return [button(`Open diff of ${path}`, () => this.send({ type: "diff", change: { path, diff } }), icon("diff"), "quiet")];
+    return this.kind === "read" ? [button(`Open ${path}`, () => this.send({ type: "open", path }), icon("read"), "quiet")] : [];
+  }
+
+  private get diff(): string | undefined {
+    return text(this.metadata["diff"]) || undefined;
+  }
+
+  private drawBody(): void {
+    const { diff, output } = this;
+    const items = this.metadata["items"];
+    if (diff) return fill(this.fold.body, diffLines(diff));
+    if (Array.isArray(items)) return fill(this.fold.body, tasks(items as Task[]));
+    const given = inputs(this.input, this.target);
+    const cut = output.length > MOST_SHOWN;
+    const shown = cut ? `${output.slice(0, MOST_SHOWN)}\n… ${output.length - MOST_SHOWN} more characters` : output;
+    fill(this.fold.body, ...given, output ? el("pre.output", { tabindex: 0, "aria-label": `Output of ${this.label}` }, shown) : undefined);
+  }
+}
+
+/** The input's fields, but for one that the title says already. */
+export function inputs(input: unknown, said: string): HTMLElement[] {
+  if (typeof input !== "object" || input === null) return [];
+  const fields = Object.entries(input).filter(([, value]) => value !== said);
+  return fields.map(([name, value]) => {
+    const shown = typeof value === "string" ? value : JSON.stringify(value, null, 1);
+    const long = shown.includes("\n") || shown.length > 60;
+    const text = el("pre", { tabindex: long ? 0 : undefined, "data-field": name }, shown);
+    return el(`div.field${long ? ".long" : ""}`, {}, el("span.name", {}, name), text);
+  });
+}
+
+export interface Task {
+  content: string;
+  status: string;
+}
+
+/** A list of things to do. */
+export function tasks(items: Task[]): HTMLElement {
+  const lines = items.map(({ content, status }) => {
+    const said = { completed: "done", in_progress: "under way" }[status] ?? "to do";
+    return el("li", { "data-status": status }, el("span.tick", { "aria-hidden": "true" }, status === "completed" ? icon("done") : undefined), el("span.spoken", {}, `${said}: `), content);
+  });
+  return el("ul.tasks", {}, ...lines);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,232 @@
+/** The conversation: updates become turns and parts. There is no history here but what is shown. */
+
+import type { Checkpoint, CompactionChanged, Notice, PlanEntry, SessionPromptResult, SessionRetryingParams, SessionUpdate, UpdateOrigin } from "sidecar-protocol";
+import type { FromChat, Question } from "../src/views/messages";
+import { button, el, say } from "./dom";
+import { icon } from "./icons";
+import { type Task, ToolCall } from "./toolcall";
+import { agentText, type Text, thought, Turn, userText } from "./turn";
+
+const SPEAKERS = { user_message_chunk: userText, agent_message_chunk: agentText, agent_thought_chunk: thought } as const;
+const WORKING = "Working…";
+/** Pixels from the end at which it is still followed. */
+const NEAR = 40;
+/** Characters of an answer that are read out. */
+const MOST_SAID = 800;
+
+type Origin = Partial<UpdateOrigin>;
+
+export class Transcript {
+  private readonly list = el("div.turns", { role: "feed", "aria-label": "Conversation" });
+  private readonly doing = el("span", {}, WORKING);
+  private readonly working = el("div.working", { hidden: true }, el("span.spinner", { "aria-hidden": "true" }), this.doing);
+  readonly element = el("main.transcript", {}, this.list, this.working);
+  /** Brings the end back into sight. */
+  readonly jump = button("Jump to the newest", () => this.toEnd(), icon("down"), "jump");
+  private turns = new Map<string, Turn>();
+  private texts = new Map<string, Text>();
+  private calls = new Map<string, ToolCall>();
+  private compactions = new Map<string, HTMLElement>();
+  private newest: Text | undefined;
+  private dirty = new Set<Text>();
+  private following = true;
+  /** What came is new, and not the history. */
+  live = false;
+
+  constructor(private readonly send: (message: FromChat) => void, private readonly planned: (tasks: Task[]) => void) {
+    this.element.addEventListener("scroll", () => {
+      const { scrollHeight, scrollTop, clientHeight } = this.element;
+      this.following = scrollHeight - scrollTop - clientHeight < NEAR;
+      this.jump.hidden = this.following;
+    });
+    this.list.addEventListener("keydown", (event) => this.move(event));
+    this.jump.hidden = true;
+  }
+
+  get empty(): boolean {
+    return this.list.childElementCount === 0;
+  }
+
+  clear(): void {
+    this.list.replaceChildren();
+    for (const known of [this.turns, this.texts, this.calls, this.compactions, this.dirty]) known.clear();
+    this.newest = undefined;
+    this.live = false;
+    this.toEnd();
+  }
+
+  take(update: SessionUpdate): void {
+    const origin = (update._meta?.["sidecar"] ?? {}) as Origin;
+    if (origin.discards) this.discard(origin.discards);
+    switch (update.sessionUpdate) {
+      case "user_message_chunk":
+      case "agent_message_chunk":
+      case "agent_thought_chunk":
+        return this.chunk(update, origin);
+      case "tool_call":
+      case "tool_call_update":
+        return this.call(update, origin);
+      case "plan":
+        return this.planned(update.entries as PlanEntry[]);
+      case "compaction_update":
+        return this.compacted(update);
+      case "notice":
+        return this.notice(update);
+    }
+  }
+
+  /** Draw what changed; many updates are drawn at once. */
+  draw(): void {
+    for (const text of this.dirty) text.draw();
+    this.dirty.clear();
+    if (this.following) this.toEnd();
+  }
+
+  set busy(busy: boolean) {
+    if (!this.working.hidden === busy) return;
+    this.working.hidden = !busy;
+    this.list.setAttribute("aria-busy", String(busy));
+    if (!busy) this.settle();
+    if (this.live) say(busy ? "Sidecar is working." : this.answer());
+    if (this.following) this.toEnd();
+  }
+
+  checkpoints(checkpoints: Checkpoint[]): void {
+    const grouped = new Map<string, Checkpoint[]>();
+    for (const one of checkpoints.filter((each) => !each.left)) grouped.set(one.turnId, [...(grouped.get(one.turnId) ?? []), one]);
+    for (const [id, found] of grouped) this.turns.get(id)?.take(found);
+    this.draw();
+  }
+
+  asked(questions: Question[]): void {
+    this.doing.textContent = questions.length ? "Waiting for your permission" : WORKING;
+    this.working.classList.toggle("waiting", questions.length > 0);
+    const waiting = new Set(questions.map(({ toolCall }) => toolCall.toolCallId));
+    for (const call of this.calls.values()) call.waiting = waiting.has(call.id);
+  }
+
+  ended(result: SessionPromptResult): void {
+    this.turns.get(result.turnId)?.ended(result);
+    if (result.error) say(result.error.message);
+    this.draw();
+  }
+
+  retrying({ attempt, maxAttempts, delayMs, error, discard }: SessionRetryingParams): void {
+    this.discard(discard);
+    this.line("warning", `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s (${attempt} of ${maxAttempts}).`);
+  }
+
+  private chunk(update: Extract<SessionUpdate, { content: Record<string, unknown> }>, origin: Origin): void {
+    const id = origin.partId ?? `${update.sessionUpdate}:${origin.messageId}`;
+    let text = this.texts.get(id);
+    if (!text) {
+      this.settle();
+      text = SPEAKERS[update.sessionUpdate]();
+      this.texts.set(id, text);
+      this.turn(origin).add(text.element);
+    }
+    this.newest = text;
+    text.text += shown(update.content);
+    if (text.kind === "user") this.turn(origin).label = text.text;
+    if (!this.live && text.kind === "thought") this.settle();
+    this.dirty.add(text);
+  }
+
+  private call(update: Extract<SessionUpdate, { toolCallId: string }>, origin: Origin): void {
+    const id = origin.partId ?? update.toolCallId;
+    let call = this.calls.get(id);
+    if (!call) {
+      this.settle();
+      call = new ToolCall(update.toolCallId, this.send);
+      this.calls.set(id, call);
+      this.turn(origin).add(call.element);
+    }
+    const before = call.status;
+    call.take(update, origin);
+    const items = origin.metadata?.["items"];
+    if (Array.isArray(items)) this.planned(items as Task[]);
+    if (this.live && call.status !== before && ["completed", "failed"].includes(call.status)) say(`${call.label}: ${call.status === "failed" ? "failed" : "done"}`);
+  }
+
+  private turn({ turnId = "" }: Origin): Turn {
+    const known = this.turns.get(turnId);
+    if (known) return known;
+    const turn = new Turn(this.send);
+    this.turns.set(turnId, turn);
+    this.list.append(turn.element);
+    return turn;
+  }
+
+  private compacted({ compactionId, status, cause, tokensBefore, tokensAfter }: CompactionChanged): void {
+    const before = this.compactions.get(compactionId);
+    const sizes = `${tokensBefore.toLocaleString("en-US")} → ${tokensAfter.toLocaleString("en-US")} tokens`;
+    const words = { completed: "Compacted", failed: "Compaction failed", undone: "Compaction taken back" }[status as string] ?? `Compaction ${status}`;
+    const undo = () => this.send({ type: "run", command: "undoCompaction", argument: compactionId });
+    const back = status === "completed" && button("Undo", undo);
+    const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, `${words}: ${sizes} (${cause})`), back);
+    if (before) before.replaceWith(line);
+    else this.list.append(line);
+    this.compactions.set(compactionId, line);
+    if (this.live) say(`${words}: ${sizes}`);
+  }
+
+  private notice({ level, message }: Notice): void {
+    this.line(level, message);
+    if (this.live) say(message);
+  }
+
+  private line(level: string, message: string): void {
+    const last = [...this.turns.values()].at(-1);
+    const line = el("p.notice", { "data-level": level }, icon(level === "info" ? "info" : "warning"), el("span", {}, message));
+    if (last) last.add(line);
+    else this.list.append(line);
+  }
+
+  private discard(parts: string[]): void {
+    for (const id of parts) {
+      this.texts.get(id)?.element.remove();
+      this.calls.get(id)?.element.remove();
+      this.texts.delete(id);
+      this.calls.delete(id);
+    }
+  }
+
+  /** What was thought has been thought, once something else comes. */
+  private settle(): void {
+    const text = this.newest;
+    if (text?.kind === "thought") (text as ReturnType<typeof thought>).settle();
+    if (text) this.dirty.add(text);
+    this.newest = undefined;
+  }
+
+  /** The newest answer, to be read out. */
+  private answer(): string {
+    const newest = [...this.texts.values()].filter(({ kind }) => kind === "agent").at(-1);
+    const words = newest?.element.innerText.trim() ?? "";
+    return words.length > MOST_SAID ? `Sidecar is done. ${words.slice(0, MOST_SAID)}…` : `Sidecar is done. ${words}`;
+  }
+
+  private toEnd(): void {
+    this.element.scrollTop = this.element.scrollHeight;
+    this.following = true;
+    this.jump.hidden = true;
+  }
+
+  /** As in any feed, Page Up and Page Down move from turn to turn. */
+  private move(event: KeyboardEvent): void {
+    const step = { PageUp: -1, PageDown: 1 }[event.key];
+    const turns = [...this.list.querySelectorAll<HTMLElement>(".turn")];
+    const at = turns.findIndex((turn) => turn.contains(document.activeElement));
+    const next = step === undefined ? undefined : turns[at + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    next.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** A content block as text; what is not text is named. */
+function shown(content: Record<string, unknown>): string {
+  const { type, text, uri, name } = content;
+  return typeof text === "string" ? text : `[${String(name ?? uri ?? type)}]`;
+}

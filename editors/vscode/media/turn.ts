@@ -1,0 +1,138 @@
+/** One turn: its checkpoint, what was typed, and what came of it, in the order of the parts. */
+
+import type { Checkpoint, FileChange, SessionPromptResult } from "sidecar-protocol";
+import type { FromChat } from "../src/views/messages";
+import { button, el, fill } from "./dom";
+import { Fold } from "./fold";
+import { icon } from "./icons";
+import { Markdown } from "./markdown";
+
+const STOPS: Record<string, string> = {
+  cancelled: "Stopped.",
+  max_tokens: "The answer was cut: it reached the most tokens that an answer may have.",
+  max_turn_requests: "Stopped: the turn made as many requests as it may.",
+  refusal: "The model refused.",
+  blocked: "Stopped by your answer.",
+};
+
+/** A text of the user or the model. */
+export interface Text {
+  kind: "user" | "agent" | "thought";
+  element: HTMLElement;
+  text: string;
+  draw: () => void;
+}
+
+export class Turn {
+  readonly element: HTMLElement;
+  private readonly point = el("div.checkpoint");
+  private readonly parts = el("div.parts");
+  private readonly files = el("div.files");
+  private readonly how = el("div.how");
+  private readonly cost = el("span.cost");
+
+  constructor(private readonly send: (message: FromChat) => void) {
+    this.element = el("article.turn", { tabindex: -1 }, this.point, this.parts, el("div.end", {}, this.how, this.files, this.cost));
+    this.point.hidden = true;
+  }
+
+  add(part: HTMLElement): void {
+    this.parts.append(part);
+  }
+
+  /** Name it after what was typed. */
+  set label(text: string) {
+    this.element.setAttribute("aria-label", `Turn: ${text.slice(0, 80)}`);
+  }
+
+  /** Take the turn's checkpoints: its start, and one after each step that changed files. */
+  take(checkpoints: Checkpoint[]): void {
+    const [start, ...steps] = checkpoints;
+    if (!start) return;
+    const words = `Restore: go back to before “${start.title}”`;
+    const back = button("Restore", () => this.send({ type: "run", command: "rollBack", argument: start.checkpointId }));
+    back.className = "restore quiet";
+    back.prepend(icon("restore"));
+    back.title = words;
+    back.setAttribute("aria-label", words);
+    const at = new Date(start.at);
+    const time = el("time", { datetime: start.at, title: at.toLocaleString() }, at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
+    fill(this.point, el("span.rule"), time, back);
+    this.point.hidden = false;
+    this.drawFiles(start, steps);
+  }
+
+  private drawFiles(start: Checkpoint, steps: Checkpoint[]): void {
+    const changed = new Map<string, FileChange[]>();
+    for (const file of steps.flatMap((step) => step.files)) changed.set(file.path, [...(changed.get(file.path) ?? []), file]);
+    const chips = [...changed].map(([path, changes]) => {
+      const [added, removed] = [sum(changes, "additions"), sum(changes, "deletions")];
+      const open = () => this.send({ type: "diff", change: { path, from: start.checkpointId, ...(steps.length && { to: steps.at(-1)?.checkpointId ?? "" }) } });
+      const chip = el(
+        "button.chip",
+        { type: "button", onclick: open, title: `${path}: open the turn's changes`, "aria-label": `Open the turn's changes of ${path}, ${added} lines added, ${removed} removed` },
+        el("span.target", {}, path),
+        el("span.figure.added", {}, `+${added}`),
+        el("span.figure.removed", {}, `−${removed}`),
+      );
+      return el("li", {}, chip);
+    });
+    const words = chips.length === 1 ? "1 file changed" : `${chips.length} files changed`;
+    fill(this.files, ...(chips.length ? [el("span.count", {}, words), el("ul", { "aria-label": words }, ...chips)] : []));
+  }
+
+  /** Say how it ended, where that is not as it should. */
+  ended({ stopReason, error, cost, usage }: SessionPromptResult): void {
+    const words = error ? error.message : STOPS[stopReason];
+    const price = cost === null ? "" : `$${Number(cost).toFixed(4)}`;
+    const figures = [price, `${usage.requests} request${usage.requests === 1 ? "" : "s"}`].filter(Boolean).join(" · ");
+    fill(this.how, words ? el("p.notice", { "data-level": error ? "error" : "warning" }, icon(error ? "failed" : "info"), el("span", {}, words)) : undefined);
+    fill(this.cost, figures);
+  }
+}
+
+/** What the user typed. */
+export function userText(): Text {
+  const element = el("div.user");
+  const made: Text = { kind: "user", element, text: "", draw: () => void (element.textContent = made.text) };
+  return made;
+}
+
+export function agentText(): Text {
+  const shown = new Markdown();
+  const made: Text = { kind: "agent", element: shown.element, text: "", draw: () => shown.show(made.text) };
+  return made;
+}
+
+/** Thinking stays folded; its first line says what it is about. */
+export function thought(): Text & { settle: () => void } {
+  const shown = new Markdown();
+  const began = Date.now();
+  const words = el("span.verb", {}, "Thinking…");
+  const about = el("span.target");
+  const fold = new Fold("thought", () => shown.show(made.text));
+  fold.head.append(icon("think"), words, about);
+  fold.body.append(shown.element);
+  fold.element.dataset["status"] = "in_progress";
+  const made = {
+    kind: "thought" as const,
+    element: fold.element,
+    text: "",
+    draw: () => {
+      about.textContent = made.text.trim().split("\n")[0]?.slice(0, 160) ?? "";
+      fold.label = `${words.textContent} ${about.textContent}`;
+      if (fold.open) shown.show(made.text);
+    },
+    settle: () => {
+      const seconds = Math.round((Date.now() - began) / 1000);
+      words.textContent = seconds > 1 ? `Thought for ${seconds} s` : "Thought";
+      fold.element.dataset["status"] = "completed";
+      made.draw();
+    },
+  };
+  return made;
+}
+
+function sum(changes: FileChange[], name: "additions" | "deletions"): number {
+  return changes.reduce((total, change) => total + change[name], 0);
+}

@@ -1,0 +1,22 @@
+/** The page of a view: its script by a nonce, its styles from the extension, and no network. */
+
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type ExtensionContext, Uri, type Webview } from "vscode";
+
+/** Let a webview show the page of this name. */
+export function showPage(webview: Webview, { extensionUri }: ExtensionContext, name: "chat" | "context", title: string): void {
+  const base = Uri.joinPath(extensionUri, "dist", "pages");
+  webview.options = { enableScripts: true, localResourceRoots: [base] };
+  const at = webview.asWebviewUri(base).toString();
+  const given: Record<string, string> = {
+    source: webview.cspSource,
+    nonce: randomBytes(16).toString("base64"),
+    base: at,
+    script: `${at}/${name}.js`,
+    name,
+    title,
+  };
+  const template = readFileSync(Uri.joinPath(base, "page.html").fsPath, "utf8");
+  webview.html = template.replace(/\{\{(\w+)\}\}/g, (_, key: string) => given[key] ?? "");
+}

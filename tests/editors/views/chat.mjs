@@ -1,0 +1,227 @@
+// A conversation in the chat's page: what streams, what folds, what is asked, and what the keys do.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { openPage, play } from "./page.mjs";
+
+const given = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { said } = given;
+const view = await openPage(given, "chat");
+const { page } = view;
+const input = page.getByRole("textbox", { name: "Message to Sidecar" });
+// How the daemon cuts a text depends on the machine: here it comes by a few letters.
+const [first, second] = said.turns.map((turn) => turn.flatMap(inPieces));
+const asked = first.findIndex(({ title }) => title === "Edit greeting.py") + 1;
+// The chunk after which the answer's first paragraph is whole.
+let text = "";
+const answered = first.findIndex(({ content }) => (text += content?.text ?? "").includes("What I changed:\n\n1"));
+
+function inPieces(update) {
+  if (!update.content?.text) return [update];
+  return update.content.text.match(/[^]{1,20}/g).map((text) => ({ ...update, content: { ...update.content, text } }));
+}
+
+/** The conversation as it is read, without what only one that watched can know. */
+const read = async () => (await page.locator(".turns").innerText()).replace(/Thought for \d+ s/g, "Thought");
+
+const updates = (all) => ({ type: "updates", updates: all });
+const ready = { type: "ready", readOnly: false, model: "claude-sonnet-4-6", policy: "economic" };
+let live = "";
+
+const steps = {
+  async "an empty chat says what it is for, and has room to type"() {
+    assert.deepEqual(await view.sent("shown"), [{ type: "shown" }]);
+    await view.post({ type: "daemon", state: "ready", message: "" }, { type: "session", sessionId: "s" }, ready, { type: "meter", meter: said.meter });
+    await page.getByText("go from turn to turn").waitFor();
+    assert.ok((await input.boundingBox()).height > 15);
+    await view.pictures("empty");
+  },
+
+  async "Shift and Enter begin a line, Enter sends, and Escape stops"() {
+    await input.focus();
+    await page.keyboard.type("one");
+    await page.keyboard.press("Shift+Enter");
+    await page.keyboard.type("two");
+    assert.deepEqual(await view.sent("send"), []);
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await view.sent("send"), [{ type: "send", text: "one\ntwo", steer: false }]);
+    assert.equal(await input.inputValue(), "");
+    await page.keyboard.press("Escape");
+    assert.deepEqual(await view.sent("cancel"), []);
+    await view.post({ type: "busy", busy: true });
+    assert.equal(await view.said(), "Sidecar is working.");
+    await page.keyboard.type("also this");
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await view.sent("send"), [{ type: "send", text: "also this", steer: true }]);
+    await page.keyboard.press("Escape");
+    assert.deepEqual(await view.sent("cancel"), [{ type: "cancel" }]);
+  },
+
+  async "thinking comes folded, and unfolds by Enter"() {
+    await view.post(updates(first.slice(0, asked)));
+    const thought = page.getByRole("button", { name: /^Thought.* Who calls greet\?/ });
+    assert.equal(await thought.getAttribute("aria-expanded"), "false");
+    assert.ok(!(await page.getByText("It is one place.").isVisible()));
+    await thought.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await thought.getAttribute("aria-expanded"), "true");
+    assert.ok(await page.getByText("It is one place.").isVisible());
+    await page.keyboard.press("Enter");
+    assert.ok(!(await page.getByText("It is one place.").isVisible()));
+  },
+
+  async "tool calls say how they stand"() {
+    await page.getByRole("button", { name: "Read greeting.py, done" }).waitFor();
+    await page.getByRole("button", { name: "Edit greeting.py, waiting" }).waitFor();
+  },
+
+  async "a call that needs permission is asked for above the input, and answered by keys"() {
+    const [{ toolCall, options }] = said.questions;
+    await view.post({ type: "questions", questions: [{ id: 7, toolCall, options }] });
+    assert.match(await view.said(), /asks for permission: Edit greeting.py/);
+    await page.getByRole("group", { name: "May this run? Edit greeting.py" }).waitFor();
+    await page.getByRole("button", { name: "Edit greeting.py, waits for your permission" }).waitFor();
+    await view.pictures("asking");
+    await input.focus();
+    await view.tabTo("Allow once", "Shift+Tab");
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await view.sent("answer"), [{ type: "answer", id: 7, optionId: "allow_once" }]);
+    assert.equal(await page.locator(".question").count(), 0);
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+    await view.post({ type: "questions", questions: [] });
+  },
+
+  async "an answer streams as Markdown, and what stands is not drawn again"() {
+    await view.post(updates(first.slice(asked, answered + 1)));
+    const block = page.locator(".markdown .block", { hasText: "The function joined" });
+    const before = await block.elementHandle();
+    const rest = first.slice(answered + 1);
+    assert.ok(rest.length > 0);
+    for (const update of rest) await view.post(updates([update]));
+    assert.ok(await before.evaluate((element) => element.isConnected));
+    assert.equal(await page.locator(".markdown ol > li").count(), 2);
+    assert.equal(await page.locator(".code-head", { hasText: "python" }).count(), 1);
+    assert.equal(await page.locator(".markdown td.align-right").count(), 2);
+    assert.ok(!(await view.said()).includes("The tests pass"), "what streams is not read out");
+    await view.post({ type: "busy", busy: false });
+    assert.match(await view.said(), /Sidecar is done\. The function joined[^]*The tests pass/);
+  },
+
+  async "the newest is in sight until one scrolls up"() {
+    const scroll = page.locator(".transcript");
+    const left = () => scroll.evaluate((each) => each.scrollHeight - each.scrollTop - each.clientHeight);
+    assert.ok((await left()) < 2);
+    assert.ok(await page.getByRole("button", { name: "Jump to the newest" }).isHidden());
+    await scroll.evaluate((each) => each.scrollTo(0, 0));
+    await page.getByRole("button", { name: "Jump to the newest" }).click();
+    assert.ok((await left()) < 2);
+  },
+
+  async "a second turn shows failures, tasks and its price"() {
+    await view.post({ type: "busy", busy: true }, updates(second), { type: "busy", busy: false }, { type: "checkpoints", checkpoints: said.checkpoints });
+    await view.post(...said.results.map((result) => ({ type: "ended", result })));
+    await page.getByRole("button", { name: "Read missing.txt, failed" }).waitFor();
+    await page.getByRole("button", { name: "Run ls missing; exit 3, failed" }).getByText("exit 3", { exact: true }).waitFor();
+    await page.getByText("1 of 3 done").first().waitFor();
+    await page.getByText(/^\$0\.\d{4} · 4 requests$/).first().waitFor();
+    live = await read();
+    await view.pictures("end");
+    await page.locator(".transcript").evaluate((each) => each.scrollTo(0, 0));
+    await view.pictures("turn");
+  },
+
+  async "diffs of a call and of a turn open in the editor"() {
+    await page.getByRole("button", { name: "Open diff of greeting.py" }).click();
+    const [{ change }] = await view.sent("diff");
+    assert.equal(change.path, "greeting.py");
+    assert.match(change.diff, /^-def greet\(name\):$/m);
+    await page.getByRole("button", { name: /Open the turn's changes of summary.md, 3 lines added/ }).click();
+    const [whole] = await view.sent("diff");
+    const ids = said.checkpoints.map(({ checkpointId }) => checkpointId);
+    assert.deepEqual(whole.change, { path: "summary.md", from: ids.at(-2), to: ids.at(-1) });
+  },
+
+  async "Restore goes back to before a turn, and the prompt comes back into the input"() {
+    const restore = page.getByRole("button", { name: "Restore: go back to before “Now summarise" });
+    await restore.focus();
+    await page.keyboard.press("Enter");
+    const begin = said.checkpoints.find(({ title }) => title.startsWith("Now summarise"));
+    assert.deepEqual(await view.sent("run"), [{ type: "run", command: "rollBack", argument: begin.checkpointId }]);
+    await view.post({ type: "draft", text: "Now summarise notes.txt into summary.md" });
+    assert.equal(await input.inputValue(), "Now summarise notes.txt into summary.md");
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+  },
+
+  async "Page Up and Page Down go from turn to turn"() {
+    const at = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    await page.getByRole("button", { name: "Read greeting.py, done" }).focus();
+    await page.keyboard.press("PageDown");
+    assert.match(await at(), /^Turn: Now summarise/);
+    await page.keyboard.press("PageUp");
+    assert.match(await at(), /^Turn: `greet\(None\)`/);
+  },
+
+  async "a view that is opened again gets everything from the daemon, and keeps what was typed"() {
+    await page.reload();
+    await view.theme("dark");
+    assert.equal(await input.inputValue(), "Now summarise notes.txt into summary.md");
+    assert.equal(await page.locator(".turn").count(), 0);
+    await view.post({ type: "session", sessionId: "s" }, updates(said.replay), ready, { type: "checkpoints", checkpoints: said.checkpoints });
+    await view.post(...said.results.map((result) => ({ type: "ended", result })));
+    assert.equal(await read(), live);
+    assert.equal(await view.said(), "", "what is replayed is not read out");
+  },
+
+  async "what a model writes is text: no HTML, no pictures, links only by a click"() {
+    const origin = { sidecar: { turnId: "t", partId: "p", messageId: "m", seq: 9999 } };
+    const content = { type: "text", text: '<img src=x onerror="bad()"> ![a](https://example.org/a.png) [here](https://example.org/b)' };
+    await view.post(updates([{ sessionUpdate: "agent_message_chunk", content, _meta: origin }]));
+    assert.equal(await page.locator(".turn img").count(), 0);
+    await page.getByText("<img src=x").waitFor();
+    await page.getByRole("link", { name: "here" }).click();
+    assert.deepEqual(await view.sent("link"), [{ type: "link", href: "https://example.org/b" }]);
+  },
+
+  async "a step that is tried again is withdrawn"() {
+    await view.post({ type: "retrying", retrying: { sessionId: "s", attempt: 1, maxAttempts: 5, delayMs: 2000, error: { kind: "overloaded", message: "The provider is overloaded." }, discard: ["p"] } });
+    assert.equal(await page.getByText("<img src=x").count(), 0);
+    await page.getByText("The provider is overloaded. Trying again in 2 s (1 of 5).").waitFor();
+  },
+
+  async "a compaction is told, and can be taken back"() {
+    const told = { sessionUpdate: "compaction_update", compactionId: "cmp_1", cause: "budget", tokensBefore: 84_012, tokensAfter: 31_000, price: null };
+    await view.post(updates([{ ...told, status: "completed" }]));
+    await page.getByText("Compacted: 84,012 → 31,000 tokens (budget)").last().waitFor();
+    await view.pictures("compacted", "dark");
+    await page.getByRole("button", { name: "Undo" }).click();
+    assert.deepEqual(await view.sent("run"), [{ type: "run", command: "undoCompaction", argument: "cmp_1" }]);
+    await view.post(updates([{ ...told, status: "undone" }]));
+    assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0);
+  },
+
+  async "a prompt that was refused is not lost, and a dead daemon is said"() {
+    await input.fill("");
+    await view.post({ type: "refused", text: "do it", message: "Too many prompts wait for this session." });
+    assert.equal(await input.inputValue(), "do it");
+    await page.getByRole("alert").getByText("Too many prompts").waitFor();
+    await view.post({ type: "daemon", state: "failed", message: "The daemon was not found." });
+    await page.getByRole("alert").getByText("was not found").waitFor();
+    await view.pictures("failed-daemon", "dark");
+    await page.getByRole("button", { name: "Restart" }).click();
+    assert.deepEqual(await view.sent("run"), [{ type: "run", command: "restart" }]);
+    await view.post({ type: "daemon", state: "ready", message: "" });
+    assert.ok(await page.locator(".banner").isHidden());
+  },
+
+  async "a session of another window is only read"() {
+    await view.post({ ...ready, readOnly: true });
+    assert.ok(await input.isDisabled());
+    assert.match(await input.getAttribute("placeholder"), /Another window/);
+  },
+
+  async "everything has a name, and nothing was fetched or forbidden"() {
+    await view.sound();
+  },
+};
+
+await play(view, steps);

@@ -1,0 +1,101 @@
+// The context's page: the window, its turns, and what was left out and is read again.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { openPage, play } from "./page.mjs";
+
+const given = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { before, after, checkpoints, recalled } = given.said;
+const view = await openPage(given, "context");
+const { page } = view;
+const [part, piece] = Object.entries(recalled).find(([, { nextOffset }]) => nextOffset !== undefined);
+const left = after.segments.filter(({ presentation }) => !["verbatim", "note"].includes(presentation));
+
+const steps = {
+  async "without a session it says so"() {
+    assert.deepEqual(await view.sent("shown"), [{ type: "shown" }]);
+    await view.post({ type: "none", message: "The daemon is stopped." });
+    await page.getByText("The daemon is stopped.").waitFor();
+  },
+
+  async "a bar shows what fills the window, and where it is rewritten"() {
+    await view.post({ type: "context", breakdown: before, checkpoints });
+    const { meter } = before;
+    const room = meter.window - meter.reservedOutput;
+    const said = await page.locator(".window").getAttribute("aria-label");
+    assert.ok(said.includes(`zone ${meter.zone}`) && said.includes("tool results"), said);
+    const bar = await page.locator(".window").boundingBox();
+    const pieces = await page.locator(".window .stack > span").evaluateAll((all) => all.map((each) => each.getBoundingClientRect().width));
+    const drawn = pieces.reduce((sum, width) => sum + width, 0) / bar.width;
+    assert.ok(Math.abs(drawn - meter.used / room) < 0.02, `${drawn} of the bar is drawn`);
+    const mark = await page.locator(".mark").boundingBox();
+    assert.ok(Math.abs((mark.x - bar.x) / bar.width - meter.compactAt / room) < 0.02);
+    await page.locator(".legend li", { hasText: "tool results" }).getByText(meter.regions.toolResults.toLocaleString("en-US")).waitFor();
+    await view.pictures("full");
+  },
+
+  async "turn by turn it says what is there and what is cached"() {
+    const heads = await page.locator("summary").evaluateAll((all) => all.map((each) => each.getAttribute("aria-label")));
+    assert.match(heads[0], /^Sent with every request: [\d,]+ tokens, cached$/);
+    assert.match(heads[1], /^read story.md: [\d,]+ tokens, (partly )?cached$/);
+    assert.equal(heads.length, 5);
+    assert.ok(await page.getByRole("button", { name: "left out or cut" }).isHidden());
+  },
+
+  async "after a compaction the fall is said, and what was left out is counted"() {
+    await view.post({ type: "context", breakdown: after, checkpoints });
+    assert.match(await view.said(), /The context fell from [\d,]+ to [\d,]+ tokens/);
+    await page.getByRole("button", { name: `${left.length} left out or cut` }).waitFor();
+    await page.getByLabel(/^Notes of compactions: /).waitFor();
+  },
+
+  async "what was left out is listed by a key, and read again by another"() {
+    await view.tabTo("left out or cut");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("li .piece").count(), left.length);
+    const index = left.findIndex(({ partId }) => partId === part);
+    const line = page.locator("li .piece").nth(index);
+    await line.focus();
+    await page.keyboard.press("Enter");
+    assert.deepEqual(await view.sent("recall"), [{ type: "recall", partId: part, offset: 0 }]);
+    await view.post({ type: "recalled", partId: part, piece });
+    const text = page.getByLabel("Whole text");
+    assert.equal(await text.textContent(), piece.content);
+    assert.equal(await line.getAttribute("aria-expanded"), "true");
+    assert.ok(await line.evaluate((each) => each === document.activeElement));
+    await view.pictures("recalled");
+  },
+
+  async "long texts come by pieces, and stay when the context is drawn again"() {
+    await page.getByRole("button", { name: /^Show more of/ }).click();
+    assert.deepEqual(await view.sent("recall"), [{ type: "recall", partId: part, offset: piece.nextOffset }]);
+    await view.post({ type: "recalled", partId: part, piece: { content: "the end", totalBytes: piece.totalBytes } });
+    await view.post({ type: "context", breakdown: after, checkpoints });
+    assert.equal(await page.getByLabel("Whole text").textContent(), `${piece.content}the end`);
+    assert.equal(await page.getByRole("button", { name: /^Show more of/ }).count(), 0);
+    await page.getByRole("button", { name: "Pin", exact: true }).click();
+    assert.deepEqual(await view.sent("run"), [{ type: "run", command: "pin", argument: part }]);
+  },
+
+  async "what was asked for and cannot be read is said"() {
+    const other = left.find(({ partId }) => partId !== part);
+    await page.locator("li .piece").nth(left.indexOf(other)).click();
+    await view.post({ type: "lost", partId: other.partId, message: "The daemon is not running." });
+    await page.getByRole("alert").getByText("The daemon is not running.").waitFor();
+  },
+
+  async "a view that is opened again is as it was left"() {
+    await page.reload();
+    await view.theme("dark");
+    await view.post({ type: "context", breakdown: after, checkpoints });
+    assert.equal(await page.locator("li .piece").count(), left.length);
+    await page.getByRole("button", { name: "left out or cut" }).click();
+    assert.ok((await page.locator("li .piece").count()) > left.length);
+  },
+
+  async "everything has a name, and nothing was fetched or forbidden"() {
+    await view.sound();
+  },
+};
+
+await play(view, steps);
