@@ -130,3 +130,7 @@ def test_the_other_commands_and_what_a_person_may_run_into(given: dict[str, str]
 
 def test_a_folder_that_is_not_trusted(given: dict[str, str]) -> None:
     play("untrusted.mjs", given)
+
+
+def test_the_chat_and_the_context_view(given: dict[str, str]) -> None:
+    play("views.mjs", given)

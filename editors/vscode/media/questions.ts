@@ -5,6 +5,7 @@ import { button, el, fill, say } from "./dom";
 import { icon } from "./icons";
 import { inputs } from "./toolcall";
 
+/** What holds for once looks like a button and stands first. */
 const LOOKS: Record<string, string> = { allow_once: "primary", reject_once: "secondary" };
 
 export class Questions {
@@ -33,12 +34,14 @@ export class Questions {
       fill(this.element, ...this.shown.values());
       this.after();
     };
-    const buttons = options.map(({ optionId, name, kind }) => button(name, () => answer(optionId), undefined, LOOKS[kind] ?? "link"));
+    const command = toolCall.kind === "execute";
+    const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));
+    const buttons = sorted.map(({ optionId, name, kind }) => button(name, () => answer(optionId), undefined, LOOKS[kind] ?? "link"));
     return el(
       "section.question",
       { role: "group", "aria-label": `May this run? ${title}` },
-      el("p.asks", {}, icon("lock"), el("span", {}, "May this run?"), el("strong.target", { title }, title)),
-      el("div.given", {}, ...inputs(toolCall.rawInput, toolCall.kind === "execute" ? "" : target)),
+      el("p.asks", {}, icon("lock"), el("span", {}, "May this run?"), !command && el("strong.target", { title }, title)),
+      el("div.given", {}, command ? el("pre.command", { tabindex: 0 }, target) : undefined, ...inputs(toolCall.rawInput, target)),
       el("div.answers", {}, ...buttons),
     );
   }
