@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +18,7 @@ from sidecar.session.state import State
 from sidecar.session.values import Wish
 from sidecar.tools.contract import Client
 from sidecar.workspace import files as texts
+from sidecar.workspace.restoring.places import spelt
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
 Read: TypeAlias = Callable[[str], bytes | None]
@@ -116,13 +118,15 @@ async def show_in_editor(state: State, files: Files, client: Callable[[], Client
 def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, Entry]:
     """Give what stands at paths; what the rules leave out by now is not looked into."""
     base = os.fsencode(made.root)
+    listed = cache(lambda folder: frozenset(os.listdir(base + b"/" + folder)))
     found: dict[bytes, Entry] = {}
     for path in named:
         entry = made.entry(path)
         if entry is None:
             with suppress(OSError):
                 seen = os.lstat(base + b"/" + path)
-                entry = Entry(seen.st_mode, "", seen.st_size, "ignored")
+                if spelt(path, listed):
+                    entry = Entry(seen.st_mode, "", seen.st_size, "ignored")
         if entry is not None:
             found[path] = entry
     return found

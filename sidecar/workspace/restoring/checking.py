@@ -17,6 +17,7 @@ from sidecar.workspace.restoring.places import (
     content_in,
     folder,
     root_folder,
+    spelt,
     stat_in,
 )
 from sidecar.workspace.snapshots.state import ancestors, same_stat
@@ -139,7 +140,10 @@ def _check(top: int, action: Action, made: set[bytes]) -> Checked | str:
     try:
         with around(top, action.path) as (at, name):
             if action.expect is None:
-                return THERE if stat_in(at, name) is not None else Checked(action, None, None)
+                there = stat_in(at, name) is not None
+                if there and spelt(action.path, lambda outer: names_in(top, outer)):
+                    return THERE
+                return Checked(action, None, None)
             seen = expected(action.expect, at, name)
             return seen if isinstance(seen, str) else Checked(action, *seen)
     except Blocked as blocked:

@@ -6,11 +6,12 @@ Nothing opened is kept from one use to the next, because a folder may be moved a
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING
+from sidecar.workspace.snapshots.state import ancestors
 
 _WAY = (
     os.O_CLOEXEC
@@ -96,6 +97,19 @@ def stat_in(at: int, name: bytes) -> os.stat_result | None:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
         return None
+
+
+def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
+    """Tell whether all names of a path are listed as they are written here.
+
+    Many disks find `A` where `a` stands; there, nothing stands at `A`. `names`: those in a
+    folder, by its path; where it cannot be listed, the disk is believed.
+    """
+    try:
+        places = (at.rpartition(b"/") for at in (*ancestors(path), path))
+        return all(name in names(outer) for outer, _, name in places)
+    except PermissionError:
+        return True
 
 
 def stat_at(root: int, path: bytes) -> os.stat_result | None:

@@ -15,9 +15,10 @@ from sidecar.core.rollback import Action
 from sidecar.core.tree import Entry
 from sidecar.store.lease import this_process
 from sidecar.store.restores import Claim
-from sidecar.workspace.restoring import checking
+from sidecar.workspace.restoring import checking, places
 from sidecar.workspace.restoring.checking import Conflict
 from sidecar.workspace.restoring.outcomes import Outcome, Refused, Restored
+from sidecar.workspace.restoring.places import spelt
 from sidecar.workspace.restoring.recovery import claimed, recover
 from sidecar.workspace.restoring.restore import restore
 from sidecar.workspace.restoring.staging import make_stages
@@ -25,6 +26,57 @@ from sidecar.workspace.snapshots.ignore import STAGING
 from tests.workspace.restoring.site import SES, Site, Tree, plan, record
 
 FILE = 0o100644
+
+
+@pytest.mark.parametrize(
+    ("path", "stands"),
+    [
+        (b"a", True),
+        (b"A", False),
+        (b"Dir/x", False),
+        (b"dir/x", True),
+        (b"dir/X", False),
+        (b"closed/y", True),
+        (b"Closed/y", False),
+    ],
+)
+def test_a_name_in_other_letters_is_another_name(path: bytes, stands: bool) -> None:
+    listed = {b"": {b"a", b"dir", b"closed"}, b"dir": {b"x"}}
+
+    def names(folder: bytes) -> set[bytes]:
+        if folder.lower() not in listed:
+            raise PermissionError
+        return listed[folder.lower()]
+
+    assert spelt(path, names) == stands
+
+
+async def test_a_rename_in_letters_alone_is_taken_back_where_the_disk_knows_no_difference(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.write("Dir/Read", b"me")
+    site.write("b", b"b")
+    before = await site.remember()
+    (site.root / "Dir/Read").rename(site.root / "Dir/read")
+    (site.root / "Dir").rename(site.root / "dir")
+    after = await site.remember()
+
+    def stat_in(at: int, name: bytes) -> os.stat_result | None:
+        """Look as such a disk does; the folder on the way is `dir` for it however it is written."""
+        folder = os.open(b".", os.O_RDONLY, dir_fd=at)
+        names = {os.fsencode(one).lower(): os.fsencode(one) for one in os.listdir(folder)}
+        os.close(folder)
+        found = names.get(name.lower())
+        return None if found is None else places.stat_in(at, found)
+
+    monkeypatch.setattr(checking, "stat_in", stat_in)
+    assert await site.go(after, before) == Restored()
+    assert site.tree() == before
+    site.write("B", b"mine")
+    action = Action(b"B", before[b"b"], None)
+    refused = await restore(site.root, [action], site.store, record=lambda: record(3, "B"))
+    assert isinstance(refused, Refused)
+    assert [(c.path, c.reason) for c in refused.conflicts] == [(b"B", checking.THERE)]
 
 
 def rewrite(root: Path) -> None:
