@@ -27,6 +27,8 @@ START = 10.0
 """Seconds that a server has to start, shake hands and list its tools."""
 CALL = 120.0
 """Seconds that a call may take."""
+ENDING = 6.0
+"""Seconds that servers have to end with the daemon; the SDK kills those that do not within five."""
 MOST_NAME = 64
 """Characters that providers take for a tool's name."""
 
@@ -63,34 +65,50 @@ class _Server:
         self.problem = ""
         self.settled = asyncio.Event()
         self._ending = asyncio.Event()
+        self._limit: asyncio.Timeout | None = None
 
     def end(self) -> None:
+        """Let go of the server; one that still starts is given up.
+
+        A task is cancelled once only, by its time limit: a second cancel in the middle of the
+        SDK's own way out would leave that hanging.
+        """
         self.live = None
         self._ending.set()
+        if self._limit is not None and not self.settled.is_set():
+            self._limit.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
         """Connect, and stay so until ended. Never raises."""
         name = self.server.name
+        # Ending a server that does not answer takes seconds, for which nobody need wait.
+        late = asyncio.get_running_loop().call_later(START, self._late)
         try:
             client = await asyncio.to_thread(importlib.import_module, "sidecar.tools.mcp_client")
             said = client.Said()
             try:
-                async with asyncio.timeout(START) as limit:
+                async with asyncio.timeout(START) as self._limit:
                     async with client.connect(self.server, self.cwd, said) as live:
                         self.offered = await live.tools()
-                        limit.reschedule(None)
+                        self._limit.reschedule(None)
+                        late.cancel()
                         self.live = live
                         self.settled.set()
                         await self._ending.wait()
             except TimeoutError:
-                self.problem = f"did not answer within {START:g} s"
+                self._late()
             except Exception as error:  # noqa: BLE001 - whatever a server does, it fails alone
                 self.problem = said.last() or _reason(error)
         finally:
+            late.cancel()
             self.live = None
             self.settled.set()
         if self.problem:
             logger.warning("the MCP server %s is not there: %s", name, self.problem)
+
+    def _late(self) -> None:
+        self.problem = f"it did not answer within {START:g} s"
+        self.settled.set()
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(
@@ -119,13 +137,20 @@ class McpServers:
 
     def __init__(self) -> None:
         self._servers: dict[str, dict[str, _Server]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._group: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
-        """Hold the servers' tasks until cancelled."""
+        """Hold the servers' tasks until cancelled; they get a moment to end by themselves."""
         async with asyncio.TaskGroup() as group:
             self._group = group
-            await asyncio.Event().wait()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                for owner in tuple(self._servers):
+                    self.drop(owner)
+                if self._tasks:
+                    await asyncio.wait(self._tasks, timeout=ENDING)
 
     def provide(self, owner: str, servers: Sequence[McpServer], cwd: str) -> None:
         """Start a session's servers; those of the same name that run already are left."""
@@ -191,7 +216,9 @@ class McpServers:
     def _begin(self, server: McpServer, cwd: str) -> _Server:
         assert self._group is not None
         begun = _Server(server, cwd)
-        self._group.create_task(begun.run(), name=f"mcp {server.name}")
+        task = self._group.create_task(begun.run(), name=f"mcp {server.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         return begun
 
     async def _ready(self, owner: str, name: str) -> _Server:

@@ -86,6 +86,22 @@ async def test_servers_that_fail_say_why_and_leave_the_others(
         assert "slow" in answer.text
 
 
+@pytest.mark.parametrize("after", [0.0, 0.5, 0.7, 1.5])
+async def test_servers_that_hang_do_not_keep_the_daemon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: float
+) -> None:
+    """Whether they are still starting, or just being given up."""
+    monkeypatch.setattr(mcp, "START", 0.5)
+    servers = McpServers()
+    async with asyncio.timeout(20):
+        task = asyncio.ensure_future(servers.run())
+        await asyncio.sleep(0)
+        servers.provide("one", [notes("slow", "sleeps")], str(tmp_path))
+        await asyncio.sleep(after)
+        task.cancel()
+        await asyncio.wait({task})
+
+
 async def test_a_server_is_reached_by_http(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, SERVER, "http", stdout=asyncio.subprocess.PIPE
