@@ -87,10 +87,15 @@ def serve_stdio() -> None:
     """Serve the editor that started this process, on stdin and stdout, and exit."""
     read, write = take_stdio()
     log_to_stderr(os.environ.get("SIDECAR_LOG", "info"))
-    code = asyncio.run(_serve(read, write))
-    sys.stderr.flush()
-    # Threads that still read stdin or wait for a tool must not keep the process.
-    os._exit(code)
+
+    async def serve_and_exit() -> None:
+        code = await _serve(read, write)
+        sys.stderr.flush()
+        # Threads that still read stdin, load a library or wait for a tool must not keep the
+        # process; leaving the loop would wait for them.
+        os._exit(code)
+
+    asyncio.run(serve_and_exit())
 
 
 async def _serve(read: int, write: int) -> int:
