@@ -31,7 +31,8 @@
   "The places of the parts by name: (START END . what is known).")
 (defvar-local sidecar-chat--end nil "Where the conversation ends.")
 (defvar-local sidecar-chat--input nil "Where the user's prompt begins.")
-(defvar-local sidecar-chat--question nil "The question that waits: its options and who answers.")
+(defvar-local sidecar-chat--question nil
+  "The question that waits: its id, its options and who answers.")
 
 (defvar sidecar-chat-mode-map
   (let ((map (make-sparse-keymap)))
@@ -115,6 +116,7 @@
                                         (region-beginning) (region-end))))))
   (let ((desk (sidecar-desk)))
     (display-buffer (sidecar-chat-buffer desk))
+    (sidecar-settle desk)
     (sidecar-request desk :session/prompt
                      `(:sessionId ,(sidecar-session desk)
                        :prompt [(:type "text" :text ,text)]
@@ -240,14 +242,15 @@
 
 ;;; Questions
 
-(defun sidecar-chat--ask (params answer)
-  "Ask what PARAMS say, with buttons; ANSWER is called with the result."
+(defun sidecar-chat--ask (id params answer)
+  "Ask what PARAMS of the request ID say, with buttons.
+ANSWER is called with the result."
   (let ((options (append (plist-get params :options) nil))
         (call (plist-get params :toolCall)))
     (setq sidecar-chat--question
-          (cons (mapcar (lambda (option)
-                          (cons (plist-get option :name) (plist-get option :optionId)))
-                        options)
+          (list id (mapcar (lambda (option)
+                             (cons (plist-get option :name) (plist-get option :optionId)))
+                           options)
                 answer))
     (sidecar-chat--writing "question"
       (insert (propertize (format "%s  " (plist-get call :title)) 'face 'sidecar-notice))
@@ -261,7 +264,7 @@
 (defun sidecar-chat--answer (desk name)
   "Answer the question that waits on DESK with the option NAME, or dismiss it."
   (with-current-buffer (sidecar-chat-buffer desk)
-    (pcase-let ((`(,options . ,answer) sidecar-chat--question))
+    (pcase-let ((`(,_ ,options ,answer) sidecar-chat--question))
       (setq sidecar-chat--question nil)
       (let ((place (gethash "question" sidecar-chat--parts)) (inhibit-read-only t))
         (delete-region (car place) (1+ (cadr place)))
@@ -278,7 +281,8 @@
          (question (buffer-local-value 'sidecar-chat--question (sidecar-chat-buffer desk))))
     (unless question
       (user-error "Sidecar asks nothing"))
-    (sidecar-chat--answer desk (completing-read "Allow? " (mapcar #'car (car question)) nil t))))
+    (sidecar-chat--answer desk (completing-read "Allow? " (mapcar #'car (nth 1 question))
+                                               nil t))))
 
 ;;; What the daemon tells
 
@@ -289,7 +293,10 @@
       ('clear (let ((typed (sidecar-chat-take desk nil)))
                 (sidecar-chat--clear)
                 (sidecar-chat-take desk typed)))
-      ('permission (sidecar-chat--ask (plist-get params :ask) (plist-get params :answer)))
+      ('permission (sidecar-chat--ask (plist-get params :id) (plist-get params :ask)
+                                      (plist-get params :answer)))
+      ('withdrawn (when (equal params (car sidecar-chat--question))
+                    (sidecar-chat--answer desk nil)))
       ('retrying
        (seq-doseq (name (plist-get params :discard))
          (when (gethash name sidecar-chat--parts) (sidecar-chat--replace name "" nil)))

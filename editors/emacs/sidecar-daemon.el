@@ -59,7 +59,8 @@ key or nil.  With nil, the daemon looks for it itself."
 (defvar sidecar-update-functions nil
   "Functions called with a desk and what it is told of its session.
 What is told is a symbol and its parameters: `update', `retrying',
-`permission' with a function that takes the answer, or `clear'.")
+`permission' with a function that takes the answer, `withdrawn' with the
+id of such a question, or `clear'.")
 
 (defun sidecar-desk-on (root)
   "Give the desk of the folder ROOT, its daemon running."
@@ -77,11 +78,12 @@ What is told is a symbol and its parameters: `update', `retrying',
 (cl-defmethod jsonrpc-connection-send ((connection sidecar-connection) &rest arguments
                                        &key id result &allow-other-keys)
   "Send ARGUMENTS on CONNECTION, ID and RESULT among them.
-A RESULT that is a function is called with a function that answers."
+A RESULT that is a function is called with ID and a function that answers."
   (if (functionp result)
-      (funcall result (lambda (answer)
-                        (when (jsonrpc-running-p connection)
-                          (jsonrpc-connection-send connection :id id :result answer))))
+      (funcall result id
+               (lambda (answer)
+                 (when (jsonrpc-running-p connection)
+                   (jsonrpc-connection-send connection :id id :result answer))))
     (cl-call-next-method)))
 
 (defun sidecar--start (desk)
@@ -191,6 +193,8 @@ which are shown without it."
 
 (defun sidecar-call (desk method &rest params)
   "Ask the daemon of DESK for METHOD about its session, with PARAMS, and wait."
+  ;; A buffer that is only behind its file would count as one with unsaved work.
+  (sidecar-settle desk)
   (sidecar--flush desk)
   (condition-case problem
       (jsonrpc-request (sidecar-desk-connection desk) method
@@ -244,6 +248,8 @@ which are shown without it."
   (let ((mine (equal (plist-get params :sessionId) (sidecar-desk-session desk))))
     (pcase method
       ('context/meterChanged (sidecar--metered desk params))
+      ('$/cancelRequest
+       (run-hook-with-args 'sidecar-update-functions desk 'withdrawn (plist-get params :id)))
       ('window/showMessage (message "Sidecar: %s" (plist-get params :message)))
       ('daemon/statusChanged
        (setf (sidecar-desk-busy desk) (eq (plist-get params :busy) t))
@@ -264,9 +270,9 @@ which are shown without it."
   (pcase method
     ('workspace/applyEdit (sidecar--apply-edit params))
     ('session/request_permission
-     (lambda (answer)
+     (lambda (id answer)
        (run-hook-with-args 'sidecar-update-functions desk 'permission
-                           (list :ask params :answer answer))))
+                           (list :id id :ask params :answer answer))))
     (_ (jsonrpc-error :code -32601 :message (format "Emacs does not answer %s" method)))))
 
 (provide 'sidecar-daemon)

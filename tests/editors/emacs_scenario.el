@@ -196,21 +196,24 @@
     (scenario-check "what fills the context" (string-match-p "toolResults" (buffer-string))))
   (scenario-keys "M-x sidecar-log RET")
   (switch-to-buffer "notes.txt")
-  (let* ((desk (sidecar-desk)) (first (sidecar-desk-session desk)))
+  (let* ((desk (sidecar-desk)) (first nil))
     (scenario-keys "M-x sidecar-fork RET")
     (scenario-want "a fork" (lambda () (string-match-p "list files" (scenario-chat))))
     (scenario-type "sidecar-handoff" "finish it")
     (scenario-want "a handoff" (lambda () (not (string-match-p "list files" (scenario-chat)))))
+    (setq first (sidecar-desk-session desk))
     (scenario-keys "M-x sidecar-new RET")
     (scenario-want "a new session"
-                   (lambda () (and (sidecar-desk-open desk)
-                                   (not (equal (sidecar-desk-session desk) first)))))
+                   (lambda () (and (not (equal (sidecar-desk-session desk) first))
+                                   (sidecar-desk-open desk))))
     (scenario-type "sidecar-send" "run `sleep 60`")
     (scenario-want "another question" (lambda () (string-match-p "\\[Allow once\\]"
                                                                  (scenario-chat))))
     (scenario-keys "M-x sidecar-cancel RET")
     (scenario-want "a turn that was cancelled"
                    (lambda () (string-match-p "\\[cancelled\\]" (scenario-chat))))
+    (scenario-want "the question is gone"
+                   (lambda () (not (string-match-p "\\[Allow once\\]" (scenario-chat)))))
     (scenario-say "read notes.txt")))
 
 (defun scenario-second ()

@@ -1,21 +1,57 @@
-"""Real Emacs: its plugin compiles, and a user's day is played in it, without a screen."""
+"""Real Emacs: its plugin compiles, and a user's day is played in it, on a screen too."""
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from tests.editors.terminal import Terminal
 
 ROOT = Path(__file__).parent.parent.parent
 PLUGIN = ROOT / "editors/emacs"
 FILES = sorted(path.name for path in PLUGIN.glob("*.el"))
 EMACS = shutil.which("emacs") or ""
 LIMIT = 240.0
+IDLE, PROMPT = "\u25c6", "\u203a"
+"""The meter's sign while no turn runs, and what stands before what the user types."""
 OPTIONS = '(:model "offline" :workspaceTrusted t :permissions (:allow ["edit"]))'
 
 pytestmark = pytest.mark.skipif(not EMACS, reason="there is no emacs on PATH")
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Give what Emacs and the daemon are started with."""
+    return {
+        **{k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")},
+        "HOME": str(folder.parent),
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": str(ROOT),
+        "SIDECAR_DATA_DIR": str(folder.parent / "data"),
+        "SIDECAR_OFFLINE_PACE": "0.005",
+    }
+
+
+def settings() -> str:
+    """Give Lisp that sets how the daemon is started."""
+    command = f'("{sys.executable}" "-m" "sidecar" "serve" "--stdio")'
+    return f"(setq sidecar-command '{command} sidecar-options '{OPTIONS} sidecar-api-key nil)"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A folder to work in."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("alpha\nbeta\ngamma\n")
+    (folder / "main.py").write_text('def greet(name):\n    return "Hello, " + name\n')
+    (folder / "long.txt").write_text("a line of many words, all of them alike\n" * 900)
+    return folder
 
 
 def emacs(folder: Path, *arguments: str, limit: float = LIMIT) -> subprocess.CompletedProcess[str]:
@@ -23,14 +59,7 @@ def emacs(folder: Path, *arguments: str, limit: float = LIMIT) -> subprocess.Com
     return subprocess.run(
         [EMACS, "-Q", "--batch", "-L", str(PLUGIN), *arguments],
         cwd=folder,
-        env={
-            **{k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")},
-            "HOME": str(folder.parent),
-            "LC_ALL": "C.UTF-8",
-            "PYTHONPATH": str(ROOT),
-            "SIDECAR_DATA_DIR": str(folder.parent / "data"),
-            "SIDECAR_OFFLINE_PACE": "0.005",
-        },
+        env=environment(folder),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -41,13 +70,12 @@ def emacs(folder: Path, *arguments: str, limit: float = LIMIT) -> subprocess.Com
 
 def play(folder: Path, name: str) -> str:
     """Play a part of the scenario; gives the session that it ended with."""
-    command = f'("{sys.executable}" "-m" "sidecar" "serve" "--stdio")'
     played = emacs(
         folder,
         "-l",
         str(Path(__file__).parent / "emacs_scenario.el"),
         "--eval",
-        f"(setq sidecar-command '{command} sidecar-options '{OPTIONS} sidecar-api-key nil)",
+        settings(),
         "--funcall",
         name,
     )
@@ -55,15 +83,56 @@ def play(folder: Path, name: str) -> str:
     return played.stdout.splitlines()[-1]
 
 
-def test_a_day_with_the_plugin(tmp_path: Path) -> None:
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    (workspace / "notes.txt").write_text("alpha\nbeta\ngamma\n")
-    (workspace / "main.py").write_text('def greet(name):\n    return "Hello, " + name\n')
-    (workspace / "long.txt").write_text("a line of many words, all of them alike\n" * 900)
+def test_a_day_with_the_plugin(workspace: Path) -> None:
     session = play(workspace, "scenario-first")
     assert session.startswith("session ses_")
     assert play(workspace, "scenario-second") == session
+
+
+@pytest.fixture
+def screen(workspace: Path) -> Iterator[Terminal]:
+    """Emacs on a terminal, with the plugin loaded and a file open."""
+    terminal = Terminal(
+        [EMACS, "-Q", "-nw", "-L", str(PLUGIN), "-l", "sidecar", "--eval", settings(), "notes.txt"],
+        workspace,
+        environment(workspace),
+    )
+    terminal.wait("alpha")
+    yield terminal
+    with suppress(ProcessLookupError):
+        os.kill(terminal.pid, signal.SIGKILL)
+
+
+def command(screen: Terminal, name: str, *answers: str) -> None:
+    """Type a command and its answers, each when it is asked for by a word."""
+    screen.type(f"\x1bx{name}\r")
+    for asked, answer in zip(answers[::2], answers[1::2], strict=True):
+        screen.wait(asked)
+        screen.type(f"{answer}\r")
+
+
+def test_the_same_on_a_screen(screen: Terminal, workspace: Path) -> None:
+    command(screen, "sidecar-mode")
+    screen.wait("k/200k")
+    (colour,) = screen.colours("/200k")
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (0, 2, 4))
+    assert green > max(red, blue)
+    command(screen, "sidecar-send", "Sidecar:", "replace `alpha` with `ALPHA` in notes.txt")
+    shown = screen.wait(lambda text: "What the tools said" in text and IDLE in text)
+    assert "▸ Thinking" in shown
+    assert "My rules" not in shown
+    assert "✓" in shown
+    assert "ALPHA" in shown.partition("*sidecar")[0]
+    (workspace / "notes.txt").write_text("ALPHA\nbeta\ngamma\nmine\n")
+    command(screen, "sidecar-rollback", "before:", "", "Take back", "", "conflicts", "merge")
+    screen.wait("Went back: notes.txt merged")
+    screen.wait(lambda text: "mine" in text and "alpha" in text.partition("*sidecar")[0])
+    assert (workspace / "notes.txt").read_text() == "alpha\nbeta\ngamma\nmine\n"
+    screen.wait(f"{PROMPT} replace `alpha`")
+    command(screen, "sidecar-context")
+    screen.wait("cached  region")
+    screen.type("\x18\x03")
+    assert screen.end() == 0
 
 
 @pytest.mark.parametrize("name", FILES)

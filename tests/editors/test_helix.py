@@ -106,8 +106,7 @@ def test_a_session_without_a_plugin(helix: Terminal, work: Path) -> None:
     helix.wait("NOR")
     for _ in range(3):
         act(helix, "Sidecar: send this", "read_file")
-        give(helix, "context", "tool")
-    full = give(helix, "context", "tool")
+        full = give(helix, "context", "Cache ")
     compacted = give(helix, "compact", "Compacted")
     assert _percent(compacted) < _percent(full)
     give(helix, "undoCompaction", "taken back")
