@@ -105,7 +105,7 @@ def test_a_session_without_a_plugin(helix: Terminal, work: Path) -> None:
     helix.type("\x1b")
     helix.wait("NOR")
     for _ in range(3):
-        act(helix, "Sidecar: send this", "read_file")
+        act(helix, "Sidecar: send this", "said: - read_file")
         full = give(helix, "context", "Cache ")
     compacted = give(helix, "compact", "Compacted")
     assert _percent(compacted) < _percent(full)
