@@ -136,36 +136,40 @@ there are none.  With ediff, the files are compared, and nothing is done."
   (plist-get (sidecar-call desk :checkpoint/diff :from (plist-get turn :checkpointId)) :files))
 
 (defun sidecar-rollback--ediff (desk turn)
-  "Compare the files of DESK that changed since TURN with what they were."
-  (seq-doseq (file (sidecar-rollback--diffs desk turn))
-    (let* ((path (expand-file-name (plist-get file :path) (sidecar-desk-root desk)))
-           (now (find-file-noselect path))
-           (then (get-buffer-create (format "*%s before*" (plist-get file :path)))))
-      (with-current-buffer then
-        (erase-buffer)
-        (insert (sidecar-rollback--unpatched
-                 (with-current-buffer now (sidecar--text)) (plist-get file :diff)))
-        (let ((buffer-file-name path)) (set-auto-mode)))
-      (ediff-buffers then now))))
+  "Compare a file of DESK that changed since TURN with what it was."
+  (let* ((diffs (mapcar (lambda (file) (cons (plist-get file :path) (plist-get file :diff)))
+                        (sidecar-rollback--diffs desk turn)))
+         (path (if (cdr diffs)
+                   (completing-read "Compare: " (mapcar #'car diffs) nil t)
+                 (caar diffs)))
+         (file (expand-file-name path (sidecar-desk-root desk)))
+         (now (find-file-noselect file)))
+    (with-current-buffer (get-buffer-create (format "*%s before*" path))
+      (erase-buffer)
+      (insert (sidecar-rollback--unpatched (with-current-buffer now (sidecar--text))
+                                           (cdr (assoc path diffs))))
+      (let ((buffer-file-name file)) (set-auto-mode))
+      (ediff-buffers (current-buffer) now))))
 
 (defun sidecar-rollback--unpatched (text diff)
   "Give TEXT as it was before the unified DIFF."
   (with-temp-buffer
     (insert text)
-    (let ((hunks (split-string diff "^@@ " t)) (shift 0))
-      (dolist (hunk (cdr hunks))
-        (string-match "\\`-\\([0-9]+\\)\\(?:,[0-9]+\\)? \\+\\([0-9]+\\)\\(?:,\\([0-9]+\\)\\)?" hunk)
-        (let* ((old-start (string-to-number (match-string 1 hunk)))
-               (count (string-to-number (or (match-string 3 hunk) "1")))
-               (old (delq nil (mapcar (lambda (line)
-                                        (and (string-match-p "\\`[- ]" line) (substring line 1)))
-                                      (cdr (split-string hunk "\n"))))))
-          (ignore shift)
-          (goto-char (point-min))
-          ;; Earlier hunks are undone already, so lines count as they did then.
-          (forward-line (max 0 (1- old-start)))
-          (delete-region (point) (line-beginning-position (1+ count)))
-          (insert (mapconcat (lambda (line) (concat line "\n")) old "")))))
+    (dolist (hunk (cdr (split-string diff "^@@ ")))
+      (string-match "\\`-\\([0-9]+\\)\\(,0\\)?[0-9,]* \\+[0-9]+\\(?:,\\([0-9]+\\)\\)?" hunk)
+      (let ((first (string-to-number (match-string 1 hunk)))
+            (behind (match-string 2 hunk))
+            (count (string-to-number (or (match-string 3 hunk) "1")))
+            (lines (cdr (split-string hunk "\n"))))
+        (goto-char (point-min))
+        ;; Earlier hunks are undone already, so that lines count as they did then.
+        (forward-line (if behind first (1- first)))
+        (delete-region (point) (line-beginning-position (1+ count)))
+        (while lines
+          (let ((line (pop lines)))
+            (when (string-match-p "\\`[- ]" line)
+              (insert (substring line 1)
+                      (if (string-prefix-p "\\" (or (car lines) "")) "" "\n")))))))
     (buffer-string)))
 
 (provide 'sidecar-rollback)

@@ -1,6 +1,9 @@
 """Real Emacs: its plugin compiles, and a user's day is played in it, on a screen too."""
 
+import difflib
+import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -124,10 +127,18 @@ def test_the_same_on_a_screen(screen: Terminal, workspace: Path) -> None:
     assert "✓" in shown
     assert "ALPHA" in shown.partition("*sidecar")[0]
     (workspace / "notes.txt").write_text("ALPHA\nbeta\ngamma\nmine\n")
+    command(screen, "sidecar-rollback", "before:", "", "Take back", "", "conflicts", "ediff")
+    screen.wait("Type ? for help")
+    assert "*notes.txt before*" in screen.text()
+    screen.type("q")
+    screen.wait("Quit this Ediff session")
+    screen.type("y")
+    screen.wait(lambda text: "Type ? for help" not in text)
     command(screen, "sidecar-rollback", "before:", "", "Take back", "", "conflicts", "merge")
     screen.wait("Went back: notes.txt merged")
     screen.wait(lambda text: "mine" in text and "alpha" in text.partition("*sidecar")[0])
     assert (workspace / "notes.txt").read_text() == "alpha\nbeta\ngamma\nmine\n"
+    command(screen, "sidecar-chat")
     screen.wait(f"{PROMPT} replace `alpha`")
     command(screen, "sidecar-context")
     screen.wait("cached  region")
@@ -163,6 +174,31 @@ def test_the_key_comes_from_auth_source_or_a_function(tmp_path: Path) -> None:
         "           :initializationOptions) :provider)))))",
     )
     assert found.stdout == '(:apiKey "sk-kept")\nnil\n(:apiKey "sk-called")\n', found.stderr
+
+
+def test_what_a_file_was_is_found_from_its_diff(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    cases = []
+    for _ in range(200):
+        was = [f"{chance.choice('abc')}\n" for _ in range(chance.randrange(30))]
+        now = [line for line in was if chance.random() < 0.8]
+        for _ in range(chance.randrange(4)):
+            now.insert(chance.randrange(len(now) + 1), f"{chance.choice('abcd')}\n")
+        diff = difflib.unified_diff(was, now, "a/x", "b/x", n=chance.choice((0, 1, 3)))
+        cases.append(["".join(now), "".join(diff), "".join(was)])
+    (tmp_path / "cases.json").write_text(json.dumps(cases))
+    told = emacs(
+        tmp_path,
+        "-l",
+        "sidecar",
+        "--eval",
+        '(progn (seq-doseq (case (with-temp-buffer (insert-file-contents "cases.json")'
+        "                                   (json-parse-buffer)))"
+        "  (let ((found (sidecar-rollback--unpatched (aref case 0) (aref case 1))))"
+        '    (unless (equal found (aref case 2)) (error "%S gives %S" case found))))'
+        '(princ "all"))',
+    )
+    assert told.stdout == "all", told.stderr
 
 
 def test_the_plugin_is_small() -> None:
