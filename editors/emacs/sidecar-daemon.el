@@ -179,11 +179,14 @@ A RESULT that is a function is called with ID and a function that answers."
 THEN is called with the result, FAILED with the words of an error,
 which are shown without it."
   (sidecar--flush desk)
-  (jsonrpc-async-request
-   (sidecar-desk-connection desk) method params :timeout nil
-   :success-fn then
-   :error-fn (lambda (problem)
-               (funcall (or failed #'message) (concat "Sidecar: " (plist-get problem :message))))))
+  ;; The daemon may have died since the answer came that this goes on from.
+  (with-demoted-errors "Sidecar: %S"
+    (jsonrpc-async-request
+     (sidecar-desk-connection desk) method params :timeout nil
+     :success-fn then
+     :error-fn (lambda (problem)
+                 (funcall (or failed #'message)
+                          (concat "Sidecar: " (plist-get problem :message)))))))
 
 (defun sidecar-session (desk)
   "Give the session that is open on DESK, or an error."

@@ -77,7 +77,8 @@ The session is `open' once it is loaded."
 
 (defun sidecar--tell (method params)
   "Notify the daemon of the current buffer of METHOD with PARAMS."
-  (jsonrpc-notify (sidecar-desk-connection sidecar--desk) method params))
+  (with-demoted-errors "Sidecar: %S"
+    (jsonrpc-notify (sidecar-desk-connection sidecar--desk) method params)))
 
 (defun sidecar--did-open ()
   "Tell the daemon that the current buffer is open."

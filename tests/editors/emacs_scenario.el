@@ -68,6 +68,7 @@
   (scenario-keys "M-x sidecar-mode RET")
   (scenario-want "the meter" (lambda () (string-match-p "[0-9]%% [0-9.k]+/200k"
                                                         (sidecar-mode-line))))
+  (scenario-want "the session" (lambda () (sidecar-desk-open (sidecar-desk))))
   (scenario-check "its colour" (eq (get-text-property 1 'face (sidecar-mode-line))
                                    'sidecar-green)))
 
@@ -183,7 +184,8 @@
          (process (jsonrpc--process (sidecar-desk-connection desk))))
     (signal-process process 'SIGKILL)
     (scenario-want "the daemon is dead" (lambda () (not (process-live-p process))))
-    (scenario-want "the daemon is back" (lambda () (sidecar-desk-meter desk)))
+    (scenario-want "the daemon is back" (lambda () (and (sidecar--alive desk) (sidecar-desk-open desk)
+                                                        (sidecar-desk-meter desk))))
     (scenario-want "the conversation is back"
                    (lambda () (string-match-p "replace `beta`" (scenario-chat))))
     (scenario-check "the same session" (equal session (sidecar-desk-session desk)))
