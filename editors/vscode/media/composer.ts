@@ -39,7 +39,8 @@ export class Composer {
     const typed = this.text.trim();
     this.input.value = typed && typed !== text.trim() ? `${text}\n\n${typed}` : text;
     this.typed();
-    this.focus();
+    // Whoever is elsewhere stays there: in the palette, in an editor.
+    if (document.hasFocus()) this.focus();
     this.input.setSelectionRange(text.length, text.length);
   }
 

@@ -84,7 +84,7 @@ export class Turn {
   /** Say how it ended, where that is not as it should. */
   ended({ stopReason, error, cost, usage }: SessionPromptResult): void {
     const words = error ? error.message : STOPS[stopReason];
-    const price = cost === null ? "" : `$${Number(cost).toFixed(4)}`;
+    const price = !Number(cost) ? "" : `$${Number(cost).toFixed(4)}`;
     const figures = [price, `${usage.requests} request${usage.requests === 1 ? "" : "s"}`].filter(Boolean).join(" · ");
     fill(this.how, words ? el("p.notice", { "data-level": error ? "error" : "warning" }, icon(error ? "failed" : "info"), el("span", {}, words)) : undefined);
     fill(this.cost, figures);

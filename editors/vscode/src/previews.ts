@@ -16,6 +16,10 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   private readonly registered = workspace.registerTextDocumentContentProvider(SCHEME, this);
   private shown = 0;
 
+  constructor() {
+    void closeDiffs(SCHEME);
+  }
+
   provideTextDocumentContent(uri: Uri): string {
     return this.texts.get(uri.toString()) ?? "";
   }
@@ -40,8 +44,7 @@ export class Previews implements TextDocumentContentProvider, Disposable {
 
   /** Close what `open` opened. */
   async close(): Promise<void> {
-    const tabs = window.tabGroups.all.flatMap((group) => group.tabs);
-    await window.tabGroups.close(tabs.filter(({ input }) => ours(input)), true);
+    await closeDiffs(SCHEME);
     this.texts.clear();
   }
 
@@ -56,11 +59,17 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   }
 }
 
-function ours(input: unknown): boolean {
-  if (input instanceof TabInputTextDiff) return input.modified.scheme === SCHEME;
+/** Close the diffs whose texts are of a scheme; after a reload of the window nobody has those texts any more. */
+export async function closeDiffs(scheme: string): Promise<void> {
+  const tabs = window.tabGroups.all.flatMap((group) => group.tabs);
+  await window.tabGroups.close(tabs.filter(({ input }) => shows(input, scheme)), true);
+}
+
+function shows(input: unknown, scheme: string): boolean {
+  if (input instanceof TabInputTextDiff) return input.modified.scheme === scheme;
   // The editor of several diffs has no public type yet.
   const parts = (input as { textDiffs?: TabInputTextDiff[] } | undefined)?.textDiffs;
-  return parts?.some((part) => part.modified.scheme === SCHEME) ?? false;
+  return parts?.some((part) => part.modified.scheme === scheme) ?? false;
 }
 
 /** The text in the editor, else on disk. It is not opened: the daemon would take that for the user's. */

@@ -18,6 +18,7 @@ export class Sessions implements Disposable {
   options: ConfigOption[] = [];
   /** Another window writes this session: here it can only be read. */
   readOnly = false;
+  private opening: Promise<void> = Promise.resolve();
   /**
    * Fired with the id before the session's history is replayed as updates, after a restart of the
    * daemon too: clear what is shown of the session before.
@@ -46,7 +47,13 @@ export class Sessions implements Disposable {
     }
   }
 
-  async open(id: string): Promise<void> {
+  /** Open a session; its history comes as updates. One after the other, so that two histories never mix. */
+  open(id: string): Promise<void> {
+    this.opening = this.opening.catch(() => {}).then(() => this.load(id));
+    return this.opening;
+  }
+
+  private async load(id: string): Promise<void> {
     await this.become(id);
     const { readOnly, configOptions } = await this.daemon.request("session/load", { sessionId: id, cwd: this.cwd, replay: true });
     this.readOnly = readOnly;

@@ -32,7 +32,7 @@ const steps = {
   async "an empty chat says what it is for, and has room to type"() {
     assert.deepEqual(await view.sent("shown"), [{ type: "shown" }]);
     await view.post({ type: "daemon", state: "ready", message: "" }, { type: "session", sessionId: "s" }, ready, { type: "meter", meter: said.meter });
-    await page.getByText("go from turn to turn").waitFor();
+    await page.getByText("go between turns").waitFor();
     assert.ok((await input.boundingBox()).height > 15);
     await view.pictures("empty");
   },
@@ -152,7 +152,7 @@ const steps = {
     assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
   },
 
-  async "Page Up and Page Down go from turn to turn"() {
+  async "Page Up and Page Down go between turns"() {
     const at = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
     await page.getByRole("button", { name: "Read greeting.py, done" }).focus();
     await page.keyboard.press("PageDown");

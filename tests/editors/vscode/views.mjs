@@ -46,7 +46,7 @@ await play(desk, {
   async "the chat opens with room to type"() {
     await desk.figures();
     const chat = await openChat();
-    await chat.getByText("go from turn to turn").waitFor();
+    await chat.getByText("go between turns").waitFor();
     await chat.getByRole("button", { name: "Model: offline. Switch" }).waitFor();
     await desk.picture("empty");
   },

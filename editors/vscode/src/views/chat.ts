@@ -9,6 +9,7 @@ import { sendTurn } from "../turns";
 import { Diffs } from "./diffs";
 import type { FromChat, Question, ToChat } from "./messages";
 import { showPage } from "./page";
+import { joined } from "./replay";
 
 /** Milliseconds that updates are gathered before they are passed on. */
 const GATHERED = 30;
@@ -82,8 +83,9 @@ class Chat implements WebviewViewProvider {
     this.post({ type: "session", sessionId });
   }
 
-  /** The history came. */
+  /** The history came, or the options changed. */
   ready(): void {
+    if (!this.replayed) this.gathered = joined(this.gathered);
     this.replayed = true;
     this.flush();
     const value = (id: string) => String(this.sessions.options.find((one) => one.id === id)?.currentValue ?? "");

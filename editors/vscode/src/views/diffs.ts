@@ -2,7 +2,7 @@
 
 import { commands, type Disposable, type TextDocumentContentProvider, Uri, workspace } from "vscode";
 import type { Daemon } from "../daemon";
-import { current } from "../previews";
+import { closeDiffs, current } from "../previews";
 import type { Sessions } from "../sessions";
 import { side, takenOut } from "../unified";
 import type { Change } from "./messages";
@@ -17,7 +17,9 @@ export class Diffs implements TextDocumentContentProvider, Disposable {
   constructor(
     private readonly daemon: Daemon,
     private readonly sessions: Sessions,
-  ) {}
+  ) {
+    void closeDiffs(SCHEME);
+  }
 
   provideTextDocumentContent(uri: Uri): string {
     return this.texts.get(uri.toString()) ?? "";

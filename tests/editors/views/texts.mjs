@@ -1,0 +1,32 @@
+// What the views work out by themselves: a history from what came, and whole texts from diffs. Runs the sources as they are.
+
+import assert from "node:assert/strict";
+
+const extension = new URL("../../../editors/vscode/src/", import.meta.url);
+const { joined } = await import(new URL("views/replay.ts", extension));
+const { applied, side, takenOut } = await import(new URL("unified.ts", extension));
+
+const chunk = (partId, text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, _meta: { sidecar: { seq: 0, partId } } });
+const call = (sessionUpdate, status) => ({ sessionUpdate, toolCallId: "c", status, _meta: { sidecar: { seq: 0, partId: "c" } } });
+const notice = { sessionUpdate: "notice", level: "info", message: "hm" };
+
+// Nothing went on meanwhile.
+assert.deepEqual(joined([chunk("a", "one"), call("tool_call", "completed"), chunk("b", "two")]), [chunk("a", "one"), call("tool_call", "completed"), chunk("b", "two")]);
+// A part streamed on before it was replayed, and after.
+assert.deepEqual(joined([chunk("b", "th"), chunk("b", "ree"), notice, chunk("a", "one"), chunk("b", "two three"), chunk("b", " four")]), [notice, chunk("a", "one"), chunk("b", "two three four")]);
+// A prompt that was typed meanwhile comes twice.
+assert.deepEqual(joined([chunk("u", "go on"), chunk("a", "one"), chunk("u", "go on")]), [chunk("a", "one"), chunk("u", "go on")]);
+// A call changed before it was replayed, and after.
+const late = [call("tool_call_update", "in_progress"), chunk("a", "one"), call("tool_call", "in_progress"), call("tool_call_update", "completed")];
+assert.deepEqual(joined(late), late.slice(1));
+
+const before = "one\ntwo\nthree\nfour";
+const after = "one\nzwei\nthree\nfour\nfive\n";
+const diff = "--- a/x\n+++ b/x\n@@ -1,4 +1,5 @@\n one\n-two\n+zwei\n three\n-four\n\\ No newline at end of file\n+four\n+five\n";
+assert.equal(applied(before, diff), after);
+assert.equal(takenOut(after, diff), before);
+assert.equal(takenOut("other\n", diff), undefined);
+assert.equal(takenOut("new\n", "@@ -0,0 +1 @@\n+new\n"), "");
+assert.equal(takenOut("", "@@ -1 +0,0 @@\n-old\n"), "old\n");
+assert.equal(takenOut("same\n", ""), "same\n");
+assert.equal(side(diff, "-"), before);
