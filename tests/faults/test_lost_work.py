@@ -188,10 +188,11 @@ def test_a_crash_left_half_a_restore(place: Place) -> None:
         told = ", by the next start" if "broken off" in str(place.client.notifications) else ""
         ends[("all before" if now == stands else "all after") + told] += 1
         stands = now
+    # Seen with -s: how many were ended by the next start, having been cut short in the middle.
+    print(dict(ends))
     assert sum(ends.values()) == KILLS
     if KILLS >= 50:
-        assert len(ends) == 2, ends
-    print(dict(ends))
+        assert {end.partition(",")[0] for end in ends} == {"all before", "all after"}
 
 
 @needs_git
