@@ -24,12 +24,15 @@ export interface Command {
 export async function findDaemon(): Promise<Command | undefined> {
   const set = workspace.getConfiguration("sidecar").get<string>("path")?.trim();
   if (set && !(await runs(set))) throw new Error(`The setting sidecar.path names ${set}, which cannot be run.`);
-  const found = set || (await onPath(NAME)) || (await first([join(homedir(), ".local", "bin", NAME)]));
+  const found = set || (await onPath(NAME)) || (await first([join(homedir(), ".local", "bin", NAME), ...installed]));
   return found ? { path: found, args: ["serve"] } : undefined;
 }
 
-/** Offer to install the daemon that came with the extension; undefined when the user would not, or cannot. */
-export async function installDaemon(extension: Uri): Promise<Command | undefined> {
+/** Where uv put it, which need not be the usual place. */
+const installed: string[] = [];
+
+/** Offer to install the daemon that came with the extension; gives whether `findDaemon` finds it now. */
+export async function installDaemon(extension: Uri): Promise<boolean> {
   const homes = [join(homedir(), ".local", "bin", UV), join(homedir(), ".cargo", "bin", UV)];
   const uv = (await onPath(UV)) ?? (await first(homes));
   const dist = join(extension.fsPath, "dist");
@@ -40,12 +43,13 @@ export async function installDaemon(extension: Uri): Promise<Command | undefined
   const chosen = await window.showWarningMessage(`Sidecar's daemon was not found on PATH. ${text}`, able ? INSTALL : ABOUT, SETTINGS);
   if (chosen === SETTINGS) await openSettings();
   if (chosen === ABOUT) await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));
-  if (!able || chosen !== INSTALL) return undefined;
+  if (!able || chosen !== INSTALL) return false;
   return window.withProgress({ location: ProgressLocation.Notification, title: "Installing Sidecar's daemon" }, async () => {
     // The client is named as a file, so that none of that name is taken from the registry.
     await run(uv, ["tool", "install", "--force", "--with", client, daemon], { timeout: PATIENCE });
     const { stdout } = await run(uv, ["tool", "dir", "--bin"], { timeout: PATIENCE });
-    return { path: join(stdout.trim(), NAME), args: ["serve"] };
+    installed.push(join(stdout.trim(), NAME));
+    return true;
   });
 }
 

@@ -78,7 +78,9 @@ export class Daemon implements Disposable {
   async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
-    await client?.dispose();
+    if (!client) return;
+    this.become("stopped", "");
+    await client.dispose();
   }
 
   /** Send a request; while the daemon starts it waits. Rejects with a ResponseError (code, message, data). */

@@ -26,7 +26,9 @@ export function activate(context: ExtensionContext): void {
   const daemon = new Daemon(log);
   const sessions = new Sessions(daemon, context.workspaceState, cwd);
   const previews = new Previews();
-  const start = () => startDaemon(context, daemon, log);
+  // One after the other: several reasons may come at once.
+  let started = Promise.resolve();
+  const start = (): Promise<void> => (started = started.then(() => startDaemon(context, daemon, log, start)));
   context.subscriptions.push(
     daemon,
     sessions,
@@ -34,7 +36,7 @@ export function activate(context: ExtensionContext): void {
     ...showMeter(daemon, sessions),
     ...registerCommands(context, daemon, sessions, previews, start),
     daemon.onPermission(askPermission),
-    daemon.onState(({ state }) => state === "ready" && attempt(() => sessions.resume())),
+    daemon.onState(({ state }) => state === "ready" && resume(daemon, sessions)),
     workspace.onDidGrantWorkspaceTrust(start),
     workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("sidecar") && start()),
   );
@@ -43,15 +45,25 @@ export function activate(context: ExtensionContext): void {
   void start();
 }
 
+/** Open the session again. A daemon that is stopped meanwhile is no failure: the next does it. */
+async function resume(daemon: Daemon, sessions: Sessions): Promise<void> {
+  await attempt(() =>
+    sessions.resume().catch((error) => {
+      if (daemon.state === "ready") throw error;
+    }),
+  );
+}
+
 /** Start the daemon, or start it anew with what is set now. */
-async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOutputChannel): Promise<void> {
+async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOutputChannel, again: () => Promise<void>): Promise<void> {
   try {
-    let command = await findDaemon();
+    const command = await findDaemon();
     if (!command) {
       await daemon.fail("The daemon was not found. See the setting sidecar.path.");
-      command = await installDaemon(context.extensionUri);
+      // Not waited for: meanwhile the setting may be changed.
+      void attempt(async () => (await installDaemon(context.extensionUri)) && again());
+      return;
     }
-    if (!command) return;
     log.info(`starting ${command.path}`);
     const options = await readOptions(context.secrets);
     await daemon.start(command, () => options);

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { openDesk } from "./desk.mjs";
 import { play } from "./play.mjs";
@@ -9,6 +10,8 @@ import { play } from "./play.mjs";
 const given = JSON.parse(process.argv[2]);
 const desk = await openDesk(given);
 const { page } = desk;
+const settings = join(given.server, "data/Machine/settings.json");
+const SECRET = "sk-test-of-the-secret-storage";
 
 await play(desk, {
   async "a call asks before it runs, and what was refused is not run"() {
@@ -101,8 +104,36 @@ await play(desk, {
     await other.page.close();
   },
 
+  async "the API key reaches the provider, by no argument and no variable"() {
+    const keys = [];
+    const provider = createServer((request, response) => {
+      keys.push(request.headers.authorization);
+      response.writeHead(401, { "content-type": "application/json" });
+      response.end(JSON.stringify({ type: "error", error: { type: "authentication_error", message: "no such key" } }));
+    });
+    await new Promise((listening) => provider.listen(0, "127.0.0.1", listening));
+    const baseUrl = `http://127.0.0.1:${provider.address().port}`;
+    const starts = () => readFileSync(given.pids, "utf8").trim().split("\n");
+    const before = starts().length;
+    await desk.configure(settings, { "sidecar.baseUrl": baseUrl, "sidecar.model": "claude-opus-5-5", "sidecar.window": 0 });
+    await desk.until("a daemon with these settings", () => starts().length > before);
+    await desk.run("Set API Key");
+    await desk.fill("API key", SECRET);
+    await desk.until("a daemon with the key", () => starts().length > before + 1);
+    await desk.figures();
+    await desk.run("New Session");
+    await desk.until("a session with the model", async () => (await desk.figures()).room > 100_000);
+    await desk.send("hello");
+    await desk.until("the key at the provider", () => keys.includes(`Bearer ${SECRET}`));
+    await desk.toast("no such key").waitFor();
+    await desk.picture("refused-key");
+    const pid = starts().at(-1);
+    for (const place of ["cmdline", "environ"]) assert.ok(!readFileSync(`/proc/${pid}/${place}`, "utf8").includes(SECRET));
+    provider.close();
+    await desk.configure(settings, { "sidecar.baseUrl": "", "sidecar.model": "offline", "sidecar.window": 12000 });
+  },
+
   async "a wrong path is told, and the right one starts it"() {
-    const settings = join(given.server, "data/Machine/settings.json");
     await desk.configure(settings, { "sidecar.path": "/no/such/sidecar" });
     await desk.toast("/no/such/sidecar").waitFor();
     await desk.until("a meter that says so", async () => (await desk.meter.innerText()).includes("failed"));
