@@ -12,7 +12,8 @@ playwright=1.65.1
 
 here=$(cd "$(dirname "$0")" && pwd)
 for part in editors/vscode clients/typescript; do
-    [ -d "$here/../../$part/node_modules" ] || (cd "$here/../../$part" && npm ci --no-audit --no-fund)
+    [ "$here/../../$part/node_modules/.package-lock.json" -nt "$here/../../$part/package-lock.json" ] ||
+        (cd "$here/../../$part" && npm ci --no-audit --no-fund)
 done
 mkdir -p "$folder/vscode"
 cd "$folder/vscode"

@@ -44,6 +44,8 @@ export class Daemon implements Disposable {
   private readonly subscriptions: Disposable[] = [this.updates, this.meters, this.states];
   private client: LanguageClient | undefined;
   private permission: PermissionHandler | undefined;
+  private starting: Promise<void> | undefined;
+  private startedAs = "";
 
   /** Everything that happens in this window's sessions, replayed history too. */
   readonly onUpdate = this.updates.event;
@@ -54,9 +56,20 @@ export class Daemon implements Disposable {
 
   constructor(private readonly log: LogOutputChannel) {}
 
-  /** Start it; `options` is asked again at every restart. Resolves when it is ready. */
-  async start(command: Command, options: () => object): Promise<void> {
+  /** Whether it runs as this command with these options: several reasons to start it may come for one change. */
+  runs(command: Command, options: object): boolean {
+    return this.state === "ready" && this.startedAs === JSON.stringify([command, options]);
+  }
+
+  /** Start it with these `initializationOptions`. Resolves when it is ready. */
+  start(command: Command, options: object): Promise<void> {
+    this.starting = this.begin(command, options);
+    return this.starting;
+  }
+
+  private async begin(command: Command, options: object): Promise<void> {
     await this.stop();
+    this.startedAs = JSON.stringify([command, options]);
     const client = new Client(
       "sidecar",
       "Sidecar",
@@ -84,12 +97,14 @@ export class Daemon implements Disposable {
   }
 
   /** Send a request; while the daemon starts it waits. Rejects with a ResponseError (code, message, data). */
-  request<M extends keyof DaemonRequests>(
+  async request<M extends keyof DaemonRequests>(
     method: M,
     params: DaemonRequests[M]["params"],
     token?: CancellationToken,
   ): Promise<DaemonRequests[M]["result"]> {
-    if (!this.client) return Promise.reject(new Error("Sidecar's daemon is not running. See Sidecar: Show Log."));
+    // Why it did not start is told by whoever started it.
+    await this.starting?.catch(() => undefined);
+    if (!this.client) throw new Error("Sidecar's daemon is not running. See Sidecar: Show Log.");
     // An absent token would go along as a second parameter.
     return token ? this.client.sendRequest(method, params, token) : this.client.sendRequest(method, params);
   }
@@ -167,7 +182,7 @@ const CAPABILITIES: StaticFeature = {
   clear() {},
 };
 
-function clientOptions(log: LogOutputChannel, options: () => object): LanguageClientOptions {
+function clientOptions(log: LogOutputChannel, options: object): LanguageClientOptions {
   const folder = workspace.workspaceFolders?.[0];
   return {
     documentSelector: [{ scheme: "file" }],

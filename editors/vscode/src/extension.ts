@@ -54,7 +54,7 @@ async function resume(daemon: Daemon, sessions: Sessions): Promise<void> {
   );
 }
 
-/** Start the daemon, or start it anew with what is set now. */
+/** Start the daemon, or start it anew if what is set has changed. */
 async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOutputChannel, again: () => Promise<void>): Promise<void> {
   try {
     const command = await findDaemon();
@@ -64,9 +64,10 @@ async function startDaemon(context: ExtensionContext, daemon: Daemon, log: LogOu
       void attempt(async () => (await installDaemon(context.extensionUri)) && again());
       return;
     }
-    log.info(`starting ${command.path}`);
     const options = await readOptions(context.secrets);
-    await daemon.start(command, () => options);
+    if (daemon.runs(command, options)) return;
+    log.info(`starting ${command.path}`);
+    await daemon.start(command, options);
   } catch (error) {
     const text = `Sidecar's daemon did not start: ${error instanceof Error ? error.message : error}`;
     await daemon.fail(text);
@@ -97,7 +98,10 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
     export: () => exportSession(daemon, sessions),
     import: () => importSession(daemon, sessions),
     setApiKey: async () => (await askForKey(context.secrets)) && start(),
-    restart: start,
+    restart: async () => {
+      await daemon.stop();
+      await start();
+    },
   };
   return Object.entries(found).map(([name, act]) => commands.registerCommand(`sidecar.${name}`, (...given) => attempt(() => act(...(given as never[])))));
 }
