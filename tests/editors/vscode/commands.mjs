@@ -84,12 +84,7 @@ await play(desk, {
     await desk.run("Handoff");
     await desk.fill("Handoff", "go on with numbers.txt");
     await desk.until("another session", async () => (await desk.figures()).used !== before.used);
-    // The draft takes the focus when it is there.
-    await desk.until("the draft in the chat", async () => {
-      const drafts = page.frames().map((frame) => frame.getByRole("textbox", { name: "Message to Sidecar" }).inputValue({ timeout: 500 }));
-      const found = await Promise.all(drafts.map((draft) => draft.catch(() => "")));
-      return found.some((draft) => draft.includes("go on with numbers.txt"));
-    });
+    await desk.drafted("go on with numbers.txt");
     await desk.picture("handoff");
     await desk.run("New Session");
     await desk.until("an empty session", async () => (await desk.figures()).about);

@@ -192,6 +192,15 @@ class Desk {
     return lines.replaceAll("\u00a0", " ");
   }
 
+  /** Wait until the chat's input holds this: it takes the focus then. */
+  async drafted(text) {
+    await this.until(`the chat's input to hold ${text}`, async () => {
+      const inputs = this.page.frames().map((frame) => frame.getByRole("textbox", { name: "Message to Sidecar" }));
+      const held = await Promise.all(inputs.map((input) => input.inputValue({ timeout: 500 }).catch(() => "")));
+      return held.some((draft) => draft.includes(text));
+    });
+  }
+
   /** Ask again and again until it is true. */
   async until(what, ask) {
     const end = Date.now() + LIMIT;

@@ -105,6 +105,7 @@ await play(desk, {
     await desk.toast("Went back").waitFor();
     await desk.until("the merge", () => disk("numbers.txt") === numbers({ 8: "EIGHT, by hand" }));
     assert.ok(!existsSync(join(given.workspace, "made.txt")));
+    await desk.drafted("replace `two` with `zwei` in numbers.txt");
     await desk.open("numbers.txt");
     await desk.until("the merge on the screen", async () => /two[^]*EIGHT, by hand/.test(await desk.text()));
     await desk.until("the meter to fall", async () => (await desk.figures()).used < before.used);
