@@ -30,15 +30,24 @@ export class Transcript {
   private newest: Text | undefined;
   private dirty = new Set<Text>();
   private following = true;
+  private top = 0;
   /** What came is new, and not the history. */
   live = false;
 
   constructor(private readonly send: (message: FromChat) => void, private readonly planned: (tasks: Task[]) => void) {
-    this.element.addEventListener("scroll", () => {
-      const { scrollHeight, scrollTop, clientHeight } = this.element;
-      this.following = scrollHeight - scrollTop - clientHeight < NEAR;
-      this.jump.hidden = this.following;
+    const on = <K extends keyof HTMLElementEventMap>(kind: K, act: (event: HTMLElementEventMap[K]) => void) => this.element.addEventListener(kind, act, { passive: true });
+    on("wheel", ({ deltaY }) => deltaY < 0 && this.leave());
+    on("keydown", ({ key }) => ["PageUp", "ArrowUp", "Home"].includes(key) && this.leave());
+    for (const kind of ["pointerdown", "touchstart", "click"] as const) on(kind, () => this.leave());
+    for (const kind of ["pointerup", "touchend", "click"] as const) on(kind, () => requestAnimationFrame(() => this.look()));
+    on("scroll", () => {
+      const { scrollTop } = this.element;
+      if (scrollTop >= this.top) this.look();
+      else this.jump.hidden = this.near;
+      this.top = scrollTop;
     });
+    const watch = new ResizeObserver(() => this.following && this.toEnd());
+    for (const each of [this.element, this.list]) watch.observe(each);
     this.list.addEventListener("keydown", (event) => this.move(event));
     this.jump.hidden = true;
   }
@@ -80,6 +89,7 @@ export class Transcript {
     for (const text of this.dirty) text.draw();
     this.dirty.clear();
     if (this.following) this.toEnd();
+    else this.jump.hidden = this.near;
   }
 
   set busy(busy: boolean) {
@@ -204,6 +214,23 @@ export class Transcript {
     const newest = [...this.texts.values()].filter(({ kind }) => kind === "agent").at(-1);
     const words = newest?.element.innerText.trim() ?? "";
     return words.length > MOST_SAID ? `Sidecar is done. ${words.slice(0, MOST_SAID)}…` : `Sidecar is done. ${words}`;
+  }
+
+  /** Only people leave the end: what is drawn anew changes heights too. */
+  private leave(): void {
+    const { scrollHeight, clientHeight } = this.element;
+    if (scrollHeight > clientHeight + 1) this.following = false;
+  }
+
+  /** Follow the end again, if it is in sight. */
+  private look(): void {
+    this.following ||= this.near;
+    this.jump.hidden = this.near;
+  }
+
+  private get near(): boolean {
+    const { scrollHeight, scrollTop, clientHeight } = this.element;
+    return scrollHeight - scrollTop - clientHeight < NEAR;
   }
 
   private toEnd(): void {

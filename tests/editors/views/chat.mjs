@@ -22,7 +22,7 @@ function inPieces(update) {
 }
 
 /** The conversation as it is read, without what only one that watched can know. */
-const read = async () => (await page.locator(".turns").innerText()).replace(/Thought for \d+ s/g, "Thought");
+const read = async () => (await page.locator(".turns").innerText()).replace(/Thought for \d+ s/g, "Thought").replace("meanwhile", "").replace(/\n\s*(?=\n)/g, "");
 
 const updates = (all) => ({ type: "updates", updates: all });
 const ready = { type: "ready", readOnly: false, model: "claude-sonnet-4-6", policy: "economic" };
@@ -112,8 +112,14 @@ const steps = {
     const left = () => scroll.evaluate((each) => each.scrollHeight - each.scrollTop - each.clientHeight);
     assert.ok((await left()) < 2);
     assert.ok(await page.getByRole("button", { name: "Jump to the newest" }).isHidden());
-    await scroll.evaluate((each) => each.scrollTo(0, 0));
-    await page.getByRole("button", { name: "Jump to the newest" }).click();
+    await scroll.hover();
+    await page.mouse.wheel(0, -2000);
+    const jump = page.getByRole("button", { name: "Jump to the newest" });
+    await jump.waitFor();
+    const at = await left();
+    await view.post(updates([{ sessionUpdate: "notice", level: "info", message: "meanwhile" }]));
+    assert.ok((await left()) >= at, "what comes does not pull down");
+    await jump.click();
     assert.ok((await left()) < 2);
   },
 
@@ -126,7 +132,9 @@ const steps = {
     await page.getByText(/^\$0\.\d{4} · 4 requests$/).first().waitFor();
     live = await read();
     await view.pictures("end");
-    await page.locator(".transcript").evaluate((each) => each.scrollTo(0, 0));
+    await page.locator(".transcript").hover();
+    await page.mouse.wheel(0, -5000);
+    await page.getByRole("button", { name: "Jump to the newest" }).waitFor();
     await view.pictures("turn");
   },
 

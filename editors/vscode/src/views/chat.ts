@@ -119,10 +119,11 @@ class Chat implements WebviewViewProvider {
     if (cause !== "step") void this.listCheckpoints();
   }
 
-  /** Show a text in the input; a view that is not open is opened. */
+  /** Show a text in the input. A view that is not in sight is opened, and whoever is elsewhere stays there. */
   draft(text: string): void {
     this.drafted = text;
-    void commands.executeCommand("sidecar.chat.focus");
+    if (this.view?.visible) this.view.show();
+    else void commands.executeCommand("sidecar.chat.focus", { preserveFocus: true });
     if (this.listening) this.putDraft();
   }
 
