@@ -83,8 +83,6 @@ function take(message: ToChat): void {
       return composer.measure(message.meter);
     case "daemon":
       return showBanner(message.state === "failed" || message.state === "stopped" ? message.message || "The daemon is not running." : "", true);
-    case "focus":
-      return composer.focus();
   }
 }
 

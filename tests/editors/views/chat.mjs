@@ -25,7 +25,7 @@ function inPieces(update) {
 const read = async () => (await page.locator(".turns").innerText()).replace(/Thought for \d+ s/g, "Thought").replace("meanwhile", "").replace(/\n\s*(?=\n)/g, "");
 
 const updates = (all) => ({ type: "updates", updates: all });
-const ready = { type: "ready", readOnly: false, model: "claude-sonnet-4-6", policy: "economic" };
+const ready = { type: "ready", readOnly: false, model: "claude-sonnet-4-6" };
 let live = "";
 
 const steps = {

@@ -88,8 +88,8 @@ class Chat implements WebviewViewProvider {
     if (!this.replayed) this.gathered = joined(this.gathered);
     this.replayed = true;
     this.flush();
-    const value = (id: string) => String(this.sessions.options.find((one) => one.id === id)?.currentValue ?? "");
-    this.post({ type: "ready", readOnly: this.sessions.readOnly, model: value("model"), policy: value("policy") });
+    const model = this.sessions.options.find(({ id }) => id === "model")?.currentValue ?? "";
+    this.post({ type: "ready", readOnly: this.sessions.readOnly, model: String(model) });
     void this.lookAround();
   }
 

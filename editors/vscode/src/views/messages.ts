@@ -34,7 +34,7 @@ export type ToChat =
   | { type: "session"; sessionId: string }
   | { type: "updates"; updates: SessionUpdate[] }
   /** The history was shown; what comes from now on is new. */
-  | { type: "ready"; readOnly: boolean; model: string; policy: string }
+  | { type: "ready"; readOnly: boolean; model: string }
   | { type: "checkpoints"; checkpoints: Checkpoint[] }
   | { type: "questions"; questions: Question[] }
   | { type: "busy"; busy: boolean }
@@ -44,8 +44,7 @@ export type ToChat =
   | { type: "retrying"; retrying: SessionRetryingParams }
   | { type: "draft"; text: string }
   | { type: "meter"; meter: Meter }
-  | { type: "daemon"; state: string; message: string }
-  | { type: "focus" };
+  | { type: "daemon"; state: string; message: string };
 
 export type FromChat =
   | { type: "shown" }
@@ -59,20 +58,7 @@ export type FromChat =
   | { type: "run"; command: Command; argument?: string };
 
 /** Commands of the palette that a view has buttons for. */
-export type Command =
-  | "compact"
-  | "fork"
-  | "newSession"
-  | "pin"
-  | "restart"
-  | "rollBack"
-  | "setApiKey"
-  | "showContext"
-  | "showLog"
-  | "switchModel"
-  | "switchPolicy"
-  | "undoCompaction"
-  | "unpin";
+export type Command = "compact" | "pin" | "restart" | "rollBack" | "showContext" | "showLog" | "switchModel" | "undoCompaction" | "unpin";
 
 export type ToContext =
   | { type: "context"; breakdown: ContextBreakdownResult; checkpoints: Checkpoint[] }
