@@ -191,7 +191,7 @@ async def _end(process: Process) -> None:
                     await asyncio.sleep(0.02)
     finally:
         _signal(process, signal.SIGKILL)
-    await process.wait()
+        await process.wait()
 
 
 def _signal(process: Process, number: int) -> bool:
