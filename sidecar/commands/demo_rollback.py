@@ -53,9 +53,11 @@ async def go_back_and_forth(
     return result
 
 
-def _ended(result: CheckpointRestoreResult) -> list[tuple[object, ...]]:
-    """Give what becomes of each path; only a preview shows the differences as well."""
-    return [(file.path, file.fate, file.reason) for file in result.files]
+def _ended(result: CheckpointRestoreResult) -> list[list[tuple[str, str]]]:
+    """Give what becomes of each path, and why; only a preview shows the differences as well."""
+    files = result.files
+    kinds = (files.restored, files.merged, files.skipped, files.conflicts)
+    return [[(file.path, file.reason) for file in kind] for kind in kinds]
 
 
 def _show(screen: Screen, result: CheckpointRestoreResult) -> None:
