@@ -16,7 +16,7 @@ def test_each_hunk_is_a_diff_of_its_own() -> None:
     first, second = told("".join(lines), "".join(after))
     assert first == {
         "type": "diff",
-        "path": "/work/a.py",
+        "path": "/nowhere/a.py",
         "oldText": "".join(lines[:6]),
         "newText": "".join(after[:6]),
     }
@@ -28,7 +28,7 @@ def test_a_new_file_had_no_text() -> None:
     (change,) = told("", "one\n\ntwo\n", created=True)
     assert change == {
         "type": "diff",
-        "path": "/work/a.py",
+        "path": "/nowhere/a.py",
         "oldText": None,
         "newText": "one\n\ntwo\n",
     }
