@@ -6,7 +6,7 @@ from sidecar.wire.acp.diffs import done, wanted
 
 def told(before: str, after: str, **more: object) -> list[object]:
     change = compare("a.py", before, after)
-    return [*done({"path": "a.py", "diff": change.diff, **more}, "/work")]  # type: ignore[dict-item]
+    return [*done({"path": "a.py", "diff": change.diff, **more}, "/nowhere")]  # type: ignore[dict-item]
 
 
 def test_each_hunk_is_a_diff_of_its_own() -> None:
@@ -40,9 +40,9 @@ def test_lines_that_look_like_a_diff_stay_lines() -> None:
 
 
 def test_what_is_not_known_is_not_made_up() -> None:
-    assert done({"exitCode": 1}, "/work") == []
+    assert done({"exitCode": 1}, "/nowhere") == []
     assert done({"path": "a", "diff": "--- a\n+++ b\n[900 lines replaced by 2]\n"}, "/") == []
-    assert wanted({"command": "ls"}, "/work") == []
-    assert wanted({"path": "/x/b", "oldText": "1", "newText": "2"}, "/work") == [
+    assert wanted({"command": "ls"}, "/nowhere") == []
+    assert wanted({"path": "/x/b", "oldText": "1", "newText": "2"}, "/nowhere") == [
         {"type": "diff", "path": "/x/b", "oldText": "1", "newText": "2"}
     ]
