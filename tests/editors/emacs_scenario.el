@@ -200,9 +200,12 @@
   (switch-to-buffer "notes.txt")
   (let* ((desk (sidecar-desk)) (first nil))
     (scenario-keys "M-x sidecar-fork RET")
-    (scenario-want "a fork" (lambda () (string-match-p "list files" (scenario-chat))))
+    (scenario-want "a fork" (lambda () (and (sidecar-desk-open desk)
+                                            (string-match-p "list files" (scenario-chat)))))
     (scenario-type "sidecar-handoff" "finish it")
-    (scenario-want "a handoff" (lambda () (not (string-match-p "list files" (scenario-chat)))))
+    (scenario-want "a handoff"
+                   (lambda () (and (sidecar-desk-open desk)
+                                   (not (string-match-p "list files" (scenario-chat))))))
     (setq first (sidecar-desk-session desk))
     (scenario-keys "M-x sidecar-new RET")
     (scenario-want "a new session"
