@@ -1,12 +1,12 @@
 """A real daemon in a temporary folder, spoken to as an editor would."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.e2e.plain import PlainClient
+from tests.e2e.plain import PlainClient, each_ending_well
 
 
 @pytest.fixture
@@ -22,16 +22,5 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., PlainClient]]:
     """Start daemons over one store; what a test leaves running must end cleanly."""
-    started: list[PlainClient] = []
-
-    def begin(**given: Any) -> PlainClient:
-        client = PlainClient(tmp_path / "data", **given)
-        started.append(client)
-        return client
-
-    yield begin
-    for client in started:
-        if client.process.poll() is None:
-            assert client.stop() == 0, client.stderr
-        client.close()
-        assert not client.unexpected
+    with each_ending_well(partial(PlainClient, tmp_path / "data")) as begin:
+        yield begin

@@ -7,13 +7,33 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 LIMIT = 30.0
 """Seconds to wait for anything before the test fails."""
+
+
+T = TypeVar("T", bound="PlainClient")
+
+
+@contextmanager
+def each_ending_well(make: Callable[..., T]) -> Iterator[Callable[..., T]]:
+    """Start clients in the block; those that still run at its end must end cleanly."""
+    started: list[T] = []
+
+    def begin(**given: Any) -> T:
+        started.append(make(**given))
+        return started[-1]
+
+    yield begin
+    for client in started:
+        if client.process.poll() is None:
+            assert client.stop() == 0, client.stderr
+        client.close()
+        assert not client.unexpected
 
 
 class PlainClient:

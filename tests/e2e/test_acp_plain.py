@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.e2e.lines import LineClient, allow
-from tests.e2e.plain import Refused
+from tests.e2e.plain import Refused, each_ending_well
 
 Start = Callable[..., LineClient]
 
@@ -16,19 +17,8 @@ Start = Callable[..., LineClient]
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
     """Start daemons over one store; what a test leaves running must end cleanly."""
-    started: list[LineClient] = []
-
-    def begin(**given: Any) -> LineClient:
-        client = LineClient(tmp_path / "data", **given)
-        started.append(client)
-        return client
-
-    yield begin
-    for client in started:
-        if client.process.poll() is None:
-            assert client.stop() == 0, client.stderr
-        client.close()
-        assert not client.unexpected
+    with each_ending_well(partial(LineClient, tmp_path / "data")) as begin:
+        yield begin
 
 
 @pytest.fixture

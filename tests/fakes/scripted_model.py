@@ -85,6 +85,16 @@ def calls(*tools: tuple[str, str, object], words: str = "", prompt: int = 100) -
     return [*events, stop("tool_use", prompt=prompt)]
 
 
+def write(path: str, content: str, call_id: str = "w") -> tuple[str, str, object]:
+    """Give a call of `write_file`, for `calls`."""
+    return (call_id, "write_file", {"path": path, "content": content})
+
+
+def shell(command: str) -> tuple[str, str, object]:
+    """Give a call of `shell`, for `calls`."""
+    return ("s", "shell", {"command": command})
+
+
 SUMMARY = """\
 ## Decisions
 - The retry limit stays at three, because the server drops the fourth.

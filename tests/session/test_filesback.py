@@ -15,7 +15,7 @@ from sidecar.session.listing import diff_checkpoints, list_checkpoints, timeline
 from sidecar.session.restored import news
 from sidecar.session.session import Session
 from sidecar.session.values import Wish
-from tests.fakes.scripted_model import calls, says
+from tests.fakes.scripted_model import calls, says, shell, write
 from tests.session.conftest import Desk, World
 
 
@@ -23,14 +23,6 @@ from tests.session.conftest import Desk, World
 def world(world: World) -> World:
     world.follows = True
     return world
-
-
-def write(path: str, content: str) -> tuple[str, str, Json]:
-    return ("w", "write_file", {"path": path, "content": content})
-
-
-def shell(command: str) -> tuple[str, str, Json]:
-    return ("s", "shell", {"command": command})
 
 
 async def work(desk: Desk, session: Session, *steps: Any) -> Wish:

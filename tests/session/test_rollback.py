@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict, StorageFailed
-from sidecar.core.parts import Json
 from sidecar.core.prompt import flat
 from sidecar.core.render import TextBlock
 from sidecar.session.events import EpochChanged
@@ -15,7 +14,7 @@ from sidecar.session.listing import timeline_of
 from sidecar.session.rollback import Rollback
 from sidecar.session.session import Session
 from sidecar.session.values import Done, Wish
-from tests.fakes.scripted_model import Hold, calls, says, started
+from tests.fakes.scripted_model import Hold, calls, says, shell, started, write
 from tests.session.conftest import LIMIT, Desk, World
 
 
@@ -23,14 +22,6 @@ from tests.session.conftest import LIMIT, Desk, World
 def world(world: World) -> World:
     world.follows = True
     return world
-
-
-def write(path: str, content: str) -> tuple[str, str, Json]:
-    return ("w", "write_file", {"path": path, "content": content})
-
-
-def shell(command: str) -> tuple[str, str, Json]:
-    return ("s", "shell", {"command": command})
 
 
 def tree(folder: Path) -> dict[str, tuple[int, bytes]]:

@@ -14,7 +14,7 @@ from sidecar.session.learning import keep
 from sidecar.session.patches import patches
 from sidecar.session.session import Session
 from sidecar.workspace.snapshots.snapshots import Snapshots
-from tests.fakes.scripted_model import calls, says
+from tests.fakes.scripted_model import calls, says, shell, write
 from tests.session.conftest import LIMIT, Desk, World
 
 ALTER = ToolSpec("alter", "Alter.", {"type": "object"}, "edit", origin="client")
@@ -24,14 +24,6 @@ ALTER = ToolSpec("alter", "Alter.", {"type": "object"}, "edit", origin="client")
 def world(world: World) -> World:
     world.follows = True
     return world
-
-
-def write(path: str, content: str, name: str = "w") -> tuple[str, str, Json]:
-    return (name, "write_file", {"path": path, "content": content})
-
-
-def shell(command: str) -> tuple[str, str, Json]:
-    return ("s", "shell", {"command": command})
 
 
 def told(session: Session) -> list[list[tuple[str, str, str]]]:
