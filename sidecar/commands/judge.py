@@ -5,6 +5,7 @@ import os
 import secrets
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import aclosing
 from decimal import Decimal
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def judge(options: Options, model_id: str = "", limit: int = 3) -> int:
         if not cases:
             return ended("no session there can be judged", 1)
         _say_estimate(cases, info)
-        judgement = asyncio.run(_judged(cases, asker, settings))
+        judgement = asyncio.run(_asked(cases, asker, settings, models))
     except BadRequest as error:
         return ended(error.message, 2)
     except ModelFailed as error:
@@ -120,6 +121,13 @@ def _cases(
         more = f" (and {len(whole) - 1} more are not)" if len(whole) > 1 else ""
         say(f"skipped: {whole[0]}{more}")
     return found
+
+
+async def _asked(
+    cases: Sequence[Case], asker: Asker, settings: Settings, models: Models
+) -> Judgement:
+    async with aclosing(models):
+        return await _judged(cases, asker, settings)
 
 
 async def _judged(cases: Sequence[Case], asker: Asker, settings: Settings) -> Judgement:

@@ -103,6 +103,11 @@ class AnthropicModel:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._load)
 
+    async def aclose(self) -> None:
+        """Close the connections that are kept for the next request."""
+        if self._client is not None:
+            await self._client.close()
+
     def _require_key(self) -> None:
         if not self._endpoint.api_key:
             raise ModelFailed(NO_KEY, kind="authentication")

@@ -56,6 +56,11 @@ class Models:
                 self._count = await asyncio.to_thread(load_counter)
             return self._count
 
+    async def aclose(self) -> None:
+        """Close the connections to the provider that are kept for the next request."""
+        if self._hosted is not None:
+            await self._hosted.aclose()
+
     async def warm_up(self) -> None:
         """Import the vendor's SDK, off the loop, if a hosted model is configured."""
         if self._config.model != OFFLINE_MODEL:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -34,15 +35,27 @@ from tests.fakes.messages_api import (
 KEY = "sk-ant-very-secret-key"
 
 
+_OPEN: list[AnthropicModel] = []
+
+
+@pytest.fixture(autouse=True)
+async def _close_connections() -> AsyncIterator[None]:
+    yield
+    while _OPEN:
+        await _OPEN.pop().aclose()
+
+
 def model(api: FakeMessagesApi | str, *, stall: float = 5.0, attempts: int = 3) -> AnthropicModel:
     url = api if isinstance(api, str) else api.url
-    return AnthropicModel(
+    made = AnthropicModel(
         Endpoint("anthropic", url, KEY),
         now=lambda: 1_700_000_000_000,
         random=lambda: 1.0,
         patience=Patience(attempts, 20.0),
         stall=stall,
     )
+    _OPEN.append(made)
+    return made
 
 
 def request(words: str = "hello") -> ModelRequest:
@@ -201,6 +214,18 @@ async def test_neither_key_nor_address_comes_from_the_environment(
     with FakeMessagesApi() as api:
         await gather(model(api))
         assert "poison" not in str(api.requests[0].headers)
+
+
+async def test_closing_gives_up_its_connections() -> None:
+    with FakeMessagesApi() as api:
+        source = model(api)
+        await gather(source)
+        client = source._client
+        assert client is not None
+        assert not client.is_closed()
+        await source.aclose()
+        assert client.is_closed()
+    await model("http://127.0.0.1:9").aclose()
 
 
 async def test_the_key_is_never_shown(caplog: pytest.LogCaptureFixture) -> None:
