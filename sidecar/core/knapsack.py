@@ -40,18 +40,13 @@ def choose(
     a set gives its names does not matter.
     """
     known = set(covered)
-    least = density / CHARS_PER_TOKEN
     heap: list[tuple[float, int, _Option]] = []
     for index, item in enumerate(candidates):
-        gained = _gained(item, known)
-        values = [*map(worth.get, gained, NOTHING)]
-        if not any(values):
-            continue
-        entire = _entire(item, gained, fsum(values), whole, prose)
-        if entire is not None and entire.density >= density:
+        entire = _entire(item, worth, known, density, whole, prose)
+        if entire is not None:
             heap.append((-entire.density, 2 * index, entire))
-        lifted = _lines(item, worth, known, least, most=max(values))
-        if lifted is not None and lifted.density >= density:
+        lifted = _lines(item, worth, known, density)
+        if lifted is not None:
             heap.append((-lifted.density, 2 * index + 1, lifted))
     heapify(heap)
     taken: set[PartId] = set()
@@ -64,12 +59,10 @@ def choose(
             continue
         if not option.gained.isdisjoint(known):
             if option.lifted is None:
-                gained = _gained(item, known)
-                value = fsum(map(worth.get, gained, NOTHING))
-                again = _entire(item, gained, value, whole, prose)
+                again = _entire(item, worth, known, density, whole, prose)
             else:
-                again = _lines(item, worth, known, least, option.lifted.numbers)
-            if again is not None and again.density >= density:
+                again = _lines(item, worth, known, density, option.lifted.numbers)
+            if again is not None:
                 heappush(heap, (-again.density, rank, again))
             continue
         room -= option.tokens
@@ -92,35 +85,43 @@ class _Option(NamedTuple):
     lifted: Lifted | None = None
 
 
-def _gained(item: Item, covered: set[str]) -> frozenset[str]:
-    """Give the names of a text that nothing kept so far holds."""
-    names = item.unit.names
-    return names if names.isdisjoint(covered) else names - covered
-
-
 def _entire(
-    item: Item, gained: frozenset[str], value: float, most: int, prose: float
+    item: Item,
+    worth: Mapping[str, float],
+    covered: set[str],
+    density: float,
+    most: int,
+    prose: float,
 ) -> _Option | None:
-    if item.tokens_whole > most or not value:
+    if item.tokens_whole > most:
         return None
+    gained = item.unit.names
     weight = prose if item.unit.kind == "prose" else 1.0
     tokens = max(1, item.tokens_whole)
-    return _Option(item, tokens, weight * value / tokens, gained)
+    value = fsum(map(worth.get, gained, NOTHING))
+    # What is covered can only make it less.
+    if weight * value / tokens < density:
+        return None
+    if not gained.isdisjoint(covered):
+        gained -= covered
+        value = fsum(map(worth.get, gained, NOTHING))
+    dense = weight * value / tokens
+    return _Option(item, tokens, dense, gained) if value and dense >= density else None
 
 
 def _lines(
     item: Item,
     worth: Mapping[str, float],
     covered: set[str],
-    least: float,
+    density: float,
     among: Sequence[int] | None = None,
-    most: float = 1.0,
 ) -> _Option | None:
-    lifted = lift(item.unit.text, worth, covered, least, among, most)
+    lifted = lift(item.unit.text, worth, covered, density / CHARS_PER_TOKEN, among)
     if lifted is None:
         return None
     tokens = _size(item, lifted)
-    return _Option(item, tokens, lifted.worth / tokens, lifted.gained, lifted)
+    dense = lifted.worth / tokens
+    return _Option(item, tokens, dense, lifted.gained, lifted) if dense >= density else None
 
 
 def _size(item: Item, lifted: Lifted) -> int:

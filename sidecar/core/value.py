@@ -74,16 +74,44 @@ def chances(names: Iterable[str], known: Mapping[str, Name], step: int) -> dict[
     return found
 
 
+class _Short(NamedTuple):
+    """The lines with one or two identifiers, side by side; `second` is empty where there is one."""
+
+    numbers: tuple[int, ...]
+    sizes: tuple[int, ...]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Lines:
     """The lines of a text that hold identifiers, trimmed; names and sizes go with them.
 
-    A size is characters, with what a kept line costs beside its text.
+    A size is characters, with what a kept line costs beside its text. Most lines hold one or two
+    names: `short` has those in the form that is quickest to weigh, `others` numbers the rest.
     """
 
     texts: tuple[str, ...]
     names: tuple[frozenset[str], ...]
     sizes: tuple[int, ...]
+    short: _Short
+    others: tuple[int, ...]
+
+    def promising(self, worth: Mapping[str, float], least: float) -> list[int]:
+        """Give the lines whose names, covered or not, are worth at least `least` a character."""
+        get, short, names, sizes = worth.get, self.short, self.names, self.sizes
+        one, other = map(get, short.first, NOTHING), map(get, short.second, NOTHING)
+        found = [
+            number
+            for number, size, x, y in zip(short.numbers, short.sizes, one, other, strict=False)
+            if x + y >= least * size
+        ]
+        found += [
+            number
+            for number in self.others
+            if fsum(map(get, names[number], NOTHING)) >= least * sizes[number]
+        ]
+        return found
 
 
 @lru_cache(maxsize=4096)
@@ -97,7 +125,16 @@ def lines_of(text: str) -> Lines:
             texts.append(line)
             names.append(held)
     sizes = tuple(len(line) + LINE_END for line in texts)
-    return Lines(tuple(texts), tuple(names), sizes)
+    few = tuple(number for number, held in enumerate(names) if len(held) <= 2)
+    pairs = [(*names[number], "")[:2] for number in few]
+    short = _Short(
+        few,
+        tuple(sizes[number] for number in few),
+        tuple(one for one, _ in pairs),
+        tuple(other for _, other in pairs),
+    )
+    others = tuple(number for number, held in enumerate(names) if len(held) > 2)
+    return Lines(tuple(texts), tuple(names), sizes, short, others)
 
 
 class Lifted(NamedTuple):
@@ -119,21 +156,16 @@ def lift(
     covered: Set[str],
     least: float,
     among: Sequence[int] | None = None,
-    most: float = 1.0,
 ) -> Lifted | None:
     """Choose the lines whose uncovered names are worth at least `least` a character.
 
     `among` are lines that were chosen when less was covered: no other can have become worth it.
-    No name of the text is worth more than `most`; most lines need not be weighed to see that
-    they fall short.
     """
     lines = lines_of(text)
     held, sizes, get = lines.names, lines.sizes, worth.get
     scored: list[tuple[float, int, float, frozenset[str]]] = []
-    for number in range(len(sizes)) if among is None else among:
+    for number in lines.promising(worth, least) if among is None else among:
         new = held[number]
-        if len(new) * most < least * sizes[number]:
-            continue
         if not new.isdisjoint(covered):
             new -= covered
         if (value := fsum(map(get, new, NOTHING))) and value >= least * sizes[number]:

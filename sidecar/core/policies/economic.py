@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from sidecar.core.plan import OPTIONAL, Plan, Situation, Standing, Summary, compression, tokens_of
 from sidecar.core.prompt import Ttl
-from sidecar.core.rebuild import Keeping, rebuild, shorten_arrivals
+from sidecar.core.rebuild import NOTES, Keeping, rebuild, shorten_arrivals
 from sidecar.core.sections import (
     CONSTRAINTS,
     DECISIONS,
@@ -155,7 +155,11 @@ class Economic:
     def _told(self, situation: Situation, plan: Plan) -> Plan:
         """Ask for a summary where the prefix to ask it on is cached; else carry on the last one."""
         retired = set(plan.retired)
-        notes = [(item.unit, summary_in(item.unit.text)) for item in situation.items]
+        notes = [
+            (item.unit, summary_in(item.unit.text))
+            for item in situation.items
+            if item.unit.kind in NOTES
+        ]
         before = [(unit.text, text) for unit, text in notes if text and unit.part_id in retired]
         if before:
             # It gives way to the new one, should there be one.
