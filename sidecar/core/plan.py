@@ -7,6 +7,7 @@ from typing import Literal, Protocol, TypeAlias
 from sidecar.core.names import NameIndex
 from sidecar.core.parts import PartId
 from sidecar.core.prompt import Ttl
+from sidecar.core.tokens import USUAL_FACTOR
 from sidecar.core.units import Item
 from sidecar.core.view import Cause, Shown
 
@@ -66,7 +67,8 @@ class Situation:
 
     `step` is the number of the coming request. `anchored` counts the items, from the first,
     that an earlier rewrite left and that are cached as they stand; `sent` those that the last
-    request held: to change what comes after them costs nothing.
+    request held: to change what comes after them costs nothing. `factor` is what the model
+    counts for each token of a raw estimate, as far as it is known.
     """
 
     standing: Standing
@@ -79,6 +81,7 @@ class Situation:
     protected_tools: frozenset[str] = frozenset()
     preserved: frozenset[PartId] = frozenset()
     instructions: str = ""
+    factor: float = USUAL_FACTOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +181,10 @@ def tokens_of(text: str) -> int:
     return round(len(text) / 2.9) + 8
 
 
-def weigh(text: str) -> int:
+def weigh(text: str, factor: float = USUAL_FACTOR) -> int:
     """Estimate a note's tokens closer than `tokens_of`, within a tenth: digits are counted apart.
 
     Hashes, times and numbers take many tokens for few characters, nearly one more a digit.
     """
-    return round(len(text) / 3.2 + 0.93 * sum(map(text.count, "0123456789"))) + 8
+    usual = len(text) / 3.2 + 0.93 * sum(map(text.count, "0123456789"))
+    return round(usual * factor / USUAL_FACTOR) + 8

@@ -97,7 +97,8 @@ def rebuild(
         room=keeping.room,
     )
     excerpt = unlike_an_id(_excerpt(gone, choice))
-    note_tokens, excerpt_tokens = weigh(note), weigh(excerpt) if excerpt else 0
+    factor = situation.factor
+    note_tokens, excerpt_tokens = weigh(note, factor), weigh(excerpt, factor) if excerpt else 0
     freed = sum(change.tokens_before - change.tokens_after for change in changes)
     freed += sum(item.tokens for item in old) - note_tokens - excerpt_tokens
     if freed < WORTHWHILE:

@@ -34,6 +34,8 @@ PDF_PAGE = 2_000
 PDF_PAGE_BYTES = 50_000
 SMALLEST = 500
 """Deltas below this say more about framing than about the tokenizer."""
+USUAL_FACTOR = 1.25
+"""Tokens that a model counts for each of a raw estimate, where nothing is known of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,11 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.core.render import render
-from sidecar.core.tokens import Count, count_block
+from sidecar.core.tokens import USUAL_FACTOR, Count, count_block
 from sidecar.core.units import Unit, learn, units_of
 
 FAR = 15
 """A name last seen this many requests ago or more is one that only a good memory still has."""
-FACTOR = 1.25
-"""Tokens per raw estimate where a recording has no usage to learn from."""
 STATIC = 15_000
 STATIC_LEAST = 2_000
 
@@ -190,7 +188,7 @@ class Listener:
             if raw >= 200 and grown > 0:
                 seen.append((grown / raw, raw))
         if len(seen) < 3:
-            return FACTOR
+            return USUAL_FACTOR
         return min(2.0, max(0.7, median(ratio for ratio, _ in seen)))
 
     def _static(self, tokens: Sequence[int]) -> int:

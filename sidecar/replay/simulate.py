@@ -185,6 +185,7 @@ class _Simulation:
                 request.step,
                 anchored=self._anchored,
                 sent=sent,
+                factor=self._conversation.factor,
             )
             plan = self._policy.plan(situation, cause)
             if plan is None:

@@ -167,6 +167,7 @@ class Planner:
             frozenset(t.name for t in view.static.tools if t.protected_from_pruning),
             kept,
             scene.instructions,
+            view.calibration.factor,
         )
 
     def absorb(self, state: State) -> None:

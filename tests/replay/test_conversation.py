@@ -20,7 +20,8 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.replay.conversation import FACTOR, FAR, STATIC, STATIC_LEAST, Conversation, listen
+from sidecar.core.tokens import USUAL_FACTOR
+from sidecar.replay.conversation import FAR, STATIC, STATIC_LEAST, Conversation, listen
 
 
 def heard(*messages: Message | None) -> Conversation:
@@ -107,7 +108,7 @@ def test_discarded_messages_are_not_heard() -> None:
 def test_without_usage_tokens_are_a_quarter_more_than_the_estimate() -> None:
     talk = heard(typed(0, "x" * 96), answer(1, said("y" * 196)))
     # A text block is framed by four tokens.
-    assert (talk.tokens, talk.factor, talk.static) == ((125, 250), FACTOR, STATIC)
+    assert (talk.tokens, talk.factor, talk.static) == ((125, 250), USUAL_FACTOR, STATIC)
 
 
 def test_tokens_are_learned_from_what_the_prompts_grew_by() -> None:

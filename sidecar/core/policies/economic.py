@@ -24,11 +24,11 @@ from sidecar.core.view import Cause, Dropped
 
 KEEPING = Keeping(listed=1.2e-3)
 RUNWAY = 0.60
-"""A rewrite that leaves more than this share of what the history may take rebuilds everything, and
-if that is not enough keeps less."""
+"""A rewrite that leaves a prompt of more than this share of the limit rebuilds everything, and if
+that is not enough keeps less."""
 LESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
 """Shares of what is kept otherwise, tried one after the other until that much is left at most."""
-LEAST_COMPRESSION = 3.1
+LEAST_COMPRESSION = 3.3
 """A rewrite that need not be is left alone where it makes what it changes fewer times smaller; one
 that is forced keeps less then. Three is the goal, and a note's tokens are estimated."""
 SUMMARY_TOKENS = 600
@@ -136,7 +136,7 @@ class Economic:
         plan = rebuild(situation, start, self.keeping, cause, self.name)
         if plan is None and (not start or cause != "budget"):
             return None
-        room = st.static + RUNWAY * (st.limit - st.static) - MOST_TOLD
+        room = RUNWAY * st.limit - MOST_TOLD
         for share in LESS:
             if plan is not None and plan.tokens_after <= room and self._compresses(situation, plan):
                 break

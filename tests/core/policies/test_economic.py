@@ -218,8 +218,8 @@ def test_a_session_without_an_earlier_rewrite_is_rebuilt_from_its_beginning() ->
     assert (plan.first, list(shown_after(plan))) == (0, ["p1", "p2"])
 
 
-ROOM = STATIC + 109_200 - MOST_TOLD
-"""60 per cent of the 182,000 tokens that the history may take, less what a summary may."""
+ROOM = 115_200 - MOST_TOLD
+"""60 per cent of the 192,000 tokens that may be sent, less what a summary may take."""
 FITS = ROOM - (STATIC + 60_000 + 20 + weigh(HEAD))
 """What may be pinned so that just so much is left."""
 
@@ -234,6 +234,13 @@ def test_where_the_newest_stretch_does_not_free_enough_all_is_rebuilt(
     assert RUNWAY == 0.60
     told = situation(f"L300 U10 A59690; C{pinned}*; C20k; C10; C10", anchored=3)
     assert planned(told, cause).first == first
+
+
+def test_notes_are_weighed_as_the_model_counts() -> None:
+    usual = situation("U10 C20k; C20k; C10; C10")
+    dear = replace(usual, factor=2 * usual.factor)
+    notes = [planned(one, "pays").note_tokens for one in (usual, dear)]
+    assert notes[1] - 8 == pytest.approx(2 * (notes[0] - 8), abs=1)
 
 
 def test_where_the_newest_stretch_frees_nothing_all_is_rebuilt() -> None:
