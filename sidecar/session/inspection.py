@@ -5,7 +5,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from sidecar.core.outcome import argument, one_line
-from sidecar.core.parts import JsonObject, Message, TurnId
+from sidecar.core.parts import (
+    FilePart,
+    JsonObject,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    TurnId,
+)
 from sidecar.core.render import (
     Block,
     CallBlock,
@@ -23,6 +33,8 @@ from sidecar.session.view import View
 from sidecar.tools.mcp import server_of
 
 LABEL = 80
+THINKING = "thinking"
+UNKNOWN = "unknown block"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +127,30 @@ def _dropped(view: View, message: Message, rendered: tuple[Rendered, ...]) -> It
     here = {block.part_id for one in rendered for block in one.blocks}
     for part in message.parts:
         if part.id in view.shown.shown and part.id not in here:
-            label = one_line(getattr(part, "text", "") or getattr(part, "name", ""), LABEL)
-            region: Region = "toolResults" if hasattr(part, "call_id") else "assistant"
+            region, label = _left_out(part)
+            label = one_line(label, LABEL)
             yield Segment(part.id, region, label, 0, "dropped", False, message.turn_id, part.id)
+
+
+def _left_out(part: Part) -> tuple[Region, str]:
+    """Give where a part that is not sent was counted, and what it was."""
+    match part:
+        case TextPart(source="context", text=text):
+            return "context", text
+        case TextPart(source="typed" | "steer", text=text):
+            return "user", text
+        case TextPart(text=text):
+            return "assistant", text
+        case FilePart(name=name, uri=uri):
+            return "user", name or uri
+        case ReasoningPart():
+            return "reasoning", THINKING
+        case ToolPart(name=name, input=given):
+            return "toolResults", f"{name} {argument(given)}"
+        case OpaquePart(block=body):
+            return "assistant", str(body.get("type", UNKNOWN))
+        case _:
+            return "assistant", ""
 
 
 def _label(block: Block) -> str:
@@ -125,7 +158,7 @@ def _label(block: Block) -> str:
         case TextBlock(text=text):
             return one_line(text, LABEL)
         case ReasoningBlock():
-            return "thinking"
+            return THINKING
         case CallBlock(name=name, input=given):
             return one_line(f"{name} {argument(given)}", LABEL)
         case ResultBlock(text=text):
@@ -133,7 +166,7 @@ def _label(block: Block) -> str:
         case MediaBlock(media=media):
             return media.media_type
         case OpaqueBlock(block=body):
-            return str(body.get("type", "unknown block"))
+            return str(body.get("type", UNKNOWN))
 
 
 def as_json(segment: Segment, accuracy: str) -> JsonObject:

@@ -53,6 +53,19 @@ async def test_segments_add_up_to_the_meter_whatever_happens(desk: Desk) -> None
     assert worker.session.opened().revision > revision
 
 
+async def test_what_was_dropped_stays_in_the_region_it_was_in(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual")
+    await worker.turns(3)
+    before = {s["partId"]: s["region"] for s in adds_up(worker) if "partId" in s}
+    await worker.session.rewriting.compact("claude-code", None, dry_run=False)
+    dropped = [s for s in adds_up(worker) if s["presentation"] == "dropped"]
+    kinds = {"reasoning", "context", "user", "assistant", "toolResults"}
+    assert {s["region"] for s in dropped} == kinds
+    # The newest place of a call is its result, and that is what recall reads.
+    assert {s["partId"]: s["region"] for s in dropped}.items() <= before.items()
+    assert all(s["label"] for s in dropped)
+
+
 async def test_a_preview_says_what_the_request_will_cost(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
     await worker.turns(3)
