@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from protocol.samples import ODD_INPUT, OPTIONS, TEXT
+from protocol.samples import ODD_INPUT, OPTIONS, TEXT, USAGE
 from protocol.source import updates
 
 
@@ -49,6 +49,14 @@ UPDATES: tuple[updates.SessionUpdate, ...] = (
         ]
     ),
     updates.ConfigOptionsChanged(config_options=OPTIONS),
+    updates.TurnEnded(
+        turn_id="turn_03",
+        message_id="msg_05",
+        stop_reason="end_turn",
+        usage=USAGE,
+        cost="0.0431",
+        meta={"sidecar": {"messageId": "msg_05", "turnId": "turn_03", "seq": 7}},
+    ),
     updates.CompactionChanged(
         compaction_id="cmp_01",
         status="completed",
@@ -57,7 +65,7 @@ UPDATES: tuple[updates.SessionUpdate, ...] = (
         tokens_after=31000,
         price="0.0210",
         summary_part_id="part_10",
-        meta=_origin(7),
+        meta=_origin(8),
     ),
     updates.Notice(level="warning", message="The disk is nearly full; free some space."),
 )

@@ -68,6 +68,15 @@ OPTIONS = [
 ]
 TEXT: dict[str, Any] = {"type": "text", "text": "Why is the test red?"}
 IMAGE: dict[str, Any] = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}
+USAGE = session.Usage(
+    input_tokens=1200,
+    output_tokens=340,
+    cached_read_tokens=19000,
+    cached_write_tokens=800,
+    thought_tokens=90,
+    total_tokens=21340,
+    requests=2,
+)
 FAILURE = session.TurnError(
     code=-32020,
     kind="overloaded",
@@ -244,15 +253,7 @@ RESULTS: dict[str, msgspec.Struct] = {
         turn_id="turn_03",
         message_id="msg_05",
         revision=13,
-        usage=session.Usage(
-            input_tokens=1200,
-            output_tokens=340,
-            cached_read_tokens=19000,
-            cached_write_tokens=800,
-            thought_tokens=90,
-            total_tokens=21340,
-            requests=2,
-        ),
+        usage=USAGE,
         cost="0.0102",
         meter=METER,
         error=FAILURE,

@@ -124,6 +124,7 @@ class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
 class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
     """A stored session. With `replay` its history comes first, from after part `after`.
 
+    That is what was told as it happened: each part whole, ends of turns, compactions, notices.
     `mcpServers` are started for the tools that it began with.
     """
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from protocol.source.session import ConfigOption
+from protocol.source.session import ConfigOption, StopReason, TurnError, Usage
 
 ToolCallKind = Annotated[
     str,
@@ -228,6 +228,27 @@ class ConfigOptionsChanged(
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 
+class TurnEnded(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="turn_ended",
+):
+    """A turn is over: what the answer to its prompt says, for all who watch or load the session.
+
+    ACP has no such update; there the answer to the prompt says it, to whoever sent that.
+    """
+
+    turn_id: str
+    message_id: str
+    stop_reason: StopReason
+    usage: Usage
+    cost: str | None
+    error: TurnError | msgspec.UnsetType = msgspec.UNSET
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
 class CompactionChanged(
     msgspec.Struct,
     rename="camel",
@@ -266,6 +287,7 @@ SessionUpdate = (
     | SessionInfoChanged
     | AvailableCommandsChanged
     | ConfigOptionsChanged
+    | TurnEnded
     | CompactionChanged
     | Notice
 )

@@ -13,6 +13,7 @@ from sidecar.core.prompt import ModelRequest
 from sidecar.core.stream import AttemptFailed
 from sidecar.session.gate import wait_if_cold
 from sidecar.session.state import State
+from sidecar.store.values import Record
 
 ASKED = "asked"
 """The record's kind: what was asked beside the conversation, of whom, and what that cost."""
@@ -83,9 +84,14 @@ def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None]
         if record.kind == "turn_started" and record.body.get("turnId") == turn_id:
             break
         if record.kind == ASKED:
-            usage = cast("Mapping[str, int]", record.body["usage"])
-            found.append((Usage(**usage), cast("str | None", record.body["cost"])))
+            found.append(asked_of(record))
     return tuple(reversed(found))
+
+
+def asked_of(record: Record) -> tuple[Usage, str | None]:
+    """Give usage and cost of one record of what was asked."""
+    usage = cast("Mapping[str, int]", record.body["usage"])
+    return Usage(**usage), cast("str | None", record.body["cost"])
 
 
 def _told(request: ModelRequest, usage: Usage, cost: str | None) -> JsonObject:

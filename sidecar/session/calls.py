@@ -27,6 +27,7 @@ from sidecar.tools.catalogue import kept_end
 from sidecar.tools.client_tool import call_client_tool
 from sidecar.tools.contract import Access, ToolAnswer, ToolContext
 from sidecar.tools.run import access, run_builtin
+from sidecar.tools.todo import shown_items
 
 
 class CallsEnd(Enum):
@@ -230,12 +231,6 @@ def _context(call: _Call, granted: tuple[str, ...]) -> ToolContext:
 
 
 def _show_plan(call: _Call) -> None:
-    items = call.part.input.get("items") if isinstance(call.part.input, dict) else None
-    entries = tuple(
-        (str(item.get("content", "")), str(item.get("status", "pending")))
-        for item in (items if isinstance(items, list) else [])
-        if isinstance(item, dict)
-    )
     turn = call.turn
     origin = turn.channel.origin(turn.turn_id, call.message.id, call.part.id)
-    turn.channel.publish(PlanChanged(origin, entries))
+    turn.channel.publish(PlanChanged(origin, shown_items(call.part.input)))

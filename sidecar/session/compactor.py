@@ -26,10 +26,11 @@ from sidecar.session.deciding import (
     decide_by_hand,
     is_automatic,
 )
-from sidecar.session.events import EpochChanged, Notice
+from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import usual_growth
 from sidecar.session.instructions import look
 from sidecar.session.learning import keep
+from sidecar.session.notices import give_notice
 from sidecar.session.planner import Planner, Scene, scene_now
 from sidecar.session.progress import Token, Works
 from sidecar.session.rewrites import Recorded
@@ -284,8 +285,7 @@ class Compactor:
                 f"The context cannot be made smaller well: {why}. It goes on as it is; "
                 "should the provider refuse it, the oldest half goes."
             )
-            seq = state.channel.next_seq()
-            state.channel.publish(Notice(state.log.row.id, seq, "warning", text))
+            give_notice(state.log, state.channel, "warning", text)
 
     async def _install(self, settled: Settled) -> Recorded:
         """Carry out what was decided, and keep what was learned on the way."""

@@ -7,8 +7,8 @@ from sidecar.core.parts import JsonObject
 from sidecar.session import epochs
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
-from sidecar.session.events import Notice
 from sidecar.session.log import SessionLog
+from sidecar.session.notices import give_notice
 from sidecar.session.permissions import Permissions
 from sidecar.session.restoring import restore
 from sidecar.session.state import Environment, State
@@ -39,8 +39,7 @@ def compose(
             state.log.reserve(seq)
 
     def tell(text: str) -> None:
-        channel = state.channel
-        channel.publish(Notice(state.log.row.id, channel.next_seq(), "warning", text))
+        give_notice(state.log, state.channel, "warning", text)
 
     state = State(
         environment=environment,

@@ -20,9 +20,9 @@ from sidecar.core.prompt import Purpose, ToolSpec
 from sidecar.model.contract import Model
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
-from sidecar.session.events import Notice
 from sidecar.session.gate import ColdGate
 from sidecar.session.log import SessionLog
+from sidecar.session.notices import give_notice
 from sidecar.session.permissions import Permissions
 from sidecar.session.tracking import Tracking
 from sidecar.session.trust import Trust
@@ -118,4 +118,4 @@ class TurnContext:
 
     def notice(self, text: str) -> None:
         """Tell people something that they should read."""
-        self.channel.publish(Notice(self.session_id, self.channel.next_seq(), "info", text))
+        give_notice(self.log, self.channel, "info", text)

@@ -15,6 +15,8 @@ from sidecar.session.state import State
 from sidecar.session.static import static_from_json, static_to_json
 
 EPOCH = "epoch"
+CHANGED = "epoch_changed"
+"""The record that ends what begins an epoch for another model; with sizes if it was told."""
 
 
 def body_of(static: Static, compaction_id: str, cause: str) -> JsonObject:
@@ -71,15 +73,10 @@ async def follow_model(state: State) -> EpochChanged | None:
     compaction_id = state.clock.new_id("cmp")
     since = begin(state.log, changed, compaction_id, "model")
     state.view.rewrite(changed, state.info().token_factor, since)
-    await state.log.commit("epoch_changed", {"compactionId": compaction_id})
+    after = read_size(state).total
+    sizes: JsonObject = {"tokensBefore": before, "tokensAfter": after} if sent else {}
+    await state.log.commit(CHANGED, {"compactionId": compaction_id, "cause": "model", **sizes})
     if not sent:
         return None
-    return EpochChanged(
-        state.log.row.id,
-        state.channel.next_seq(),
-        compaction_id,
-        "completed",
-        "model",
-        before,
-        read_size(state).total,
-    )
+    seq = state.channel.next_seq()
+    return EpochChanged(state.log.row.id, seq, compaction_id, "completed", "model", before, after)

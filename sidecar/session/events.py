@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sidecar.core.meter import Meter
-from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId, TurnId
+from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId, TurnId, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,23 @@ class Notice:
     seq: int
     level: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """A turn is over: how, and what all its requests took; `cost` is USD, `None` if unknown.
+
+    `error` is `{kind, message, retryable, status}` when it failed.
+    """
+
+    session_id: SessionId
+    seq: int
+    turn_id: TurnId
+    message_id: MessageId
+    stop_reason: str
+    usage: Usage
+    cost: str | None
+    error: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +208,7 @@ Event: TypeAlias = (
     | ToolOutputChunk
     | PlanChanged
     | Notice
+    | TurnEnded
     | EpochChanged
     | TitleChanged
     | OptionsChanged

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from sidecar.core.prompt import Static, ToolSpec
 from sidecar.session import learning
-from sidecar.session.events import Notice
+from sidecar.session.notices import give_notice
 from sidecar.session.state import Environment, State
 from sidecar.session.static import (
     build_static,
@@ -89,8 +89,7 @@ def follow(state: State) -> None:
         paths = ", ".join(_changed(state, current))
         if paths and not state.read_only and state.channel.watched:
             text = f"Instructions changed: {paths}. The model is told with your next message."
-            seq = state.channel.next_seq()
-            state.channel.publish(Notice(state.log.row.id, seq, "info", text))
+            give_notice(state.log, state.channel, "info", text)
 
     environment, row = state.environment, state.log.row
     environment.watch.follow(

@@ -15,7 +15,7 @@ from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.facts import Fact
 from sidecar.core.learned import is_worth_keeping, render
 from sidecar.core.parts import SessionId
-from sidecar.session.events import Notice
+from sidecar.session.notices import give_notice
 from sidecar.session.state import Environment, State
 from sidecar.store.facts import StoredFact
 from sidecar.workspace.learned import FOLDER, promote, read_learned
@@ -70,8 +70,7 @@ async def _promote(state: State) -> int:
 
 def _tell(state: State, level: str, text: str) -> None:
     if state.channel.watched:
-        seq = state.channel.next_seq()
-        state.channel.publish(Notice(state.log.row.id, seq, level, text))
+        give_notice(state.log, state.channel, level, text)
 
 
 async def learned(

@@ -7,10 +7,12 @@ its own state machine, and everything that changes the view is a record.
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 
 from sidecar.core.digest import digest
+from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part
 from sidecar.core.pricing import money
 from sidecar.store.journal import Store
@@ -57,6 +59,7 @@ class SessionLog:
         self._messages: dict[MessageId, Message] = {m.id: m for m in stored.messages}
         self._left = left_behind(self.records)
         self._pending: list[Change] = []
+        self._aside: list[Record] = []
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
 
@@ -172,6 +175,7 @@ class SessionLog:
 
         Where that fails, `withdraw` takes it back.
         """
+        self._number_aside()
         now = self._now()
         ahead: tuple[Change, ...] = ()
         if first is not None:
@@ -219,10 +223,34 @@ class SessionLog:
 
     def note(self, kind: str, body: JsonObject) -> None:
         """Gather a record of its own; the next commit writes it, with a revision of its own."""
-        record = Record(self.row.revision + 1, kind, self._now(), body)
+        self._number(Record(0, kind, self._now(), body))
+
+    def _number(self, record: Record) -> None:
+        record = replace(record, revision=self.row.revision + 1)
         self.row = replace(self.row, revision=record.revision)
         self.records.append(record)
         self._pending.append(AppendRecord(self.row.id, record))
+
+    @property
+    def waiting(self) -> tuple[Record, ...]:
+        """What was put aside and has no revision yet."""
+        return tuple(self._aside)
+
+    def put_aside(self, kind: str, body: JsonObject) -> None:
+        """Keep a record that changes nothing: it gets its revision with the next commit."""
+        self._aside.append(Record(0, kind, self._now(), body))
+
+    async def write_aside(self) -> None:
+        """Write what was put aside, where no commit follows; a failure loses no more than that."""
+        self._number_aside()
+        gathered, self._pending = tuple(self._pending), []
+        with suppress(StorageFailed):
+            await self._store.write(PutSession(self.row), *gathered)
+
+    def _number_aside(self) -> None:
+        aside, self._aside = self._aside, []
+        for record in aside:
+            self._number(record)
 
     def reserve(self, seq: int) -> None:
         """Reserve sequence numbers up to `seq`, durably but without waiting."""

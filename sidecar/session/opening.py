@@ -9,8 +9,8 @@ from sidecar.core.parts import JsonObject, Part
 from sidecar.core.policies import policies
 from sidecar.core.prompt import ToolSpec
 from sidecar.core.render import TextBlock
-from sidecar.session.events import Notice
 from sidecar.session.gauge import user_message_limit
+from sidecar.session.notices import give_notice
 from sidecar.session.state import State
 from sidecar.session.values import NewSession
 from sidecar.tools.catalogue import BUILTIN
@@ -89,8 +89,7 @@ def provide(state: State, servers: tuple[McpServer, ...]) -> None:
 def warn(state: State) -> None:
     """Tell watchers of what is amiss with a new session's prompt and tools."""
     for problem in state.environment.mcp.problems(state.log.row.id):
-        channel = state.channel
-        channel.publish(Notice(state.log.row.id, channel.next_seq(), "warning", problem))
+        give_notice(state.log, state.channel, "warning", problem)
     _warn_of_volatile_text(state)
 
 
@@ -112,6 +111,4 @@ def _warn_of_volatile_text(state: State) -> None:
                 f"The {block.region} text holds a {first.kind} ({first.text}){more}. What changes "
                 "there costs the whole prompt's cache: give it with a message instead."
             )
-            state.channel.publish(
-                Notice(state.log.row.id, state.channel.next_seq(), "warning", text)
-            )
+            give_notice(state.log, state.channel, "warning", text)

@@ -1,8 +1,11 @@
 """How a turn is reported to who asked for it."""
 
-from sidecar.core.parts import MessageId, StepFinishPart, TurnId
+from collections.abc import Iterable, Sequence
+
+from sidecar.core.parts import JsonObject, Message, MessageId, StepFinishPart, TurnId, Usage
 from sidecar.core.turns import turn_usage
 from sidecar.session.asking import asked_since
+from sidecar.session.events import TurnEnded
 from sidecar.session.gauge import read_meter
 from sidecar.session.state import State
 from sidecar.session.turn import TurnEnd
@@ -12,15 +15,44 @@ from sidecar.session.values import PromptResult
 def result_of(state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd) -> PromptResult:
     """Gather a turn's result: usage and cost of its steps and summaries, and the meter now."""
     messages = [m for m in state.log if m.turn_id == turn_id]
-    costs = [p.cost for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
-    asked = asked_since(state, turn_id)
+    usage, cost = spent(state, messages, asked_since(state, turn_id))
     return PromptResult(
         end.stop_reason,
         turn_id,
         message_id,
         state.log.row.revision,
-        sum((usage for usage, _ in asked), turn_usage(messages)),
-        state.total([*costs, *(cost for _, cost in asked)]),
+        usage,
+        cost,
         read_meter(state),
         end.error,
+    )
+
+
+def spent(
+    state: State, messages: Iterable[Message], asked: Sequence[tuple[Usage, str | None]]
+) -> tuple[Usage, str | None]:
+    """Give usage and USD of a turn's messages and of what was asked beside them."""
+    steps = tuple(messages)
+    costs = [p.cost for m in steps for p in m.parts if isinstance(p, StepFinishPart)]
+    usage = sum((usage for usage, _ in asked), turn_usage(steps))
+    return usage, state.total([*costs, *(cost for _, cost in asked)])
+
+
+def ended_body(turn_id: TurnId, end: TurnEnd) -> JsonObject:
+    """Give the body of the record that ends a turn."""
+    body: JsonObject = {"turnId": turn_id, "stopReason": end.stop_reason}
+    return body if end.error is None else {**body, "error": end.error}
+
+
+def ended_event(state: State, result: PromptResult) -> TurnEnded:
+    """Give what all watchers are told of a result."""
+    return TurnEnded(
+        state.log.row.id,
+        state.channel.next_seq(),
+        result.turn_id,
+        result.message_id,
+        result.stop_reason,
+        result.usage,
+        result.cost,
+        result.error,
     )

@@ -35,7 +35,6 @@ from sidecar.session.events import (
     EpochChanged,
     Event,
     MeterChanged,
-    Notice,
     OptionsChanged,
     SessionChanged,
     TitleChanged,
@@ -45,8 +44,9 @@ from sidecar.session.gauge import read_meter
 from sidecar.session.history import user_event
 from sidecar.session.idle import Idle
 from sidecar.session.line import Waiting, answer, fail
+from sidecar.session.notices import give_notice
 from sidecar.session.opening import check_fits
-from sidecar.session.outcome import result_of
+from sidecar.session.outcome import ended_body, ended_event, result_of
 from sidecar.session.pings import Pings
 from sidecar.session.recall import recall_from
 from sidecar.session.restored import with_news
@@ -278,6 +278,8 @@ class Session:
             finally:
                 self._running, self._turn_id = None, None
                 self._busy_changed(self)
+        if self._state.log.waiting and not self._state.read_only:
+            await self._state.log.write_aside()
         await self.rewriting.checkpoints.closing()
 
     async def _next(self, group: asyncio.TaskGroup) -> Waiting | None:
@@ -328,14 +330,14 @@ class Session:
         for late in self._steering.take():
             # The turn ended before another step could take it in: it is kept for the next.
             self._absorb(late)
-        await state.log.commit(
-            "turn_ended", {"turnId": turn.turn_id, "stopReason": end.stop_reason}
-        )
+        await state.log.commit("turn_ended", ended_body(turn.turn_id, end))
         self._changed("turn_ended")
         self._show_meter(urgent=True)
         state.tracking.turn_ended()
         await self.rewriting.checkpoints.turn_ended()
-        return result_of(state, turn.turn_id, message.id, end)
+        result = result_of(state, turn.turn_id, message.id, end)
+        self._tell(ended_event(state, result))
+        return result
 
     def _turn_context(self, turn_id: TurnId) -> TurnContext:
         about = self.rewriting, self.client, self.recall, self._show_meter
@@ -393,4 +395,4 @@ class Session:
             text = (
                 "The last turn was interrupted when the daemon stopped. What had arrived is kept."
             )
-            self._tell(Notice(self.id, self._state.channel.next_seq(), "info", text))
+            give_notice(self._state.log, self._state.channel, "info", text)

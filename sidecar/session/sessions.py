@@ -229,20 +229,11 @@ class Sessions:
             UnknownSession: there is none with this id.
         """
         session = await self.get(session_id)
-        state = session.state
-        if replay:
-            tools = {tool.name: tool for tool in state.view.static.tools}
-            settled = tuple(m for m in state.log if m.status != "open")
-            for event in replay_history(settled, state.channel, tools, after):
-                await emit(event)
-            # What streams right now is shown without a pause, so that nothing falls between.
-            shown = {message.id for message in settled}
-            late = tuple(m for m in state.log if m.id not in shown)
-            session.attach(watcher, client)
-            for event in replay_history(late, state.channel, tools, None):
-                watcher(event)
-        else:
-            session.attach(watcher, client)
+        rest = await replay_history(session.state, after, emit) if replay else None
+        session.attach(watcher, client)
+        # What streams right now is shown without a pause, so that nothing falls between.
+        for event in () if rest is None else rest():
+            watcher(event)
         if self._open.get(session_id) is not session:
             # The session of a subtask that ended while its history was shown.
             session = await self.get(session_id)

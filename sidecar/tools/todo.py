@@ -36,6 +36,16 @@ def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
     return tuple(_item(item, index) for index, item in enumerate(items))
 
 
+def shown_items(given: Json) -> tuple[tuple[str, str], ...]:
+    """Give what can be read of a list that was given once, as `(content, status)`."""
+    items = given.get("items") if isinstance(given, dict) else None
+    return tuple(
+        (str(item.get("content", "")), str(item.get("status", "pending")))
+        for item in (items if isinstance(items, list) else [])
+        if isinstance(item, dict)
+    )
+
+
 def _item(item: Json, index: int) -> tuple[str, str]:
     where = f"input.items[{index}]"
     try:

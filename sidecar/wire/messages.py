@@ -206,6 +206,7 @@ class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
 class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
     """A stored session. With `replay` its history comes first, from after part `after`.
 
+    That is what was told as it happened: each part whole, ends of turns, compactions, notices.
     `mcpServers` are started for the tools that it began with.
     """
 
@@ -529,6 +530,27 @@ class ConfigOptionsChanged(
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 
+class TurnEnded(
+    msgspec.Struct,
+    rename="camel",
+    kw_only=True,
+    tag_field="sessionUpdate",
+    tag="turn_ended",
+):
+    """A turn is over: what the answer to its prompt says, for all who watch or load the session.
+
+    ACP has no such update; there the answer to the prompt says it, to whoever sent that.
+    """
+
+    turn_id: str
+    message_id: str
+    stop_reason: StopReason
+    usage: Usage
+    cost: str | None
+    error: TurnError | msgspec.UnsetType = msgspec.UNSET
+    meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
+
+
 class CompactionChanged(
     msgspec.Struct,
     rename="camel",
@@ -567,6 +589,7 @@ SessionUpdate = (
     | SessionInfoChanged
     | AvailableCommandsChanged
     | ConfigOptionsChanged
+    | TurnEnded
     | CompactionChanged
     | Notice
 )

@@ -22,6 +22,7 @@ from sidecar.session.events import (
     ToolChanged,
     ToolInputChunk,
     ToolOutputChunk,
+    TurnEnded,
 )
 from sidecar.session.values import Opened, PromptResult, SessionSummary
 from sidecar.wire.faults import MODEL_FAILED
@@ -61,6 +62,15 @@ def notification(event: Event) -> JsonObject:
             | PlanChanged(origin=origin)
         ):
             return _update(origin.session_id, {**part_update(event), "_meta": _meta(origin, event)})
+        case TurnEnded():
+            about: JsonObject = {
+                "sidecar": {
+                    "messageId": event.message_id,
+                    "turnId": event.turn_id,
+                    "seq": event.seq,
+                }
+            }
+            return _update(event.session_id, {**_turn_ended(event), "_meta": about})
         case Notice() | EpochChanged() | TitleChanged() | OptionsChanged():
             meta: JsonObject = {"sidecar": {"seq": event.seq}}
             return _update(event.session_id, {**_session_update(event), "_meta": meta})
@@ -143,7 +153,7 @@ def prompt_result(result: PromptResult) -> JsonObject:
         "meter": meter(result.meter),
     }
     if result.error is not None:
-        told["error"] = {"code": MODEL_FAILED, **result.error}
+        told["error"] = _turn_error(result.error)
     return told
 
 
@@ -260,6 +270,22 @@ def _session_update(event: Notice | EpochChanged | TitleChanged | OptionsChanged
             return {"sessionUpdate": "session_info_update", "title": title}
         case OptionsChanged(options=options):
             return {"sessionUpdate": "config_option_update", "configOptions": list(options)}
+
+
+def _turn_ended(event: TurnEnded) -> JsonObject:
+    told: JsonObject = {
+        "sessionUpdate": "turn_ended",
+        "turnId": event.turn_id,
+        "messageId": event.message_id,
+        "stopReason": event.stop_reason,
+        "usage": usage(event.usage),
+        "cost": event.cost,
+    }
+    return told if event.error is None else {**told, "error": _turn_error(event.error)}
+
+
+def _turn_error(error: JsonObject) -> JsonObject:
+    return {"code": MODEL_FAILED, **error}
 
 
 def _retrying(event: Retrying) -> JsonObject:

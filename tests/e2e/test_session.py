@@ -75,6 +75,10 @@ def test_a_turn_survives_kill(start: Start, workspace: Path) -> None:
     assert len(client.updates("agent_message_chunk")) > 1
     meter = result["meter"]
     assert meter["used"] == sum(meter["regions"].values())
+    (ended,) = client.updates("turn_ended")
+    assert {name: ended[name] for name in ("turnId", "messageId", "usage", "cost")} == {
+        name: result[name] for name in ("turnId", "messageId", "usage", "cost")
+    }
     before = story(client)
     assert ("user_message_chunk", text) in before
     client.kill()
@@ -85,6 +89,8 @@ def test_a_turn_survives_kill(start: Start, workspace: Path) -> None:
     assert loaded["readOnly"] is False
     assert loaded["revision"] >= result["revision"]
     assert story(again) == before
+    (told,) = again.updates("turn_ended")
+    assert {**told, "_meta": None} == {**ended, "_meta": None}
     listed = again.request("session/list")["sessions"]
     assert [s["sessionId"] for s in listed] == [session]
     assert listed[0]["turns"] == 1

@@ -41,6 +41,8 @@ EVENTS = [
     e.PlanChanged(ORIGIN, (("one", "pending"),)),
     e.Notice(SES, 6, "info", "hello"),
     e.EpochChanged(SES, 7, "cmp_1", "completed", "model", 10, 9, None),
+    e.TurnEnded(SES, 8, TurnId("turn_1"), MessageId("msg_1"), "error", Usage(input=3, requests=1),
+                "0.01", {"kind": "network", "message": "gone", "retryable": True}),
     e.TitleChanged(SES, 8, "title"),
     e.OptionsChanged(SES, 9, (OPTION,)),
     e.MeterChanged(SES, METER),

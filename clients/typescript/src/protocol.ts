@@ -179,6 +179,7 @@ export interface SessionListResult {
 /**
  * A stored session. With `replay` its history comes first, from after part `after`.
  *
+ * That is what was told as it happened: each part whole, ends of turns, compactions, notices.
  * `mcpServers` are started for the tools that it began with.
  */
 export interface SessionLoadParams {
@@ -418,6 +419,22 @@ export interface ConfigOptionsChanged {
   _meta?: Record<string, unknown>;
 }
 
+/**
+ * A turn is over: what the answer to its prompt says, for all who watch or load the session.
+ *
+ * ACP has no such update; there the answer to the prompt says it, to whoever sent that.
+ */
+export interface TurnEnded {
+  sessionUpdate: "turn_ended";
+  turnId: string;
+  messageId: string;
+  stopReason: StopReason;
+  usage: Usage;
+  cost: string | null;
+  error?: TurnError;
+  _meta?: Record<string, unknown>;
+}
+
 /** The cached prefix was rewritten, or it failed; nothing else rewrites one. `price` is USD. */
 export interface CompactionChanged {
   sessionUpdate: "compaction_update";
@@ -439,7 +456,7 @@ export interface Notice {
   _meta?: Record<string, unknown>;
 }
 
-export type SessionUpdate = UserMessageChunk | AgentMessageChunk | AgentThoughtChunk | ToolCallStarted | ToolCallChanged | PlanChanged | UsageChanged | SessionInfoChanged | AvailableCommandsChanged | ConfigOptionsChanged | CompactionChanged | Notice;
+export type SessionUpdate = UserMessageChunk | AgentMessageChunk | AgentThoughtChunk | ToolCallStarted | ToolCallChanged | PlanChanged | UsageChanged | SessionInfoChanged | AvailableCommandsChanged | ConfigOptionsChanged | TurnEnded | CompactionChanged | Notice;
 
 /** One update of one session. */
 export interface SessionUpdateParams {

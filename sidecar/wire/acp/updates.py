@@ -16,6 +16,7 @@ from sidecar.session.events import (
     TextChunk,
     ToolChanged,
     ToolInputChunk,
+    TurnEnded,
 )
 from sidecar.wire.acp.abilities import Abilities
 from sidecar.wire.acp.diffs import done, wanted
@@ -40,7 +41,7 @@ def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
             return _tool(event, folder)
         case TextChunk(origin=origin) | ContentChunk(origin=origin):
             return {**_plain(event), "messageId": origin.message_id}
-        case SessionChanged() | StatusChanged() | ToolInputChunk():
+        case SessionChanged() | StatusChanged() | ToolInputChunk() | TurnEnded():
             return None
         case _:
             found = notification(event)

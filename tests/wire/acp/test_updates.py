@@ -2,16 +2,16 @@
 
 import pytest
 
-from sidecar.core.parts import MessageId, PartId, SessionId, TurnId
+from sidecar.core.parts import MessageId, PartId, SessionId, TurnId, Usage
 from sidecar.session.events import (
     EpochChanged,
-    Event,
     Notice,
     Origin,
     Retrying,
     SessionChanged,
     TextChunk,
     ToolChanged,
+    TurnEnded,
 )
 from sidecar.wire.acp.abilities import Abilities, announced
 from sidecar.wire.acp.updates import update
@@ -78,8 +78,9 @@ def test_a_withdrawn_attempt_says_what_is_void() -> None:
 
 
 def test_what_acp_has_no_word_for_is_no_update() -> None:
-    nothing: Event = SessionChanged(SESSION, 2, "turn_ended")
-    assert update(nothing, ALL, "/") is None
+    ended = TurnEnded(SESSION, 1, TurnId("t"), MessageId("m"), "end_turn", Usage(), None)
+    for nothing in (SessionChanged(SESSION, 2, "turn_ended"), ended):
+        assert update(nothing, ALL, "/") is None
 
 
 def test_an_edit_is_shown_before_and_after() -> None:
