@@ -184,9 +184,11 @@ class Store:
         if deleted or newer:
             self._writer.forget(lambda key: key[0] in deleted or key in newer)
 
-    def _submit(self, run: Callable[[sqlite3.Connection], T], size: int = 0) -> "asyncio.Future[T]":
+    def _submit(
+        self, run: Callable[[sqlite3.Connection], T], size: int = 0, *, synced: bool = True
+    ) -> "asyncio.Future[T]":
         if self._writer is not None:
-            return self._writer.submit(run, size)
+            return self._writer.submit(run, size, synced=synced)
         refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         refused.set_exception(_refusal(self._why or "read_only"))
         return refused

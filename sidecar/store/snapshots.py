@@ -20,8 +20,11 @@ Run = Callable[[sqlite3.Connection], T]
 class Submit(Protocol):
     """Run something in the thread that writes, as one unit of about so many bytes."""
 
-    def __call__(self, run: Run[T], size: int = 0, /) -> Awaitable[T]:
-        """Give what `run` gave, once it is durable; raises StorageFailed."""
+    def __call__(self, run: Run[T], size: int = 0, /, *, synced: bool = True) -> Awaitable[T]:
+        """Give what `run` gave, once it is durable; raises StorageFailed.
+
+        Not `synced`: it is durable no later than what is submitted after it.
+        """
 
 
 class Read(Protocol):
@@ -64,9 +67,13 @@ class SnapshotRows:
     async def append(
         self, workspace: int, parent: SnapshotId, addition: Addition, at: int
     ) -> Appended | Moved:
-        """Store a snapshot that follows `parent`, with its blobs, in one transaction."""
+        """Store a snapshot that follows `parent`, with its blobs, in one transaction.
+
+        It is not waited for the disk: a snapshot means nothing until a record names it, and that
+        one takes it along.
+        """
         run = partial(chains.append, workspace=workspace, parent=parent, addition=addition, at=at)
-        return await self._submit(run, chains.weight(addition))
+        return await self._submit(run, chains.weight(addition), synced=False)
 
     async def deltas(
         self, workspace: int, after: SnapshotId, until: SnapshotId

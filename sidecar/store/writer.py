@@ -33,12 +33,17 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Work that is done whole or not at all. `run` gives what to call once it is durable."""
+    """Work that is done whole or not at all. `run` gives what to call once it is committed.
+
+    `synced`: the commit is on the disk then. Else it is there with the next one that is, and a
+    power cut before that takes it away.
+    """
 
     run: Run[Settle]
     fail: Callable[[SidecarError], None]
     loop: asyncio.AbstractEventLoop
     weight: int
+    synced: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,7 @@ class Writer:
     def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
         self._con = con
         self._guard = guard
+        self._syncing = True
         self._changed = threading.Condition()
         self._units: deque[Unit] = deque()
         self._saves: dict[Key, Save] = {}
@@ -75,11 +81,12 @@ class Writer:
         self._ended = False
         threading.Thread(target=self._work, name="store-write", daemon=True).start()
 
-    def submit(self, run: Run[T], weight: int = 0) -> "asyncio.Future[T]":
+    def submit(self, run: Run[T], weight: int = 0, *, synced: bool = True) -> "asyncio.Future[T]":
         """Queue a unit of about `weight` bytes; must be called on an event loop.
 
         The future gets what `run` gave, after the commit, or a StorageFailed. Cancelling the
-        future does not stop the unit.
+        future does not stop the unit. One that need not be `synced` saves the disk a sync: it is
+        for what means nothing until a later unit, which is synced, refers to it.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -95,7 +102,7 @@ class Writer:
         with self._changed:
             refusal = self._refusal(weight)
             if refusal is None:
-                self._units.append(Unit(attempt, fail, loop, weight))
+                self._units.append(Unit(attempt, fail, loop, weight, synced))
                 self._waiting_bytes += weight
                 self._changed.notify()
         if refusal is not None:
@@ -182,6 +189,7 @@ class Writer:
 
     def _transact(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
         con = self._con
+        self._sync(bool(saves) or any(unit.synced for unit in units))
         patiently(lambda: con.execute("BEGIN IMMEDIATE"))
         self._guard(con)
         outcomes = [self._attempt(unit) for unit in units]
@@ -190,6 +198,12 @@ class Writer:
             _in_savepoint(con, save.run)
         con.execute("COMMIT")
         return outcomes
+
+    def _sync(self, wanted: bool) -> None:
+        """Choose whether the next commit waits for the disk; a sync takes all before it along."""
+        if wanted != self._syncing:
+            self._con.execute(f"PRAGMA synchronous = {'FULL' if wanted else 'NORMAL'}")
+            self._syncing = wanted
 
     def _attempt(self, unit: Unit) -> Outcome:
         done = _in_savepoint(self._con, unit.run)

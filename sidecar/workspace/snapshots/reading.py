@@ -118,11 +118,11 @@ def look(
 def pending(stats: dict[bytes, os.stat_result], now: Callable[[], int]) -> Looked:
     """Take what was found as it is, to be read later."""
     at = now()
-    return Looked({path: seen_of(_pending(found), found, at) for path, found in stats.items()})
-
-
-def _pending(found: os.stat_result) -> Entry:
-    return Entry(found.st_mode) if stat.S_ISDIR(found.st_mode) else lost(found, "unread")
+    looked: dict[bytes, Seen | None] = {}
+    for path, found in stats.items():
+        entry = Entry(found.st_mode) if stat.S_ISDIR(found.st_mode) else lost(found, "unread")
+        looked[path] = seen_of(entry, found, at)
+    return Looked(looked)
 
 
 def _take(

@@ -8,8 +8,11 @@ from contextlib import contextmanager
 
 from sidecar.core.tree import Entry, Loss, Seen
 
-RACY_NS = 2_000_000_000
+COARSE_NS = 2_000_000_000
 """The coarsest time stamps that file systems have, so within it two writes may look like one."""
+FINE_NS = 200_000_000
+"""The same where a stamp tells less than milliseconds: there it is the tick of the clock, at most
+10 ms, and how far a file server's clock may be off."""
 POSIX = os.name == "posix"
 KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
@@ -143,7 +146,8 @@ def is_tracked_kind(mode: int) -> bool:
 def seen_of(entry: Entry, found: os.stat_result, read_ms: int, *, followed: bool = False) -> Seen:
     """Remember what was read at a time (ms) with the stat that it had then."""
     stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
-    racy = stamp >= read_ms * 1_000_000 - RACY_NS
+    grain = FINE_NS if stamp % 1_000_000 else COARSE_NS
+    racy = stamp >= read_ms * 1_000_000 - grain
     return Seen(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
 
 
