@@ -121,7 +121,9 @@
                      `(:sessionId ,(sidecar-session desk)
                        :prompt [(:type "text" :text ,text)]
                        :context (:openFiles ,(sidecar--open-files desk)))
-                     (lambda (ended) (sidecar-chat--ended desk ended))
+                     (lambda (ended)
+                       (sidecar--metered desk (plist-get ended :meter))
+                       (sidecar-settle desk))
                      (lambda (words)
                        (sidecar-chat--note desk words)
                        (message "%s" words)))))
@@ -135,14 +137,6 @@
                         (and (eq (buffer-local-value 'sidecar--desk buffer) desk)
                              (buffer-file-name buffer))))
                     (window-list nil 'no-minibuffer)))))
-
-(defun sidecar-chat--ended (desk ended)
-  "Take the end of a turn of DESK, which is ENDED."
-  (sidecar--metered desk (plist-get ended :meter))
-  (sidecar-settle desk)
-  (let ((reason (plist-get ended :stopReason)) (problem (plist-get ended :error)))
-    (cond (problem (sidecar-chat--note desk (plist-get problem :message)))
-          ((not (equal reason "end_turn")) (sidecar-chat--note desk (format "[%s]" reason))))))
 
 ;;; Parts
 
@@ -325,13 +319,32 @@ ANSWER is called with the result."
         'default))
       ("notice" (sidecar-chat--grow (format "notice %s" (plist-get meta :seq))
                                     (plist-get update :message) 'sidecar-notice))
+      ("turn_ended" (sidecar-chat--ended (format "end %s" (plist-get update :turnId)) update))
       ("compaction_update"
-       (sidecar-chat--grow (format "compaction %s" (plist-get meta :seq))
-                           (format "— %s (%s): %s to %s tokens —"
-                                   (plist-get update :status) (plist-get update :cause)
-                                   (plist-get update :tokensBefore)
-                                   (plist-get update :tokensAfter))
-                           'sidecar-notice)))))
+       (sidecar-chat--writing (format "compaction %s" (plist-get meta :seq))
+         (insert (propertize (format "— %s (%s): %s to %s tokens —"
+                                     (plist-get update :status) (plist-get update :cause)
+                                     (plist-get update :tokensBefore)
+                                     (plist-get update :tokensAfter))
+                             'face 'sidecar-notice
+                             'sidecar-compaction (plist-get update :compactionId))))))))
+
+(defun sidecar-chat--ended (name ended)
+  "Show as the part NAME how a turn ENDED, and what it took."
+  (let* ((reason (plist-get ended :stopReason)) (usage (plist-get ended :usage))
+         (requests (plist-get usage :requests))
+         (cost (string-to-number (or (plist-get ended :cost) "0"))))
+    (sidecar-chat--replace
+     name
+     (concat (if (equal reason "end_turn") "" (format "[%s] " reason))
+             (format "— %d request%s · %d tokens" requests (if (= requests 1) "" "s")
+                     (plist-get usage :totalTokens))
+             (if (zerop cost) "" (format " · $%.4f" cost))
+             " —"
+             (if (plist-get ended :error)
+                 (concat "\n" (plist-get (plist-get ended :error) :message))
+               ""))
+     (if (equal reason "end_turn") 'shadow 'sidecar-notice))))
 
 (add-hook 'sidecar-update-functions #'sidecar-chat--told)
 

@@ -149,10 +149,13 @@ The other files of the project that are open, or opened later, join."
     (princ (or (plist-get plan :summary) ""))))
 
 (defun sidecar-undo-compaction ()
-  "Take the newest compaction back."
+  "Take the compaction back whose line point is on in the chat, or the newest."
   (interactive)
-  (let ((desk (sidecar-desk)))
-    (sidecar--metered desk (plist-get (sidecar-call desk :context/undo_compaction) :meter))
+  (let* ((desk (sidecar-desk))
+         (here (get-text-property (point) 'sidecar-compaction))
+         (named (and here (list :compactionId here))))
+    (sidecar--metered desk (plist-get (apply #'sidecar-call desk :context/undo_compaction named)
+                                      :meter))
     (message "The compaction is taken back")))
 
 (defun sidecar-context ()

@@ -45,7 +45,7 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         assert meters[-1].used == result.meter.used
         meter = await client.meter(session.session_id)
         assert meter.regions.tool_results > 0
-        part = updates[-1].update.meta["sidecar"]["partId"]  # type: ignore[index,union-attr]
+        part = said[-1].meta["sidecar"]["partId"]  # type: ignore[index]
         recalled = await client.recall(session.session_id, part, limit=4)
         assert (recalled.content, recalled.next_offset) == ("Done", 4)
         preview = await client.preview(session.session_id, "What then?")

@@ -146,7 +146,18 @@
     (scenario-keys "M-x sidecar-compact RET RET y")
     (scenario-want "the meter fell" (lambda () (< (scenario-used) used)))
     (scenario-keys "M-x sidecar-undo-compaction RET")
-    (scenario-want "the meter is back" (lambda () (= (scenario-used) used)))))
+    (scenario-want "the meter is back" (lambda () (= (scenario-used) used)))
+    (scenario-keys "M-x sidecar-compact RET RET y")
+    (scenario-want "the meter fell again" (lambda () (< (scenario-used) used)))))
+
+(defun scenario-taken-back ()
+  "A compaction of before the daemon died is taken back where it stands."
+  (let ((used (scenario-used)))
+    (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
+      (goto-char (point-max))
+      (search-backward "— completed (user)")
+      (sidecar-undo-compaction))
+    (scenario-want "the meter rose" (lambda () (> (scenario-used) used)))))
 
 (defun scenario-rollback ()
   "Work by hand is in the way, is merged, and everything comes back."
@@ -189,6 +200,8 @@
     (scenario-want "the conversation is back"
                    (lambda () (string-match-p "replace `beta`" (scenario-chat))))
     (scenario-check "the same session" (equal session (sidecar-desk-session desk)))
+    (scenario-costs)
+    (scenario-taken-back)
     (scenario-say "list files")))
 
 (defun scenario-others ()
@@ -221,10 +234,16 @@
                    (lambda () (not (string-match-p "\\[Allow once\\]" (scenario-chat)))))
     (scenario-say "read notes.txt")))
 
+(defun scenario-costs ()
+  "What turns took stands in the chat."
+  (scenario-check "how many requests" (string-match-p "— [0-9]+ requests? · [0-9]+ tokens"
+                                                      (scenario-chat))))
+
 (defun scenario-second ()
   "Emacs was restarted, and the session is there."
   (scenario-open)
   (scenario-want "the conversation" (lambda () (= (scenario-ends) 1)))
+  (scenario-costs)
   (princ (format "session %s\n" (sidecar-desk-session (sidecar-desk)))))
 
 (provide 'emacs_scenario)

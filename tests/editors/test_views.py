@@ -151,15 +151,14 @@ def conversation(tmp_path: Path, workspace: Path) -> Iterator[dict[str, Any]]:
             tools(("c9", "write_file", {"path": "summary.md", "content": "# Summary\n\nThree.\n"})),
             text("The notes repeat **three letters** sixty times."),
         )
-        results = [recorder.say("`greet(None)` fails. Repair it, and check it.")]
+        recorder.say("`greet(None)` fails. Repair it, and check it.")
         first = len(recorder.client.notifications)
-        results.append(recorder.say("Now summarise notes.txt into summary.md"))
+        recorder.say("Now summarise notes.txt into summary.md")
         said = {
             "turns": [
                 [u for u in recorder.heard() if u not in recorder.heard(first)],
                 recorder.heard(first),
             ],
-            "results": results,
             "checkpoints": recorder("checkpoint/list")["checkpoints"],
             "meter": recorder("context/meter"),
             "questions": [request["params"] for request in recorder.client.requests],

@@ -40,7 +40,7 @@ test("a session from start to end", LIMIT, async () => {
     assert.ok((await client.meter(sessionId)).regions.toolResults > 0);
     const { segments } = await client.breakdown(sessionId);
     assert.equal(segments.reduce((sum, { tokens }) => sum + tokens, 0), result.meter.used);
-    const part = updates.at(-1)._meta.sidecar.partId;
+    const part = updates.findLast(({ sessionUpdate }) => sessionUpdate === "agent_message_chunk")._meta.sidecar.partId;
     const recalled = await client.recall(sessionId, part, { limit: 4 });
     assert.deepEqual([recalled.content, recalled.nextOffset], ["Done", 4]);
     const preview = await client.preview(sessionId, "What then?");

@@ -70,8 +70,6 @@ function take(message: ToChat): void {
       transcript.busy = message.busy;
       document.body.classList.toggle("busy", message.busy);
       return;
-    case "ended":
-      return transcript.ended(message.result);
     case "refused":
       composer.put(message.text);
       return showBanner(message.message);

@@ -1,6 +1,6 @@
 /** The conversation: updates become turns and parts. There is no history here but what is shown. */
 
-import type { Checkpoint, CompactionChanged, Notice, PlanEntry, SessionPromptResult, SessionRetryingParams, SessionUpdate, UpdateOrigin } from "sidecar-protocol";
+import type { Checkpoint, CompactionChanged, Notice, PlanEntry, SessionRetryingParams, SessionUpdate, TurnEnded, UpdateOrigin } from "sidecar-protocol";
 import type { FromChat, Question } from "../src/views/messages";
 import { button, el, say } from "./dom";
 import { icon } from "./icons";
@@ -8,6 +8,8 @@ import { type Task, ToolCall } from "./toolcall";
 import { agentText, type Text, thought, Turn, userText } from "./turn";
 
 const SPEAKERS = { user_message_chunk: userText, agent_message_chunk: agentText, agent_thought_chunk: thought } as const;
+/** Causes of a new prompt that are no compaction: there is nothing to take back. */
+const LASTING = ["model", "restore", "tools"];
 const WORKING = "Working…";
 /** Pixels from the end at which it is still followed. */
 const NEAR = 40;
@@ -77,6 +79,8 @@ export class Transcript {
         return this.call(update, origin);
       case "plan":
         return this.planned(update.entries as PlanEntry[]);
+      case "turn_ended":
+        return this.ended(update);
       case "compaction_update":
         return this.compacted(update);
       case "notice":
@@ -113,12 +117,6 @@ export class Transcript {
     this.working.classList.toggle("waiting", questions.length > 0);
     const waiting = new Set(questions.map(({ toolCall }) => toolCall.toolCallId));
     for (const call of this.calls.values()) call.waiting = waiting.has(call.id);
-  }
-
-  ended(result: SessionPromptResult): void {
-    this.turns.get(result.turnId)?.ended(result);
-    if (result.error) say(result.error.message);
-    this.draw();
   }
 
   retrying({ attempt, maxAttempts, delayMs, error, discard }: SessionRetryingParams): void {
@@ -167,12 +165,17 @@ export class Transcript {
     return turn;
   }
 
+  private ended(update: TurnEnded): void {
+    this.turns.get(update.turnId)?.ended(update);
+    if (this.live && update.error) say(update.error.message);
+  }
+
   private compacted({ compactionId, status, cause, tokensBefore, tokensAfter }: CompactionChanged): void {
     const before = this.compactions.get(compactionId);
     const sizes = `${tokensBefore.toLocaleString("en-US")} → ${tokensAfter.toLocaleString("en-US")} tokens`;
     const words = { completed: "Compacted", failed: "Compaction failed", undone: "Compaction taken back" }[status as string] ?? `Compaction ${status}`;
     const undo = () => this.send({ type: "run", command: "undoCompaction", argument: compactionId });
-    const back = status === "completed" && button("Undo", undo);
+    const back = status === "completed" && !LASTING.includes(cause) && button("Undo", undo);
     const line = el("div.compaction", { role: "note" }, icon("compact"), el("span", {}, `${words}: ${sizes} (${cause})`), back);
     if (before) before.replaceWith(line);
     else this.list.append(line);

@@ -1,6 +1,6 @@
 /** One turn: its checkpoint, what was typed, and what came of it, in the order of the parts. */
 
-import type { Checkpoint, FileChange, SessionPromptResult } from "sidecar-protocol";
+import type { Checkpoint, FileChange, TurnEnded } from "sidecar-protocol";
 import type { FromChat } from "../src/views/messages";
 import { button, el, fill } from "./dom";
 import { Fold } from "./fold";
@@ -82,7 +82,7 @@ export class Turn {
   }
 
   /** Say how it ended, where that is not as it should. */
-  ended({ stopReason, error, cost, usage }: SessionPromptResult): void {
+  ended({ stopReason, error, cost, usage }: TurnEnded): void {
     const words = error ? error.message : STOPS[stopReason];
     const price = !Number(cost) ? "" : `$${Number(cost).toFixed(4)}`;
     const figures = [price, `${usage.requests} request${usage.requests === 1 ? "" : "s"}`].filter(Boolean).join(" · ");

@@ -91,6 +91,15 @@ local function compaction_and_back()
   h.wait("a smaller context again", function()
     return h.percent() < before - 5
   end)
+  -- On the line of one that was taken back there is nothing to take back.
+  vim.api.nvim_win_call(vim.fn.bufwinid("sidecar://chat"), function()
+    vim.fn.cursor(1, 1)
+    vim.fn.search("^── context ")
+    vim.cmd("Sidecar undo_compaction")
+  end)
+  h.wait("what it says to that", function()
+    return (h.said[#h.said] or ""):find("in effect", 1, true)
+  end)
 end
 
 local function context_is_shown()
@@ -143,6 +152,9 @@ local function the_daemon_comes_back()
     return daemon.pid() and daemon.pid() ~= pid and h.percent() >= 0 and daemon.state == "ready"
   end)
   h.wait_for_chat("❯ replace `delta`")
+  for _, part in ipairs({ " · user ──", ", taken back", " requests · " }) do
+    h.holds(h.chat(), part)
+  end
   -- It knows what is open, unsaved text too.
   vim.cmd("buffer notes.txt")
   vim.api.nvim_buf_set_lines(0, 0, 1, false, { "typed after the kill" })

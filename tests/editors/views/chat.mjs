@@ -125,7 +125,6 @@ const steps = {
 
   async "a second turn shows failures, tasks and its price"() {
     await view.post({ type: "busy", busy: true }, updates(second), { type: "busy", busy: false }, { type: "checkpoints", checkpoints: said.checkpoints });
-    await view.post(...said.results.map((result) => ({ type: "ended", result })));
     await page.getByRole("button", { name: "Read missing.txt, failed" }).waitFor();
     await page.getByRole("button", { name: "Run ls missing; exit 3, failed" }).getByText("exit 3", { exact: true }).waitFor();
     await page.getByText("1 of 3 done").first().waitFor();
@@ -175,7 +174,6 @@ const steps = {
     assert.equal(await input.inputValue(), "Now summarise notes.txt into summary.md");
     assert.equal(await page.locator(".turn").count(), 0);
     await view.post({ type: "session", sessionId: "s" }, updates(said.replay), ready, { type: "checkpoints", checkpoints: said.checkpoints });
-    await view.post(...said.results.map((result) => ({ type: "ended", result })));
     assert.equal(await read(), live);
     assert.equal(await view.said(), "", "what is replayed is not read out");
   },
@@ -202,6 +200,9 @@ const steps = {
     await page.getByText("Compacted: 84,012 → 31,000 tokens (budget)").last().waitFor();
     await view.pictures("compacted", "dark");
     await page.getByRole("button", { name: "Undo" }).click();
+    await view.post(updates([{ ...told, compactionId: "cmp_2", cause: "model", status: "completed" }]));
+    await page.getByText("(model)").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 1, "another model is nothing to take back");
     assert.deepEqual(await view.sent("run"), [{ type: "run", command: "undoCompaction", argument: "cmp_1" }]);
     await view.post(updates([{ ...told, status: "undone" }]));
     assert.equal(await page.getByRole("button", { name: "Undo" }).count(), 0);

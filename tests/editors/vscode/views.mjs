@@ -39,6 +39,13 @@ async function ended(chat, turns) {
   await chat.locator(".working").waitFor({ state: "hidden" });
 }
 
+/** Hide the chat, so that its page ends, and show it: all in it is replayed. */
+async function hiddenAndShown(chat) {
+  await desk.run("Show Explorer", "View");
+  await desk.until("the end of the page", () => chat.isDetached());
+  return openChat();
+}
+
 const disk = (name) => readFileSync(join(given.workspace, name), "utf8");
 const edit = "replace `two` with `zwei` in a.txt then read story.md";
 
@@ -92,20 +99,21 @@ await play(desk, {
   async "a view that was hidden shows the same again"() {
     const chat = await view("chat");
     const before = await chat.locator(".parts").allInnerTexts();
-    await desk.run("Show Explorer", "View");
-    await desk.until("the end of the page", () => chat.isDetached());
-    const again = await openChat();
+    const costs = await chat.locator(".cost").allInnerTexts();
+    const again = await hiddenAndShown(chat);
     await desk.until("the conversation again", async () => (await again.locator(".turn").count()) === 2);
     await again.getByRole("button", { name: /^Restore/ }).nth(1).waitFor();
     const plain = (texts) => texts.map((text) => text.replace(/Thought for \d+ s/, "Thought"));
     assert.deepEqual(plain(await again.locator(".parts").allInnerTexts()), plain(before));
+    assert.deepEqual(await again.locator(".cost").allInnerTexts(), costs);
+    assert.match(costs[0], /requests/);
   },
 
   async "the context view takes the window apart, and follows a compaction"() {
     const chat = await view("chat");
     for (const [index, text] of ["search for Anna in story.md", "read story.md", "search for crowns in story.md"].entries()) {
       await say(chat, text);
-      await ended(chat, index + 1);
+      await ended(chat, index + 3);
     }
     await desk.run("Show Context");
     const context = await view("context");
@@ -123,7 +131,14 @@ await play(desk, {
     await context.locator(".out .piece", { hasText: "read_file" }).first().click();
     await context.getByLabel("Whole text").getByText("On day 0 Anna said").waitFor();
     await desk.picture("recalled");
-    await (await openChat()).getByText(/^Compacted: [\d,]+ → [\d,]+ tokens \(user\)/).waitFor();
+    const told = /^Compacted: [\d,]+ → [\d,]+ tokens \(user\)/;
+    const chat = await openChat();
+    await chat.getByText(told).waitFor();
+    const again = await hiddenAndShown(chat);
+    await again.getByText(told).waitFor();
+    await again.getByRole("button", { name: "Undo", exact: true }).click();
+    await desk.toast("The compaction was taken back").waitFor();
+    await again.locator(".compaction", { hasText: "Compaction taken back" }).waitFor();
   },
 
   async "Restore goes back, and the prompt comes back into the input"() {

@@ -299,16 +299,27 @@ local function tool(update, meta)
 end
 
 local function compacted(update)
-  local id, undone = update.compactionId, update.status == "undone"
+  local undone = update.status == "undone"
   local text = ("── context %s → %s tokens"):format(meter.count(update.tokensBefore), meter.count(update.tokensAfter))
   local price = meter.money(update.price)
   text = ("%s · %s%s%s ──"):format(text, update.cause, undone and ", taken back" or "", price and " · " .. price or "")
   if update.status == "failed" then
     text = "── compaction failed, nothing was changed ──"
-  elseif update.cause ~= "restore" then
-    session.compaction = not undone and id or nil
   end
-  add("line", { text = text, group = "SidecarQuiet" })
+  add("line", { text = text, group = "SidecarQuiet", compaction = update.compactionId })
+end
+
+local function ended(update)
+  local usage = update.usage
+  local parts = { ("%d requests"):format(usage.requests), meter.count(usage.totalTokens) .. " tokens" }
+  parts[#parts + 1] = meter.money(update.cost)
+  if update.stopReason ~= "end_turn" then
+    table.insert(parts, 1, (update.stopReason:gsub("_", " ")))
+  end
+  M.note(("\n── %s ──"):format(table.concat(parts, " · ")))
+  if update.error then
+    M.note(update.error.message, "SidecarFailed")
+  end
 end
 
 local updates = {
@@ -317,6 +328,7 @@ local updates = {
   agent_thought_chunk = said("thought"),
   tool_call = tool,
   tool_call_update = tool,
+  turn_ended = ended,
   compaction_update = compacted,
   plan = function(update, meta)
     local key = "plan " .. (meta.turnId or "")
@@ -362,6 +374,17 @@ function M.note(text, group)
   add("line", { text = text, group = group or "SidecarQuiet" })
 end
 
+--- The compaction whose line the cursor is on; nil where it is on none.
+function M.compaction_here()
+  local line = vim.api.nvim_get_current_buf() == M.buffer() and vim.fn.line(".") or 0
+  for _, block in ipairs(blocks) do
+    if line >= 1 and line <= #block.lines then
+      return block.compaction
+    end
+    line = line - #block.lines
+  end
+end
+
 --- Shows that a call waits for the user, or no longer.
 function M.waiting(call, on)
   local block = by_key[((call._meta or {}).sidecar or {}).partId or call.toolCallId]
@@ -370,19 +393,6 @@ function M.waiting(call, on)
     dirty(block)
   end
   M.flush()
-end
-
-local function ended(result)
-  local usage = result.usage
-  local parts = { ("%d requests"):format(usage.requests), meter.count(usage.totalTokens) .. " tokens" }
-  parts[#parts + 1] = meter.money(result.cost)
-  if result.stopReason ~= "end_turn" then
-    table.insert(parts, 1, (result.stopReason:gsub("_", " ")))
-  end
-  M.note(("\n── %s ──"):format(table.concat(parts, " · ")))
-  if result.error then
-    M.note(result.error.message, "SidecarFailed")
-  end
 end
 
 -- The windows.
@@ -497,12 +507,11 @@ function M.send(text, selection)
     vim.cmd("stopinsert")
     M.set_input("")
   end
-  session.prompt(prompt, selection, function(result, err)
-    if result then
-      return ended(result)
+  session.prompt(prompt, selection, function(_, err)
+    if err then
+      session.say(err.message, vim.log.levels.ERROR)
+      M.set_input(prompt)
     end
-    session.say(err.message, vim.log.levels.ERROR)
-    M.set_input(prompt)
   end)
 end
 

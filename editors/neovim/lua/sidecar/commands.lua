@@ -60,11 +60,9 @@ function commands.compact(text, given)
   end)
 end
 
+--- Takes the compaction back whose line the cursor is on in the chat, else the newest.
 function commands.undo_compaction()
-  if not session.compaction then
-    return session.say("there is no compaction of this session to take back.")
-  end
-  session.ask("context/undo_compaction", { compactionId = session.compaction }, function(result)
+  session.ask("context/undo_compaction", { compactionId = chat.compaction_here() }, function(result)
     session.metered(result.meter)
   end)
 end

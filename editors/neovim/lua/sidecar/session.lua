@@ -13,8 +13,6 @@ local M = {
   running = 0,
   --- Another window writes this session.
   read_only = false,
-  --- The newest compaction that can be taken back.
-  compaction = nil,
 }
 
 --- What is to be run once a session is open.
@@ -100,7 +98,7 @@ local function clear(id)
       -- Another window may write it now.
       daemon.request("session/close", { sessionId = M.id }, function() end)
     end
-    M.title, M.compaction = "", nil
+    M.title = ""
   end
   M.id = id
   M.on_change()

@@ -188,9 +188,7 @@ class Chat implements WebviewViewProvider {
       if (steer) {
         await this.daemon.request("session/prompt", { sessionId: this.sessions.id(), prompt: [{ type: "text", text }], steer });
       } else {
-        const result = await sendTurn(this.daemon, this.sessions, text);
-        this.flush();
-        this.post({ type: "ended", result });
+        await sendTurn(this.daemon, this.sessions, text);
       }
     } catch (error) {
       const { code, message } = error as { code?: number; message: string };

@@ -7,7 +7,6 @@ import type {
   Meter,
   PermissionOption,
   PermissionToolCall,
-  SessionPromptResult,
   SessionRetryingParams,
   SessionUpdate,
 } from "sidecar-protocol";
@@ -38,7 +37,6 @@ export type ToChat =
   | { type: "checkpoints"; checkpoints: Checkpoint[] }
   | { type: "questions"; questions: Question[] }
   | { type: "busy"; busy: boolean }
-  | { type: "ended"; result: SessionPromptResult }
   /** No turn began: what was typed goes back into the input. */
   | { type: "refused"; text: string; message: string }
   | { type: "retrying"; retrying: SessionRetryingParams }
