@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from sidecar_client import SidecarError, connect
+from sidecar_client import Client, SidecarError, connect
 from sidecar_client.messages import AgentMessageChunk, Meter, SessionUpdateParams, ToolDefinition
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +48,12 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         part = said[-1].meta["sidecar"]["partId"]  # type: ignore[index]
         recalled = await client.recall(session.session_id, part, limit=4)
         assert (recalled.content, recalled.next_offset) == ("Done", 4)
+        context = await client.breakdown(session.session_id)
+        assert sum(piece.tokens for piece in context.segments) == result.meter.used
+        pinned = await client.pin(session.session_id, part, True)
+        assert pinned.revision == result.revision + 1
+        assert (await client.pin(session.session_id, part, False)).revision == result.revision + 2
+        assert (await client.facts(session_id=session.session_id, kind="decision")).facts == []
         preview = await client.preview(session.session_id, "What then?")
         assert "What then?" in str(preview.request["messages"][-1])
         for dry_run in (True, False):
@@ -58,6 +64,13 @@ async def test_a_session_from_start_to_end(tmp_path: Path) -> None:
         with pytest.raises(SidecarError) as refused:
             await client.request("session/unheard_of", {"sessionId": session.session_id})
         assert refused.value.code == -32601
+        branch = await client.fork(session.session_id, result.message_id)
+        draft = await client.handoff(branch.session_id, "Go on with the lookup.")
+        assert "Go on with the lookup." in draft.draft
+        again = await client.handoff(branch.session_id, "Go on.", go_on=True)
+        for made in (branch.session_id, again.session_id):
+            assert isinstance(made, str)
+            await client.delete_session(made)
         listed = await client.list_sessions()
         assert [s.session_id for s in listed.sessions] == [session.session_id]
         await client.delete_session(session.session_id)
@@ -106,3 +119,17 @@ def test_the_page_of_usage_runs_as_it_stands(
     shown = capsys.readouterr().out
     assert "Hello" in shown
     assert "end_turn" in shown
+    assert "kept whatever is compacted: " in shown
+    assert "Translate it into French" in shown
+    assert "0 facts" in shown
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    page = (ROOT / "clients/typescript/src/client.ts").read_text("utf-8")
+    theirs = {
+        re.sub(r"[A-Z]", lambda found: f"_{found[0].lower()}", name)
+        for name in re.findall(r"^  (?:async )?(\w+)(?:<.*?>)?\(", page, re.MULTILINE)
+    } - {"constructor", "close", "if", "for"}
+    ours = {name for name in dir(Client) if not name.startswith("_")}
+    assert theirs - ours == set()
+    assert ours - theirs == set()

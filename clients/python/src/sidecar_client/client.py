@@ -2,24 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET
 
-from sidecar_client.connection import INTERNAL_ERROR, Connection
-from sidecar_client.errors import SidecarError
+from sidecar_client.calling import blocks, given
+from sidecar_client.going_back import GoingBack
 from sidecar_client.messages import (
-    CheckpointDiffParams,
-    CheckpointDiffResult,
-    CheckpointListParams,
-    CheckpointListResult,
-    CheckpointRedoParams,
-    CheckpointRestoreParams,
-    CheckpointRestoreResult,
+    ContextBreakdownParams,
+    ContextBreakdownResult,
     ContextCompactParams,
     ContextCompactResult,
     ContextMeterParams,
+    ContextPinParams,
+    ContextPinResult,
     ContextPreviewParams,
     ContextPreviewResult,
     ContextRecallParams,
@@ -29,10 +25,10 @@ from sidecar_client.messages import (
     DaemonStatusParams,
     DaemonStatusResult,
     Empty,
+    FactKind,
+    FactsListParams,
+    FactsListResult,
     Meter,
-    OnConflict,
-    RestoreScope,
-    ServerCapabilities,
     SessionCancelParams,
     SessionCloseParams,
     SessionDeleteParams,
@@ -49,30 +45,13 @@ from sidecar_client.messages import (
     ToolDefinition,
 )
 
-T = TypeVar("T")
 
-
-class Client:
+class Client(GoingBack):
     """A daemon that is running and initialized. All methods raise `SidecarError`.
 
     `version` is the daemon's; `capabilities.features` names the methods that it has.
     Cancelling a call tells the daemon to stop it.
     """
-
-    def __init__(
-        self, connection: Connection, version: str, capabilities: ServerCapabilities
-    ) -> None:
-        self._connection = connection
-        self.version = version
-        self.capabilities = capabilities
-
-    async def request(self, method: str, params: Any = None) -> Any:  # noqa: ANN401 - any JSON
-        """Send any request and give its result as plain JSON."""
-        return msgspec.json.decode(await self._connection.request(method, _object(params)))
-
-    async def notify(self, method: str, params: Any = None) -> None:  # noqa: ANN401 - any JSON
-        """Send any notification."""
-        await self._connection.notify(method, _object(params))
 
     # --- sessions ----------------------------------------------------------------------------
 
@@ -93,15 +72,15 @@ class Client:
         """Open a new session in a folder; `tools` are those that this client runs."""
         params = SessionNewParams(
             cwd=str(cwd),
-            title=_given(title),
-            agent=_given(agent),
-            model=_given(model),
-            policy=_given(policy),
-            window=_given(window),
-            max_tokens=_given(max_tokens),
+            title=given(title),
+            agent=given(agent),
+            model=given(model),
+            policy=given(policy),
+            window=given(window),
+            max_tokens=given(max_tokens),
             tools=list(tools) or UNSET,
             builtin_tools=builtin_tools,
-            system=_given(system),
+            system=given(system),
         )
         return await self._call("session/new", params, SessionNewResult)
 
@@ -118,7 +97,7 @@ class Client:
             session_id=session_id,
             cwd=UNSET if cwd is None else str(cwd),
             replay=replay,
-            after=_given(after),
+            after=given(after),
         )
         return await self._call("session/load", params, SessionLoadResult)
 
@@ -131,7 +110,7 @@ class Client:
     ) -> SessionListResult:
         """List sessions, newest first; `cursor` is `next_cursor` of the page before."""
         params = SessionListParams(
-            cwd=UNSET if cwd is None else str(cwd), cursor=_given(cursor), limit=_given(limit)
+            cwd=UNSET if cwd is None else str(cwd), cursor=given(cursor), limit=given(limit)
         )
         return await self._call("session/list", params, SessionListResult)
 
@@ -156,7 +135,7 @@ class Client:
             session_id=session_id,
             config_id=config_id,
             value=value,
-            expected_revision=_given(expected_revision),
+            expected_revision=given(expected_revision),
         )
         return await self._call("session/set_config_option", params, SessionSetConfigOptionResult)
 
@@ -177,10 +156,10 @@ class Client:
         """
         params = SessionPromptParams(
             session_id=session_id,
-            prompt=_blocks(prompt),
+            prompt=blocks(prompt),
             context=UNSET if context is None else dict(context),
             steer=steer or UNSET,
-            expected_revision=_given(expected_revision),
+            expected_revision=given(expected_revision),
         )
         return await self._call("session/prompt", params, SessionPromptResult)
 
@@ -207,9 +186,9 @@ class Client:
         params = ContextRecallParams(
             session_id=session_id,
             part_id=part_id,
-            offset=_given(offset),
-            limit=_given(limit),
-            pattern=_given(pattern),
+            offset=given(offset),
+            limit=given(limit),
+            pattern=given(pattern),
         )
         return await self._call("context/recall", params, ContextRecallResult)
 
@@ -218,13 +197,35 @@ class Client:
     ) -> ContextPreviewResult:
         """Show the provider's request as it would be sent, with this prompt or as it stands."""
         params = ContextPreviewParams(
-            session_id=session_id, prompt=UNSET if prompt is None else _blocks(prompt)
+            session_id=session_id, prompt=UNSET if prompt is None else blocks(prompt)
         )
         return await self._call("context/preview", params, ContextPreviewResult)
 
     async def status(self) -> DaemonStatusResult:
         """Ask how the daemon is."""
         return await self._call("daemon/status", DaemonStatusParams(), DaemonStatusResult)
+
+    async def breakdown(self, session_id: str) -> ContextBreakdownResult:
+        """Take the context apart, piece by piece."""
+        params = ContextBreakdownParams(session_id=session_id)
+        return await self._call("context/breakdown", params, ContextBreakdownResult)
+
+    async def facts(
+        self,
+        *,
+        session_id: str | None = None,
+        cwd: str | Path | None = None,
+        kind: FactKind | None = None,
+        query: str | None = None,
+    ) -> FactsListResult:
+        """List what sessions have found out, newest first; all that is given must hold."""
+        params = FactsListParams(
+            session_id=given(session_id),
+            cwd=UNSET if cwd is None else str(cwd),
+            kind=given(kind),
+            query=given(query),
+        )
+        return await self._call("facts/list", params, FactsListResult)
 
     # --- making room -------------------------------------------------------------------------
 
@@ -241,11 +242,11 @@ class Client:
         """Make room now; a dry run only answers the plan, with `summary` its summary too (paid)."""
         params = ContextCompactParams(
             session_id=session_id,
-            strategy=_given(strategy),
-            instructions=_given(instructions),
+            strategy=given(strategy),
+            instructions=given(instructions),
             dry_run=dry_run or UNSET,
             summary=summary or UNSET,
-            expected_revision=_given(expected_revision),
+            expected_revision=given(expected_revision),
         )
         return await self._call("context/compact", params, ContextCompactResult)
 
@@ -254,77 +255,14 @@ class Client:
     ) -> ContextUndoCompactionResult:
         """Take a compaction back, or the newest that stands: what it left out is shown again."""
         params = ContextUndoCompactionParams(
-            session_id=session_id, compaction_id=_given(compaction_id)
+            session_id=session_id, compaction_id=given(compaction_id)
         )
         return await self._call("context/undo_compaction", params, ContextUndoCompactionResult)
 
-    # --- going back --------------------------------------------------------------------------
-
-    async def checkpoint_list(self, session_id: str) -> CheckpointListResult:
-        """List the states that a session can go back to, oldest first."""
-        params = CheckpointListParams(session_id=session_id)
-        return await self._call("checkpoint/list", params, CheckpointListResult)
-
-    async def checkpoint_diff(
-        self, session_id: str, from_checkpoint: str, to: str | None = None, path: str | None = None
-    ) -> CheckpointDiffResult:
-        """Show what changed from one checkpoint to another, or until now; of one path or of all."""
-        params = CheckpointDiffParams(
-            session_id=session_id, from_checkpoint=from_checkpoint, to=_given(to), path=_given(path)
-        )
-        return await self._call("checkpoint/diff", params, CheckpointDiffResult)
-
-    async def checkpoint_restore(  # noqa: PLR0913 - each is a choice of its own
-        self,
-        session_id: str,
-        *,
-        checkpoint_id: str | None = None,
-        before_message_id: str | None = None,
-        scope: RestoreScope = "both",
-        on_conflict: OnConflict | None = None,
-        markers: bool = False,
-        paths: Sequence[str] = (),
-        dry_run: bool = False,
-        expected_revision: int | None = None,
-    ) -> CheckpointRestoreResult:
-        """Go back to a checkpoint, or to before a message; a dry run only answers the plan.
-
-        Without `paths` every file is meant. Conflicts are refused unless `on_conflict` says more;
-        with `markers`, a merge writes what clashes with both sides between markers.
-        """
-        params = CheckpointRestoreParams(
-            session_id=session_id,
-            scope=scope,
-            checkpoint_id=_given(checkpoint_id),
-            before_message_id=_given(before_message_id),
-            on_conflict=_given(on_conflict),
-            markers=markers or UNSET,
-            paths=list(paths) or UNSET,
-            dry_run=dry_run or UNSET,
-            expected_revision=_given(expected_revision),
-        )
-        return await self._call("checkpoint/restore", params, CheckpointRestoreResult)
-
-    async def checkpoint_redo(
-        self,
-        session_id: str,
-        checkpoint_id: str | None = None,
-        *,
-        on_conflict: OnConflict | None = None,
-        markers: bool = False,
-        dry_run: bool = False,
-        expected_revision: int | None = None,
-    ) -> CheckpointRestoreResult:
-        """Take back a restore, by its `undo_checkpoint_id`, or the newest that stands."""
-        params = CheckpointRedoParams(
-            session_id=session_id,
-            checkpoint_id=_given(checkpoint_id),
-            on_conflict=_given(on_conflict),
-            markers=markers or UNSET,
-            dry_run=dry_run or UNSET,
-            expected_revision=_given(expected_revision),
-        )
-        return await self._call("checkpoint/redo", params, CheckpointRestoreResult)
+    async def pin(self, session_id: str, part_id: str, pinned: bool) -> ContextPinResult:
+        """Keep a part through compactions, or no longer."""
+        params = ContextPinParams(session_id=session_id, part_id=part_id, pinned=pinned)
+        return await self._call("context/pin", params, ContextPinResult)
 
     # --- unsaved buffers ---------------------------------------------------------------------
 
@@ -349,28 +287,6 @@ class Client:
     async def close_document(self, path: str | Path) -> None:
         """Say that a buffer is closed: the file counts again."""
         await self.notify("textDocument/didClose", {"textDocument": {"uri": _uri(path)}})
-
-    async def _call(self, method: str, params: msgspec.Struct, result: type[T]) -> T:
-        answer = await self._connection.request(method, params)
-        try:
-            return msgspec.json.decode(answer, type=result)
-        except msgspec.ValidationError as error:
-            text = f"{method} was answered in a form that this client does not know: {error}"
-            raise SidecarError(INTERNAL_ERROR, "unknown_form", text, {}) from error
-
-
-def _given(value: T | None) -> T | UnsetType:
-    return UNSET if value is None else value
-
-
-def _blocks(prompt: str | Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    if isinstance(prompt, str):
-        return [{"type": "text", "text": prompt}]
-    return [dict(block) for block in prompt]
-
-
-def _object(params: Any) -> Any:  # noqa: ANN401 - any JSON
-    return {} if params is None else params
 
 
 def _uri(path: str | Path) -> str:

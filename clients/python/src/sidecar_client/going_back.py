@@ -1,0 +1,104 @@
+"""Going back and forth again, and branching off."""
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+
+from sidecar_client.calling import Caller, given
+from sidecar_client.messages import (
+    CheckpointDiffParams,
+    CheckpointDiffResult,
+    CheckpointListParams,
+    CheckpointListResult,
+    CheckpointRedoParams,
+    CheckpointRestoreParams,
+    CheckpointRestoreResult,
+    OnConflict,
+    RestoreScope,
+    SessionForkParams,
+    SessionForkResult,
+    SessionHandoffParams,
+    SessionHandoffResult,
+)
+
+
+class GoingBack(Caller):
+    """The methods of checkpoints, forks and handoffs."""
+
+    async def checkpoint_list(self, session_id: str) -> CheckpointListResult:
+        """List the states that a session can go back to, oldest first."""
+        params = CheckpointListParams(session_id=session_id)
+        return await self._call("checkpoint/list", params, CheckpointListResult)
+
+    async def checkpoint_diff(
+        self, session_id: str, from_checkpoint: str, to: str | None = None, path: str | None = None
+    ) -> CheckpointDiffResult:
+        """Show what changed from one checkpoint to another, or until now; of one path or of all."""
+        params = CheckpointDiffParams(
+            session_id=session_id, from_checkpoint=from_checkpoint, to=given(to), path=given(path)
+        )
+        return await self._call("checkpoint/diff", params, CheckpointDiffResult)
+
+    async def checkpoint_restore(  # noqa: PLR0913 - each is a choice of its own
+        self,
+        session_id: str,
+        *,
+        checkpoint_id: str | None = None,
+        before_message_id: str | None = None,
+        scope: RestoreScope = "both",
+        on_conflict: OnConflict | None = None,
+        markers: bool = False,
+        paths: Sequence[str] = (),
+        dry_run: bool = False,
+        expected_revision: int | None = None,
+    ) -> CheckpointRestoreResult:
+        """Go back to a checkpoint, or to before a message; a dry run only answers the plan.
+
+        Without `paths` every file is meant. Conflicts are refused unless `on_conflict` says more;
+        with `markers`, a merge writes what clashes with both sides between markers.
+        """
+        params = CheckpointRestoreParams(
+            session_id=session_id,
+            scope=scope,
+            checkpoint_id=given(checkpoint_id),
+            before_message_id=given(before_message_id),
+            on_conflict=given(on_conflict),
+            markers=markers or UNSET,
+            paths=list(paths) or UNSET,
+            dry_run=dry_run or UNSET,
+            expected_revision=given(expected_revision),
+        )
+        return await self._call("checkpoint/restore", params, CheckpointRestoreResult)
+
+    async def checkpoint_redo(
+        self,
+        session_id: str,
+        checkpoint_id: str | None = None,
+        *,
+        on_conflict: OnConflict | None = None,
+        markers: bool = False,
+        dry_run: bool = False,
+        expected_revision: int | None = None,
+    ) -> CheckpointRestoreResult:
+        """Take back a restore, by its `undo_checkpoint_id`, or the newest that stands."""
+        params = CheckpointRedoParams(
+            session_id=session_id,
+            checkpoint_id=given(checkpoint_id),
+            on_conflict=given(on_conflict),
+            markers=markers or UNSET,
+            dry_run=dry_run or UNSET,
+            expected_revision=given(expected_revision),
+        )
+        return await self._call("checkpoint/redo", params, CheckpointRestoreResult)
+
+    async def fork(self, session_id: str, at_message_id: str | None = None) -> SessionForkResult:
+        """Branch off after a message, or as the session is."""
+        params = SessionForkParams(session_id=session_id, at_message_id=given(at_message_id))
+        return await self._call("session/fork", params, SessionForkResult)
+
+    async def handoff(
+        self, session_id: str, goal: str, *, go_on: bool = False
+    ) -> SessionHandoffResult:
+        """Draft the first prompt of a session that goes on with a goal; with `go_on` open it."""
+        params = SessionHandoffParams(session_id=session_id, goal=goal, go_on=go_on or UNSET)
+        return await self._call("session/handoff", params, SessionHandoffResult)
