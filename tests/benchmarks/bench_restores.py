@@ -1,9 +1,10 @@
-"""Restores beside `git read-tree && git checkout-index -a -f` with a separate GIT_DIR.
+"""Restores beside `git read-tree && git checkout-index -a -f` with a separate GIT_DIR, and diffs.
 
 Run as `python tests/benchmarks/bench_restores.py [FILES]`; without a number, in a tree of 4,000
 files. Both go back and forth between two states of as many files as the column says. git's way
-writes files without syncing them; `synced` adds a `sync` of the file system to it. Medians, in
-milliseconds; CPU is of all threads of this process, or of the child processes.
+writes files without syncing them; `synced` adds a `sync` of the file system to it. With TMPDIR on
+a file system in memory nothing is waited for. Medians, in milliseconds; CPU is of all threads of
+this process, or of the child processes.
 """
 
 import asyncio
@@ -15,9 +16,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from statistics import median
 
+from sidecar.core.changeset import PathChange
 from sidecar.core.digest import digest
 from sidecar.core.rollback import Action
 from sidecar.core.tree import Entry
+from sidecar.session.differences import Differences
 from sidecar.store.journal import Store
 from sidecar.store.values import PutBlob
 from sidecar.workspace.restoring.outcomes import Restored
@@ -98,6 +101,23 @@ def ways(
         await checkout()
         os.sync()
 
+    changes = [
+        PathChange(
+            os.fsencode(path.relative_to(root)),
+            "modified",
+            "tool",
+            entry(path, states[0][path]),
+            entry(path, states[1][path]),
+        )
+        for path in states[0]
+    ]
+
+    async def diff() -> None:
+        assert len(await Differences(store).shown(changes)) == len(changes)
+
+    async def git_diff() -> None:
+        git("diff", "--no-renames", *trees)
+
     async def write_synced() -> None:
         """Do what no restore can do without: write and sync as many files."""
         _, after = flip()
@@ -112,6 +132,8 @@ def ways(
         "write and fsync each": write_synced,
         "git read-tree; checkout-index": checkout,
         "git …; checkout-index; sync": synced,
+        "diff of as many files": diff,
+        "git diff of the two trees": git_diff,
     }
 
 
