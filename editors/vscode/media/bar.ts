@@ -1,4 +1,4 @@
-/** The bar of the window: its regions, the zones below them, and the mark where the policy rewrites. */
+/** The bar of the window: its regions, the zone below them, and the mark where the policy rewrites. */
 
 import type { Meter, Regions } from "sidecar-protocol";
 import { count, REGIONS } from "../src/wording";
@@ -16,7 +16,7 @@ export function bar(meter: Meter, room: number): HTMLElement {
   const pieces = names(meter).map((name) => [name, meter.regions[name]] as const);
   const mark = el("span.mark");
   mark.style.insetInlineStart = `${share(meter.compactAt, room)}%`;
-  return el("div.window", { role: "img", "aria-label": summary(meter, room) }, stack(pieces, Math.max(room, meter.used)), el("div.zones"), mark);
+  return el("div.window", { role: "img", "aria-label": summary(meter, room) }, stack(pieces, Math.max(room, meter.used)), el("div.zone", { "data-zone": meter.zone }), mark);
 }
 
 /** Pieces beside each other, in per cent of a whole. */

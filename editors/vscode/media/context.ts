@@ -62,7 +62,7 @@ function draw({ meter: newest }: ContextBreakdownResult): void {
   const lines = names(newest).map((name) => {
     const tokens = newest.regions[name];
     const share = newest.used ? `${Math.round((tokens / newest.used) * 100)}%` : "";
-    const over = newest.overSoftLimit.includes(name) && el("span.over", { title: "takes more than 80% of its room" }, icon("warning"));
+    const over = newest.overSoftLimit.includes(name) && el("span.over", { title: "takes most of its room" }, icon("warning"));
     return el("li", {}, el(`span.swatch.region-${name}`, { "aria-hidden": "true" }), el("span.name", {}, REGIONS[name], over), el("span.tokens", {}, count(tokens)), el("span.share", {}, share));
   });
   legend.replaceChildren(...lines);

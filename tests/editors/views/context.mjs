@@ -30,6 +30,14 @@ const steps = {
     assert.ok(Math.abs(drawn - meter.used / room) < 0.02, `${drawn} of the bar is drawn`);
     const mark = await page.locator(".mark").boundingBox();
     assert.ok(Math.abs((mark.x - bar.x) / bar.width - meter.compactAt / room) < 0.02);
+    const colours = new Set();
+    for (const zone of ["green", "yellow", "orange", "red"]) {
+      await view.post({ type: "context", breakdown: { ...before, meter: { ...meter, zone } }, checkpoints });
+      colours.add(await page.locator(".zone").evaluate((each) => `${getComputedStyle(each).backgroundColor} ${getComputedStyle(each).backgroundImage}`));
+    }
+    assert.equal(colours.size, 4, "the zone is the daemon's, whatever the size");
+    assert.ok([...colours].every((colour) => colour.endsWith(" none")), "one zone at a time");
+    await view.post({ type: "context", breakdown: before, checkpoints });
     await page.locator(".legend li", { hasText: "tool results" }).getByText(meter.regions.toolResults.toLocaleString("en-US")).waitFor();
     await view.pictures("full");
   },
