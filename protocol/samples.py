@@ -48,6 +48,7 @@ METER = meter.Meter(
         tool_results=7800,
         context=200,
     ),
+    tools_by_server={"notes": 400},
     cache=meter.CacheState(
         warm=True,
         hit_rate=0.93,

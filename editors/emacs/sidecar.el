@@ -61,13 +61,23 @@
                            (define-key map [mode-line mouse-1] #'sidecar-context)
                            map))))))
 
+(defun sidecar--about-servers (tokens)
+  "Say what TOKENS of the tools are whose server's, the largest first."
+  (mapconcat (lambda (server)
+               (format "%10d  of %s\n" (cdr server) (substring (symbol-name (car server)) 1)))
+             (sort (cl-loop for (name count) on tokens by #'cddr collect (cons name count))
+                   (lambda (one other) (> (cdr one) (cdr other))))
+             ""))
+
 (defun sidecar--about (meter)
   "Put METER in words, line by line."
   (let ((cache (plist-get meter :cache)) (cost (plist-get meter :cost)))
     (concat
      (cl-loop for (region tokens) on (plist-get meter :regions) by #'cddr
               unless (zerop tokens)
-              concat (format "%8d  %s\n" tokens (substring (symbol-name region) 1)))
+              concat (format "%8d  %s\n" tokens (substring (symbol-name region) 1))
+              when (eq region :tools)
+              concat (sidecar--about-servers (plist-get meter :toolsByServer)))
      (format "cache %s%s\n" (if (eq (plist-get cache :warm) t) "warm" "cold")
              (if (plist-get cache :expiresAt)
                  (format " until %s" (plist-get cache :expiresAt)) ""))

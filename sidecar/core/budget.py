@@ -122,6 +122,19 @@ def turns_until(used: int, threshold: int, growth: int) -> int | None:
     return max(0, ceil((threshold - used) / growth))
 
 
+def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
+    """Scale estimates so that they add up to exactly `total`, each off by at most one."""
+    weight, running, reached = sum(raw), 0, 0
+    given = []
+    for one in raw:
+        running += one
+        # Rounding the running sum keeps the parts from drifting away from the whole.
+        upto = round(running * total / weight) if weight else 0
+        given.append(upto - reached)
+        reached = upto
+    return tuple(given)
+
+
 def spread(raw: Mapping[Region, int], total: int) -> dict[Region, int]:
     """Scale estimates by region so that they add up to exactly `total`.
 

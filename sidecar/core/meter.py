@@ -12,6 +12,7 @@ from sidecar.core.budget import (
     budget,
     is_spike,
     over_soft_limit,
+    shares,
     spread,
     turns_until,
     velocity,
@@ -51,6 +52,7 @@ class Meter:
     `compact_at` is where the policy must rewrite. `velocity` is tokens a turn over the last five,
     `spike` that the last turn added three times what is usual; `turns_until_compaction` is `None`
     when the context is not growing. `burn_rate` is USD an hour over the last five turns.
+    `tools_by_server` is what of the tools' tokens is each MCP server's.
     """
 
     session_id: str
@@ -70,6 +72,7 @@ class Meter:
     burn_rate: str | None
     over_soft_limit: tuple[Region, ...]
     regions: dict[Region, int]
+    tools_by_server: dict[str, int]
     cache: CacheState
     cost: Costs
 
@@ -79,13 +82,15 @@ class Size:
     """How large the prompt is: tokens in all, and raw estimates that say how they are spread.
 
     `accuracy` is `exact` when the provider reported just this prompt; `reason` says in words
-    where the total comes from.
+    where the total comes from. `tools` are raw estimates of each tool, with the MCP server that
+    it is from, or "".
     """
 
     total: int
     raw: Mapping[Region, int]
     accuracy: Accuracy
     reason: str
+    tools: tuple[tuple[str, int], ...] = ()
 
 
 def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
@@ -123,6 +128,17 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
         burn_rate=burn_rate,
         over_soft_limit=over_soft_limit(room.limit, regions),
         regions=regions,
+        tools_by_server=_by_server(size.tools, regions["tools"]),
         cache=cache,
         cost=cost,
     )
+
+
+def _by_server(tools: Sequence[tuple[str, int]], total: int) -> dict[str, int]:
+    """Add up the tools of each MCP server, as the breakdown counts them one by one."""
+    found: dict[str, int] = {}
+    told = shares([raw for _, raw in tools], total)
+    for (server, _), tokens in zip(tools, told, strict=True):
+        if server:
+            found[server] = found.get(server, 0) + tokens
+    return found

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from sidecar.core.budget import shares
 from sidecar.core.outcome import argument, one_line
 from sidecar.core.parts import (
     FilePart,
@@ -63,20 +64,14 @@ def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tu
     listed with no tokens, so that they can be recalled.
     """
     pieces = list(_pieces(state))
-    totals: dict[Region, int] = {}
+    raws: dict[Region, list[int]] = {}
     for segment, raw, _ in pieces:
-        totals[segment.region] = totals.get(segment.region, 0) + raw
+        raws.setdefault(segment.region, []).append(raw)
+    told = {region: iter(shares(found, regions[region])) for region, found in raws.items()}
     given: list[Segment] = []
-    running = dict.fromkeys(totals, 0)
-    reached = dict.fromkeys(totals, 0)
-    for segment, raw, link in pieces:
-        region, total = segment.region, totals[segment.region]
-        running[region] += raw
-        # Rounding the running sum keeps the parts from drifting away from the whole.
-        upto = round(running[region] * regions[region] / total) if total else 0
-        tokens, reached[region] = upto - reached[region], upto
+    for segment, _, link in pieces:
         cached = link is not None and hit is not None and link <= hit
-        given.append(replace(segment, tokens=tokens, cached=cached))
+        given.append(replace(segment, tokens=next(told[segment.region]), cached=cached))
     return tuple(given)
 
 

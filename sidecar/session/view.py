@@ -28,6 +28,7 @@ from sidecar.core.prompt import Prompt, Static, Ttl, assemble
 from sidecar.core.render import Region, Rendered
 from sidecar.core.tokens import Calibration, Count, count_block, count_tool, observe
 from sidecar.session.seen import Seen, Weights, look
+from sidecar.tools.mcp import server_of
 
 THREAD_CHARS = 200_000
 """Counting runs at some 10 MB/s; more than this is done off the event loop."""
@@ -83,6 +84,7 @@ class View:
         self.bias = self._off = 0
         self.static, self._bound = static, bound
         self._static_raw: dict[Region, int] = {}
+        self._tools: tuple[tuple[str, int], ...] = ()
         self.rewrite(static, factor, since)
 
     def rewrite(self, static: Static, factor: float, since: Millis) -> None:
@@ -112,7 +114,8 @@ class View:
             for message_id, seen in self._seen.items()
             if seen.model == self._reader(seen.message)
         }
-        raw: dict[Region, int] = {"tools": sum(count_tool(t, self._count) for t in static.tools)}
+        self._tools = tuple((server_of(t), count_tool(t, self._count)) for t in static.tools)
+        raw: dict[Region, int] = {"tools": sum(tokens for _, tokens in self._tools)}
         for block in static.system:
             raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
         self._static_raw = raw
@@ -285,13 +288,15 @@ class View:
         if self.anchor is None:
             total = max(0, round(sum(raw.values()) * factor) + self.bias)
             why = "no response yet" if self.last is None else "no response since the rewrite"
-            return Size(total, raw, "estimated", f"{why}: estimated from the text")
+            why = f"{why}: estimated from the text"
+            return Size(total, raw, "estimated", why, self._tools)
         added = self._added(seen)
         known = self.anchor.usage.prompt + self.anchor.usage.output
         if added == 0:
-            return Size(known, raw, "exact", _checked(known, sum(raw.values()) * factor))
+            reason = _checked(known, sum(raw.values()) * factor)
+            return Size(known, raw, "exact", reason, self._tools)
         reason = f"{known} tokens reported, {round(added * factor)} estimated since"
-        return Size(known + round(added * factor), raw, "estimated", reason)
+        return Size(known + round(added * factor), raw, "estimated", reason, self._tools)
 
     def observe(self, message: Message, messages: Iterable[Message]) -> None:
         """Learn from a finished step: anchor on its usage, calibrate by what had been added."""

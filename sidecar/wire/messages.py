@@ -59,6 +59,7 @@ class Meter(msgspec.Struct, rename="camel", kw_only=True):
     rewrite. `velocity` is tokens a turn, `spike` that the last turn added three times what is
     usual, `burnRate` USD an hour over five turns, `overSoftLimit` the regions that take more than
     80 per cent of their room. `turnsUntilCompaction` is null while the context does not grow.
+    `toolsByServer` says what of the tools' tokens is each MCP server's, by its name.
     """
 
     session_id: str
@@ -78,6 +79,7 @@ class Meter(msgspec.Struct, rename="camel", kw_only=True):
     over_soft_limit: list[str]
     turns_until_compaction: int | None
     regions: Regions
+    tools_by_server: dict[str, int]
     cache: CacheState
     cost: Costs
 

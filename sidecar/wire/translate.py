@@ -131,6 +131,7 @@ def meter(measured: Meter) -> JsonObject:
         "overSoftLimit": list(measured.over_soft_limit),
         "turnsUntilCompaction": measured.turns_until_compaction,
         "regions": {str(region): tokens for region, tokens in measured.regions.items()},
+        "toolsByServer": {**measured.tools_by_server},
         "cache": told_cache,
         "cost": {
             "session": cost.session,

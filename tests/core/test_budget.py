@@ -11,6 +11,7 @@ from sidecar.core.budget import (
     history_budget,
     is_spike,
     over_soft_limit,
+    shares,
     spread,
     turns_until,
     velocity,
@@ -72,6 +73,28 @@ def test_the_meter_is_one_sum() -> None:
     assert (meter.percent, meter.zone, meter.free) == (50.0, "yellow", 84_000)
     assert meter.velocity == 32_000
     assert meter.turns_until_compaction == 3
+    assert meter.tools_by_server == {}
+
+
+def test_the_meter_counts_tools_by_server() -> None:
+    tools = (("", 10), ("notes", 7), ("notes", 6), ("", 1), ("web", 9))
+    size = Size(100, {"system": 17, "tools": 33}, "exact", "as reported", tools)
+    cache, cost = CacheState(True, 1, 0.9), Costs(None, None, None, None)
+    meter = measure(
+        session_id="s", revision=3, window=1_000, max_tokens=100, compact_at=800, burn_rate=None,
+        size=size, turn_sizes=[], cache=cache, cost=cost,
+    )  # fmt: skip
+    assert meter.regions["tools"] == 66
+    assert meter.tools_by_server == {"notes": 26, "web": 18}
+
+
+@given(st.lists(st.integers(0, 10_000), min_size=1), st.integers(0, 1_000_000))
+def test_shares_add_up_and_are_fair(raw: list[int], total: int) -> None:
+    told = shares(raw, total)
+    weight = sum(raw)
+    assert sum(told) == (total if weight else 0)
+    for one, given_to_it in zip(raw, told, strict=True):
+        assert abs(given_to_it - (one * total / weight if weight else 0)) <= 1
 
 
 def test_a_turn_that_adds_three_times_what_is_usual_is_a_spike() -> None:

@@ -56,6 +56,9 @@ def test_an_agents_client_gives_servers(agents: Any, workspace: Path) -> None:
     served = [s for s in told["segments"] if s.get("server") == "notes"]
     assert len(served) == 3
     assert all(s["tokens"] > 0 and s["region"] == "tools" for s in served)
+    by_server = {"notes": sum(s["tokens"] for s in served)}
+    assert told["meter"]["toolsByServer"] == by_server
+    assert client.wait_for_update("usage_update")["_meta"]["sidecar"]["toolsByServer"] == by_server
     client.say(session, "/context")
     assert "| notes |" in client.words()
     client.request("session/close", {"sessionId": session})

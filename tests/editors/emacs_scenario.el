@@ -208,7 +208,8 @@
   "The other commands."
   (scenario-keys "M-x sidecar-context RET")
   (with-current-buffer "*sidecar context*"
-    (scenario-check "what fills the context" (string-match-p "toolResults" (buffer-string))))
+    (scenario-check "what fills the context" (string-match-p "toolResults" (buffer-string)))
+    (scenario-check "tools by server" (string-match-p "^ +[0-9]+  of notes$" (buffer-string))))
   (scenario-keys "M-x sidecar-log RET")
   (switch-to-buffer "notes.txt")
   (let* ((desk (sidecar-desk)) (first nil))

@@ -23,7 +23,11 @@ EMACS = shutil.which("emacs") or ""
 LIMIT = 240.0
 IDLE, PROMPT = "\u25c6", "\u203a"
 """The meter's sign while no turn runs, and what stands before what the user types."""
-OPTIONS = '(:model "offline" :workspaceTrusted t :permissions (:allow ["edit"]))'
+MCP = f'(:command "{sys.executable}" :args ["{ROOT / "tests/fakes/mcp_server.py"}"])'
+OPTIONS = (
+    '(:model "offline" :workspaceTrusted t :permissions (:allow ["edit"])'
+    f" :mcpServers (:notes {MCP}))"
+)
 
 pytestmark = pytest.mark.skipif(not EMACS, reason="there is no emacs on PATH")
 

@@ -52,6 +52,7 @@ export interface Costs {
  * rewrite. `velocity` is tokens a turn, `spike` that the last turn added three times what is
  * usual, `burnRate` USD an hour over five turns, `overSoftLimit` the regions that take more than
  * 80 per cent of their room. `turnsUntilCompaction` is null while the context does not grow.
+ * `toolsByServer` says what of the tools' tokens is each MCP server's, by its name.
  */
 export interface Meter {
   sessionId: string;
@@ -71,6 +72,7 @@ export interface Meter {
   overSoftLimit: string[];
   turnsUntilCompaction: number | null;
   regions: Regions;
+  toolsByServer: Record<string, unknown>;
   cache: CacheState;
   cost: Costs;
 }

@@ -2,7 +2,7 @@
 
 import type { ContextBreakdownResult, Meter } from "sidecar-protocol";
 import type { FromContext, ToContext } from "../src/views/messages";
-import { clock, count, many, money, REGIONS } from "../src/wording";
+import { clock, count, many, money, REGIONS, servers } from "../src/wording";
 import { bar, names, summary } from "./bar";
 import { button, el, fill, say } from "./dom";
 import { host } from "./host";
@@ -59,11 +59,13 @@ function draw({ meter: newest }: ContextBreakdownResult): void {
     button("Compact", () => send({ type: "run", command: "compact" }), undefined, "secondary"),
   );
   chart.replaceChildren(bar(newest, room), el("p.spoken", {}, summary(newest, room)));
-  const lines = names(newest).map((name) => {
+  const served = servers(newest).map(([server, tokens]) => el("li.within", {}, el("span.name", {}, `of ${server}`), el("span.tokens", {}, count(tokens)), el("span.share")));
+  const lines = names(newest).flatMap((name) => {
     const tokens = newest.regions[name];
     const share = newest.used ? `${Math.round((tokens / newest.used) * 100)}%` : "";
     const over = newest.overSoftLimit.includes(name) && el("span.over", { title: "takes most of its room" }, icon("warning"));
-    return el("li", {}, el(`span.swatch.region-${name}`, { "aria-hidden": "true" }), el("span.name", {}, REGIONS[name], over), el("span.tokens", {}, count(tokens)), el("span.share", {}, share));
+    const line = el("li", {}, el(`span.swatch.region-${name}`, { "aria-hidden": "true" }), el("span.name", {}, REGIONS[name], over), el("span.tokens", {}, count(tokens)), el("span.share", {}, share));
+    return name === "tools" ? [line, ...served] : [line];
   });
   legend.replaceChildren(...lines);
   drawFacts(newest);

@@ -4,7 +4,7 @@ import type { Meter, Regions } from "sidecar-protocol";
 import { type Disposable, MarkdownString, StatusBarAlignment, type StatusBarItem, ThemeColor, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
-import { clock, count, many, money, REGIONS, short } from "./wording";
+import { clock, count, many, money, REGIONS, servers, short } from "./wording";
 
 /** Milliseconds between looks at the clock while the cache is warm. */
 const TICK = 5000;
@@ -85,7 +85,10 @@ function tooltip(meter: Meter, problem: string, readOnly: boolean): MarkdownStri
     "",
     "| what | &nbsp;&nbsp;&nbsp;tokens | &nbsp;&nbsp;&nbsp;share |",
     "|:--|--:|--:|",
-    ...filled.map((name) => `| ${REGIONS[name]} | ${count(meter.regions[name])} | ${share(meter.regions[name], meter.used)} |`),
+    ...filled.flatMap((name) => [
+      `| ${REGIONS[name]} | ${count(meter.regions[name])} | ${share(meter.regions[name], meter.used)} |`,
+      ...(name === "tools" ? servers(meter).map(([server, tokens]) => `| &nbsp;&nbsp;of ${plain(server)} | ${count(tokens)} | ${share(tokens, meter.used)} |`) : []),
+    ]),
     "",
     `Cache: ${cache(meter)}  `,
     `Cost: ${money(meter.cost.session)} so far, next request ${money(meter.cost.nextRequest)}${meter.cost.compactNow === null ? "" : `, compacting now ${money(meter.cost.compactNow)}`}  `,

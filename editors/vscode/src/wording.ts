@@ -1,6 +1,6 @@
 /** Numbers, names and lists as people read them. The views' pages read them so too. */
 
-import type { Regions } from "sidecar-protocol";
+import type { Meter, Regions } from "sidecar-protocol";
 
 /** The regions of the context, as the meter and the breakdown name them, in the order of the prompt. */
 export const REGIONS: Record<keyof Regions, string> = {
@@ -16,6 +16,11 @@ export const REGIONS: Record<keyof Regions, string> = {
   toolResults: "tool results",
   context: "editor context",
 };
+
+/** The MCP servers whose tools are in the context, the largest first. */
+export function servers({ toolsByServer }: Meter): [string, number][] {
+  return Object.entries(toolsByServer).sort(([, one], [, other]) => other - one);
+}
 
 /** 84012 as `84,012`. */
 export function count(tokens: number): string {

@@ -37,11 +37,7 @@ def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
         "| --- | ---: |",
     ]
     lines += [f"| {region} | {_count(n)} |" for region, n in meter.regions.items() if n]
-    served: dict[str, int] = {}
-    for one in segments:
-        if isinstance(server := one.get("server"), str):
-            served[server] = served.get(server, 0) + _tokens(one)
-    if served:
+    if served := meter.tools_by_server:
         lines += ["", "| tools of MCP server | tokens |", "| --- | ---: |"]
         lines += [f"| {server} | {_count(tokens)} |" for server, tokens in served.items()]
     largest = sorted(segments, key=_tokens, reverse=True)[:LARGEST]

@@ -2,7 +2,9 @@
 local h = dofile(vim.env.SIDECAR_SCENARIO .. "/harness.lua")
 
 h.play(function()
-  h.setup({ autostart = false })
+  local server = { command = vim.env.SIDECAR_PYTHON, args = { vim.env.SIDECAR_SCENARIO .. "/../../fakes/mcp_server.py" } }
+  local options = { model = "offline", window = 60000, mcpServers = { notes = server } }
+  h.setup({ autostart = false, options = options })
   vim.wait(100)
   h.equal(require("sidecar.daemon").state, "off")
   h.equal(require("sidecar").statusline(), "sidecar off")
@@ -13,6 +15,7 @@ h.play(function()
   h.wait("what the model saw", function()
     return h.buffer("context"):find("── turn", 1, true)
   end)
+  h.holds(h.buffer("context"), "\n  of notes ")
   -- Another one in this folder finds the session taken, and begins its own.
   local other = vim.fn.system({ vim.v.progpath, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-S", vim.env.SIDECAR_SCENARIO .. "/other.lua" })
   h.equal(vim.v.shell_error, 0)

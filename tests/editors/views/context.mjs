@@ -38,6 +38,10 @@ const steps = {
     assert.equal(colours.size, 4, "the zone is the daemon's, whatever the size");
     assert.ok([...colours].every((colour) => colour.endsWith(" none")), "one zone at a time");
     await view.post({ type: "context", breakdown: before, checkpoints });
+    assert.equal(await page.locator(".legend .within").count(), 0);
+    await view.post({ type: "context", breakdown: { ...before, meter: { ...meter, toolsByServer: { notes: 120, web: 1_300 } } }, checkpoints });
+    assert.deepEqual(await page.locator(".legend li:has(.region-tools) ~ .within").allInnerTexts(), ["of web\n1,300", "of notes\n120"]);
+    await view.post({ type: "context", breakdown: before, checkpoints });
     await page.locator(".legend li", { hasText: "tool results" }).getByText(meter.regions.toolResults.toLocaleString("en-US")).waitFor();
     await view.pictures("full");
   },

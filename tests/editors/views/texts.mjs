@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 
 const extension = new URL("../../../editors/vscode/src/", import.meta.url);
 const { joined } = await import(new URL("views/replay.ts", extension));
+const { servers } = await import(new URL("wording.ts", extension));
 const { applied, side, takenOut } = await import(new URL("unified.ts", extension));
 
 const chunk = (partId, text) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, _meta: { sidecar: { seq: 0, partId } } });
@@ -19,6 +20,8 @@ assert.deepEqual(joined([chunk("u", "go on"), chunk("a", "one"), chunk("u", "go 
 // A call changed before it was replayed, and after.
 const late = [call("tool_call_update", "in_progress"), chunk("a", "one"), call("tool_call", "in_progress"), call("tool_call_update", "completed")];
 assert.deepEqual(joined(late), late.slice(1));
+
+assert.deepEqual(servers({ toolsByServer: { notes: 4, web: 9 } }), [["web", 9], ["notes", 4]]);
 
 const before = "one\ntwo\nthree\nfour";
 const after = "one\nzwei\nthree\nfour\nfive\n";

@@ -145,6 +145,15 @@ local function about(told)
   }
 end
 
+--- The MCP servers whose tools are in the context, the largest first.
+local function servers(told)
+  local by, names = told.toolsByServer, vim.tbl_keys(told.toolsByServer)
+  table.sort(names, function(one, other)
+    return by[one] > by[other] or (by[one] == by[other] and one < other)
+  end)
+  return names
+end
+
 local function drawn(told)
   local lines, parts = about(told.meter), {}
   for _, region in ipairs(REGIONS) do
@@ -152,6 +161,9 @@ local function drawn(told)
     if tokens > 0 then
       local share = tokens / math.max(told.meter.used, 1)
       lines[#lines + 1] = ("%-13s %7s  %s"):format(region[2], meter.count(tokens), meter.bar(share, 30))
+    end
+    for _, server in ipairs(region[1] == "tools" and servers(told.meter) or {}) do
+      lines[#lines + 1] = ("  of %-8s %7s"):format(server, meter.count(told.meter.toolsByServer[server]))
     end
   end
   vim.list_extend(lines, { "", "What is sent, piece by piece. <CR> reads one, p pins it, P lets it go.", "" })
