@@ -32,6 +32,7 @@ from sidecar.workspace.facts import read_git, volatile_context
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
 from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
+from sidecar.workspace.snapshots.reading import Limits
 
 logger = logging.getLogger("sidecar.daemon")
 
@@ -127,7 +128,9 @@ async def _serve(read: int, write: int) -> int:
             instructions=_instructions(config),
             cold=ColdGate(read_clock),
             watch=watch,
-            snapshots=SharedSnapshots(store, config.data_dir, read_clock),
+            snapshots=SharedSnapshots(
+                store, config.data_dir, read_clock, Limits.of(config.snapshots)
+            ),
             mcp=mcp,
         )
 

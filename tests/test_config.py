@@ -140,6 +140,7 @@ def test_the_client_may_withdraw_trust(tmp_path: Path) -> None:
         ("data_dir", "/tmp/x"),
         ("permissions", {"allow": ["shell"]}),
         ("permissions", {"shell": "allow"}),
+        ("snapshots", {"workspace_mib": 99_999}),
         ("workspace_trusted", True),
     ],
 )

@@ -102,10 +102,11 @@ async def _store(config: Config) -> list[Finding]:
         held, read_only = (), True
         size = f"{size}; {error.message}"
     await store.close()
+    told = snapshots(held, Limits.of(config.snapshots).workspace)
     if read_only:
         advice = "it can be read but not written: check its owner, or update sidecar"
-        return [Finding("bad", "store", size, advice), *snapshots(held)]
-    return [Finding("ok", "store", size), *snapshots(held)]
+        return [Finding("bad", "store", size, advice), *told]
+    return [Finding("ok", "store", size), *told]
 
 
 def snapshots(held: Sequence[Held], limit: int = Limits().workspace) -> list[Finding]:
@@ -119,7 +120,11 @@ def snapshots(held: Sequence[Held], limit: int = Limits().workspace) -> list[Fin
         root = visible(os.fsdecode(one.root).encode("utf-8", "replace").decode())
         about = f"{root}, {_bytes(one.held)} in {one.snapshots} snapshots since {since:%Y-%m-%d}"
         full = one.held > limit * NEARLY
-        advice = f"at most {_bytes(limit)} are kept: the oldest go first" if full else ""
+        advice = (
+            f"at most {_bytes(limit)} are kept, the oldest go first: set snapshots.workspace_mib"
+            if full
+            else ""
+        )
         found.append(Finding("note" if full else "ok", "", about, advice))
     return found
 

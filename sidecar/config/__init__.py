@@ -65,6 +65,20 @@ class Retry:
     cap_ms: int = 30_000
 
 
+@dataclass(frozen=True, slots=True)
+class SnapshotSizes:
+    """What snapshots of a workspace may take, in MiB.
+
+    `file`, and `tracked_file` where git tracks it, is how large a file may be to be restorable;
+    `step` is what one snapshot may read anew; `workspace` what is stored of a folder, compressed.
+    """
+
+    file_mib: int = 2
+    tracked_file_mib: int = 16
+    step_mib: int = 64
+    workspace_mib: int = 1024
+
+
 def default_model(has_key: bool) -> str:
     """Give the model for who chose none: without a key or a server only the offline one works."""
     return DEFAULT_MODEL if has_key else OFFLINE_MODEL
@@ -120,6 +134,8 @@ class Config:
     """How failed model calls are tried again."""
     delegate: Delegate = field(default_factory=Delegate)
     """What a subtask may take that the model hands to a child session."""
+    snapshots: SnapshotSizes = field(default_factory=SnapshotSizes)
+    """How large files may be to be restorable, and what a folder's snapshots may take."""
     permissions: Permissions = field(default_factory=Permissions)
     """What need not be asked, and what is never done."""
     preserve: Mapping[str, Preserve] = field(default_factory=dict)
@@ -178,10 +194,11 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
     provider = Provider(**_table("provider", chosen))  # type: ignore[arg-type] # read by READERS
     retry = Retry(**_table("retry", chosen))  # type: ignore[arg-type] # read by READERS
     delegate = Delegate(**_table("delegate", chosen))  # type: ignore[arg-type] # read by READERS
+    sizes = SnapshotSizes(**_table("snapshots", chosen))  # type: ignore[arg-type] # same
     permissions = Permissions(**_table("permissions", chosen))  # type: ignore[arg-type] # same
     plain = {key: value for key, value in chosen.items() if "." not in key}
     plain.setdefault("model", default_model(bool(provider.api_key or provider.base_url)))
-    tables = {"provider": provider, "retry": retry, "delegate": delegate}
+    tables = {"provider": provider, "retry": retry, "delegate": delegate, "snapshots": sizes}
     config = Config(permissions=permissions, **tables, **plain)  # type: ignore[arg-type] # same
     return config, tuple(problems)
 
@@ -269,7 +286,7 @@ def _choose(layer: Layer, setting: _Setting, chosen: dict[str, object]) -> Probl
     reader = READERS.get(name)
     if reader is None:
         return Problem(layer.name, setting.path, _unknown(setting), unknown=True)
-    if layer.restricted and (name in _OWN or name.startswith("provider.")):
+    if layer.restricted and (name in _OWN or name.startswith(("provider.", "snapshots."))):
         message = "a workspace may not set this. Set it in your own configuration file."
         return Problem(layer.name, setting.path, message)
     try:
@@ -313,8 +330,8 @@ def _camel(name: str) -> str:
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
 
 
-_TABLES = frozenset({"provider", "retry", "delegate", "permissions"})
+_TABLES = frozenset({"provider", "retry", "delegate", "snapshots", "permissions"})
 _OWN = frozenset({"data_dir", "workspace_trusted", "log", "permissions.allow", "mcp_servers"})
-"""What a workspace may not set for itself, beside everything of the provider."""
+"""What a workspace may not set for itself, beside everything of provider and snapshots."""
 _VARIABLES = {"SIDECAR_DATA_DIR": "data_dir", "SIDECAR_LOG": "log"}
 _PROVIDER = {"ANTHROPIC_BASE_URL": "base_url", "ANTHROPIC_API_KEY": "api_key"}

@@ -19,7 +19,10 @@ def test_what_snapshots_take_and_who_holds_the_most() -> None:
 
 def test_a_folder_at_its_limit_is_told() -> None:
     _, full = snapshots([Held(b"/w", 2, 10 * MIB, NOON)], limit=10 * MIB)
-    assert (full.state, full.advice) == ("note", "at most 10.0 MiB are kept: the oldest go first")
+    assert (full.state, full.advice) == (
+        "note",
+        "at most 10.0 MiB are kept, the oldest go first: set snapshots.workspace_mib",
+    )
 
 
 def test_names_that_are_no_text_and_many_folders() -> None:

@@ -19,7 +19,11 @@ class Bench(Desk):
         chosen = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
         client = self._start(answers={"session/request_permission": lambda _: chosen})
         provider = {"name": "anthropic", "baseUrl": self.api.url, "apiKey": "sk-test"}
-        client.start(model="claude-sonnet-4-6", provider=provider)
+        client.start(
+            model="claude-sonnet-4-6",
+            provider=provider,
+            snapshots={"fileMib": 1, "trackedFileMib": 1, "workspaceMib": 5},
+        )
         return client
 
 
@@ -97,6 +101,18 @@ def test_the_status_says_how_changes_are_noticed(desk: Desk, workspace: Path) ->
     (found,) = desk.client.request("daemon/status")["watcher"]["workspaces"]
     assert found["root"] == str(workspace)
     assert found["mode"] in ("inotify", "watchfiles", "rescan")
+    assert found["limit"] == 5 * 1024 * 1024
+
+
+def test_a_file_over_the_configured_size_is_not_restorable(desk: Desk, workspace: Path) -> None:
+    large = workspace / "large.bin"
+    large.write_bytes(b"0" * 1_100_000)
+    turn = work(desk, "One.", shell("printf 1 >> large.bin"), write("hello.txt", "hi"))
+    done = desk("checkpoint/restore", scope="files", beforeMessageId=turn["messageId"])
+    (kept,) = done["files"]["skipped"]
+    assert kept["path"] == "large.bin"
+    assert "at most 1 MiB of a file" in kept["reason"]
+    assert large.stat().st_size == 1_100_001
 
 
 def tree(folder: Path) -> dict[str, tuple[int, bytes]]:

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from sidecar.config import SnapshotSizes
 from sidecar.core.digest import digest
 from sidecar.core.tree import Entry, Loss, Seen
 from sidecar.store.blobs import PressedBlob, press
@@ -26,6 +27,16 @@ class Limits:
     tracked: int = 16 * MIB
     snapshot: int = 64 * MIB
     workspace: int = 1024 * MIB
+
+    @classmethod
+    def of(cls, sizes: SnapshotSizes) -> "Limits":
+        """Give the limits that are configured."""
+        return cls(
+            sizes.file_mib * MIB,
+            max(sizes.file_mib, sizes.tracked_file_mib) * MIB,
+            sizes.step_mib * MIB,
+            sizes.workspace_mib * MIB,
+        )
 
 
 @dataclass(slots=True)
