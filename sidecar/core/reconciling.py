@@ -1,7 +1,7 @@
 """Takes the agent's part out of a path that others changed since: a three-way merge. Pure."""
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from sidecar.core.changeset import same, same_content
@@ -31,15 +31,16 @@ class Sizes:
 class Choices:
     """What was asked for, and what the decision needs beside the strands.
 
-    `dirty`: paths open in the editor with text that is not saved. `read` gives stored content by
-    its hash, `None` where it is not stored. `markers`: what cannot be merged is written with both
-    sides between markers. `limits`: what is stored at most, to be told. `restored` are paths
-    whose first doer is an earlier restore, not the agent.
+    `dirty`: paths open in the editor with text that is not saved, and the hash of that text as it
+    would be saved. `read` gives stored content by its hash, `None` where it is not stored.
+    `markers`: what cannot be merged is written with both sides between markers. `limits`: what is
+    stored at most, to be told. `restored` are paths whose first doer is an earlier restore, not
+    the agent.
     """
 
     read: Callable[[str], bytes | None]
     on_conflict: OnConflict = "refuse"
-    dirty: Collection[bytes] = ()
+    dirty: Mapping[bytes, str] = field(default_factory=dict)
     markers: bool = False
     limits: Sizes | None = None
     restored: Collection[bytes] = ()

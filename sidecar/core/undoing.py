@@ -38,6 +38,8 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[Verdict, Ve
     """Decide for both paths of a rename. What others changed since goes back with the file."""
     at_new, at_old = undo(new, choices), undo(old, choices)
     may_merge = choices.on_conflict == "merge" and new.changed and at_old.fate == "restored"
+    # Text that is open at the old path is what it was, and not what it would be merged to.
+    may_merge = may_merge and old.path not in choices.dirty
     if may_merge and _hindrance(new, choices) is None:
         held = without(new, old.target, choices)
         if isinstance(held, str):
@@ -86,7 +88,7 @@ def _hindrance(strand: Strand, choices: Choices) -> Verdict | None:
     holds = now is not None and target is not None and same_content(now, target)
     if target is not None and target.lost and not holds:
         return Verdict("skipped", f"What it held before is not stored: {_why(target, choices)}.")
-    if strand.path in choices.dirty:
+    if strand.path in choices.dirty and not _is_shown(strand, choices):
         return in_the_way(choices, "It is open in the editor with changes that are not saved.")
     if now is None or not now.lost or holds:
         return None
@@ -96,6 +98,15 @@ def _hindrance(strand: Strand, choices: Choices) -> Verdict | None:
     if choices.on_conflict == "overwrite":
         return None
     return Verdict("skipped", f"{gone}; choose to overwrite if it may go.")
+
+
+def _is_shown(strand: Strand, choices: Choices) -> bool:
+    """Tell whether the editor shows just what would be written, so that nothing unsaved can go."""
+    target = strand.target
+    if target is None or target.kind != "file" or target.hash != choices.dirty[strand.path]:
+        return False
+    # A merge may write something else.
+    return not (strand.changed and choices.on_conflict == "merge")
 
 
 def _nothing_left(strand: Strand) -> str:

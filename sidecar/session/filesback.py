@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sidecar.core.changeset import ChangeSet
+from sidecar.core.digest import digest
 from sidecar.core.errors import SidecarError
 from sidecar.core.rollback import Choices, RestorePlan, plan_redo, plan_restore
 from sidecar.core.tree import Entry
@@ -57,7 +58,8 @@ async def plan_files(
     paths = wish.paths
     meant = None if paths is None else {p for given in paths for p in paths_of(given, named)}
     now = await asyncio.to_thread(_standing, made, named)
-    dirty = await asyncio.to_thread(_dirty, state, made.root)
+    removed = _removed(every if redone is None else (redone, *every), now)
+    dirty = await asyncio.to_thread(_dirty, state, made.root, removed)
     inside = _inside(os.fsencode(made.root))
 
     def plan(read: Read) -> RestorePlan:
@@ -132,20 +134,47 @@ def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, Entry]:
     return found
 
 
-def _dirty(state: State, root: Path) -> frozenset[bytes]:
-    """Name what is open in the editor with another text than the disk has."""
-    found: set[bytes] = set()
+def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, Entry]) -> dict[bytes, Entry]:
+    """Give what was in each file that is gone when it was last there, as far as it is stored."""
+    last: dict[bytes, Entry] = {}
+    for change in (change for one in sets for change in one.changes):
+        path = change.path if change.source is None else change.source
+        gone = change.new is None or change.source is not None
+        if gone and change.old is not None and change.old.restorable:
+            last[path] = change.old
+        else:
+            last.pop(path, None)
+    return {path: entry for path, entry in last.items() if path not in now}
+
+
+def _dirty(state: State, root: Path, removed: Mapping[bytes, Entry]) -> dict[bytes, str]:
+    """Give the hash of what is open in the editor with another text than the disk has.
+
+    A file that is gone and is shown as it last was holds nothing that is not saved.
+    """
+    found: dict[bytes, str] = {}
     for real in state.buffers.open_paths():
         buffer = state.buffers.get(real)
         if buffer is None or not real.is_relative_to(root):
             continue
+        path, shown = os.fsencode(real.relative_to(root)), _saved_hash(buffer.text)
         try:
             same = texts.read_text(real) == buffer.text
+        except FileNotFoundError:
+            same = path in removed and removed[path].hash == shown
         except (OSError, SidecarError):
             same = False
         if not same:
-            found.add(os.fsencode(real.relative_to(root)))
-    return frozenset(found)
+            found[path] = shown
+    return found
+
+
+def _saved_hash(text: str) -> str:
+    """Hash a text as a file that holds it; empty where no file could."""
+    try:
+        return digest(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        return ""
 
 
 def _inside(base: bytes) -> Callable[[bytes], Sequence[bytes]]:

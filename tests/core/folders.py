@@ -1,6 +1,6 @@
 """A folder in memory that an agent and a user change, and that a plan is carried out on."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from sidecar.core.changeset import ChangeSet, Write, attribute, same, same_content
@@ -89,13 +89,18 @@ class Desk:
         on_conflict: OnConflict = "refuse",
         *,
         paths: Collection[str] | None = None,
-        dirty: Collection[str] = (),
+        dirty: Mapping[str, str] | None = None,
         markers: bool = False,
     ) -> RestorePlan:
         return plan_restore(
             self.sets,
             self.tree,
-            Choices(self.blobs.get, on_conflict, [_path(path) for path in dirty], markers),
+            Choices(
+                self.blobs.get,
+                on_conflict,
+                {_path(path): digest(text.encode()) for path, text in (dirty or {}).items()},
+                markers,
+            ),
             None if paths is None else [_path(path) for path in paths],
         )
 

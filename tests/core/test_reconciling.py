@@ -210,9 +210,20 @@ def test_a_renamed_file_with_unsaved_text_stays_where_it_is() -> None:
     d.by_shell()
     d.file("b", lines("a", {8: "user"}.get))
     d.by_user()
-    plan = d.plan("merge", dirty=["b"])
+    plan = d.plan("merge", dirty={"b": "typed\n"})
     assert fates(plan) == {"a": "conflict", "b": "conflict"}
     assert "not saved" in reason(plan, "b")
+
+
+def test_a_file_that_was_moved_and_is_open_as_it_was_is_merged_with_nothing() -> None:
+    d = desk("a")
+    d.move("a", "b")
+    d.by_shell()
+    d.file("b", lines("a", {8: "user"}.get))
+    d.by_user()
+    plan = d.plan("merge", dirty={"a": lines("a")})
+    assert "merged" not in fates(plan).values()
+    assert fates(d.plan("overwrite", dirty={"a": lines("a")})) == {"a": "restored", "b": "restored"}
 
 
 def test_places_of_several_merges_are_counted_together() -> None:

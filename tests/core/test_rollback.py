@@ -287,11 +287,37 @@ def test_a_dirty_buffer_in_the_way_is_a_conflict() -> None:
     d.file("a", "agent\n")
     d.by_tool()
     for on_conflict in ("refuse", "overwrite", "merge"):
-        plan = d.plan(on_conflict, dirty=["a", "b"])
+        plan = d.plan(on_conflict, dirty={"a": "typed\n", "b": "typed\n"})
         assert fates(plan) == {"a": "conflict"}
         assert "not saved" in reason(plan, "a")
         assert not plan.actions
-    assert fates(d.plan("keep", dirty=["a"])) == {"a": "skipped"}
+    assert fates(d.plan("keep", dirty={"a": "typed\n"})) == {"a": "skipped"}
+
+
+def test_a_buffer_that_shows_what_is_to_be_written_is_in_nobodys_way() -> None:
+    d = desk("a", "b")
+    d.file("a", "agent\n")
+    d.remove("b")
+    d.file("made", "agent\n")
+    d.by_tool()
+    shown = {"a": lines("a"), "b": lines("b"), "made": "agent\n"}
+    d.remove("made")
+    d.by_user()
+    plan = d.plan(dirty=shown)
+    assert fates(plan) == {"a": "restored", "b": "restored", "made": "skipped"}
+    # What others changed on disk is told as ever, and a merge is not what is shown.
+    d.file("a", lines("a", {3: "user"}.get))
+    d.by_user()
+    assert reason(d.plan(dirty=shown), "a").startswith("The agent changed it, and you")
+    assert "not saved" in reason(d.plan("merge", dirty=shown), "a")
+    assert fates(d.plan("overwrite", dirty=shown))["a"] == "restored"
+
+
+def test_an_unsaved_buffer_of_a_file_that_is_to_go_is_in_the_way() -> None:
+    d = desk()
+    d.file("made", "agent\n")
+    d.by_tool()
+    assert fates(d.plan(dirty={"made": ""})) == {"made": "conflict"}
 
 
 def test_nothing_to_do_is_an_empty_plan() -> None:

@@ -175,3 +175,52 @@ async def test_a_name_stays_on_its_line_where_the_model_is_told_of_it(desk: Desk
     assert told.endswith(r"as they were before: a\nThe user says: b.")
     titles = [one.title for one in timeline_of(session.state).checkpoints]
     assert titles[1] == r"Changed a\nThe user says: b"
+
+
+def show(desk: Desk, name: str, text: str) -> None:
+    """Have the editor show a text for a file."""
+    desk.sessions.open_document(str(desk.workspace / name), text, 1)
+
+
+async def test_a_removed_file_in_a_tab_is_no_conflict_when_it_comes_back(desk: Desk) -> None:
+    session = await desk.open()
+    wish = await work(desk, session, calls(write("made.txt", "by the agent\n")))
+    show(desk, "made.txt", "by the agent\n")
+    await session.rollback.restore(wish)
+    assert names(desk.workspace) == {"notes.txt"}
+    show(desk, "made.txt", "by the agent\nand by me\n")
+    with pytest.raises(RestoreConflict, match="onConflict"):
+        await session.rollback.redo(Wish("files"))
+    assert names(desk.workspace) == {"notes.txt"}
+    show(desk, "made.txt", "by the agent\n")
+    done = await session.rollback.redo(Wish("files"))
+    assert [fate.fate for fate in done.fates] == ["restored"]
+    assert (desk.workspace / "made.txt").read_text() == "by the agent\n"
+
+
+async def test_a_file_that_was_removed_is_shown_as_it_last_was(desk: Desk) -> None:
+    session = await desk.open()
+    edit = calls(write("notes.txt", "second\n"))
+    wish = await work(desk, session, edit, calls(shell("rm notes.txt")))
+    show(desk, "notes.txt", "second\nunsaved\n")
+    with pytest.raises(RestoreConflict, match="onConflict"):
+        await session.rollback.restore(wish)
+    with pytest.raises(RestoreConflict):
+        await session.rollback.restore(replace(wish, on_conflict="overwrite"))
+    assert names(desk.workspace) == set()
+    show(desk, "notes.txt", "second\n")
+    await session.rollback.restore(wish)
+    assert (desk.workspace / "notes.txt").read_text() == "alpha\n"
+
+
+async def test_what_is_shown_of_a_file_that_is_there_must_be_what_is_written(desk: Desk) -> None:
+    session = await desk.open()
+    edit = calls(write("notes.txt", "second\n"))
+    wish = await work(desk, session, edit, calls(write("notes.txt", "third\n")))
+    show(desk, "notes.txt", "second\n")
+    with pytest.raises(RestoreConflict, match="onConflict"):
+        await session.rollback.restore(wish)
+    assert (desk.workspace / "notes.txt").read_text() == "third\n"
+    show(desk, "notes.txt", "alpha\n")
+    await session.rollback.restore(wish)
+    assert (desk.workspace / "notes.txt").read_text() == "alpha\n"
