@@ -27,7 +27,7 @@ RUNWAY = 0.60
 """A rewrite that leaves a prompt of more than this share of the limit rebuilds everything, and if
 that is not enough keeps less."""
 LESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
-"""Shares of what is kept otherwise, tried one after the other until that much is left at most."""
+"""Shares of what is kept otherwise: the largest that leaves no more than that is taken."""
 LEAST_COMPRESSION = 3.3
 """A rewrite that need not be is left alone where it makes what it changes fewer times smaller; one
 that is forced keeps less then. Three is the goal, and a note's tokens are estimated."""
@@ -136,18 +136,28 @@ class Economic:
         plan = rebuild(situation, start, self.keeping, cause, self.name)
         if plan is None and (not start or cause != "budget"):
             return None
-        room = RUNWAY * st.limit - MOST_TOLD
-        for share in LESS:
-            if plan is not None and plan.tokens_after <= room and self._compresses(situation, plan):
-                break
-            if start or share < 1:
-                wider = rebuild(situation, 0, less(self.keeping, share), cause, self.name)
-                if wider is not None and (plan is None or wider.tokens_after < plan.tokens_after):
-                    plan = wider
-        return plan
+        if plan is not None and self._fits(situation, plan):
+            return plan
+        # The less is kept, the less is left, so that the most that fits is found by halving.
+        found, low, high = plan, 0 if start else 1, len(LESS)
+        while low < high:
+            middle = (low + high) // 2
+            wider = rebuild(situation, 0, less(self.keeping, LESS[middle]), cause, self.name)
+            if wider is not None and self._fits(situation, wider):
+                found, high = wider, middle
+                continue
+            low = middle + 1
+            if wider is not None and (found is None or wider.tokens_after < found.tokens_after):
+                found = wider
+        return found
 
-    def _compresses(self, situation: Situation, plan: Plan) -> bool:
-        """Whether a plan makes what it changes small enough; one that may wait is judged later."""
+    def _fits(self, situation: Situation, plan: Plan) -> bool:
+        """Whether a plan leaves room to work in, and makes what it changes small enough.
+
+        How small is judged later where it may wait.
+        """
+        if plan.tokens_after > RUNWAY * situation.standing.limit - MOST_TOLD:
+            return False
         if plan.cause in OPTIONAL:
             return True
         return compression(situation, self._told(situation, plan)) >= LEAST_COMPRESSION
