@@ -327,7 +327,14 @@ ANSWER is called with the result."
                                      (plist-get update :tokensBefore)
                                      (plist-get update :tokensAfter))
                              'face 'sidecar-notice
-                             'sidecar-compaction (plist-get update :compactionId))))))))
+                             'sidecar-compaction (plist-get update :compactionId))))))
+    (sidecar-chat--name (or (plist-get update :toolCallId) name) (plist-get meta :partId))))
+
+(defun sidecar-chat--name (place part)
+  "Let what stands at PLACE be known as the session's PART, if it has one."
+  (let ((found (and part (gethash place sidecar-chat--parts))) (inhibit-read-only t))
+    (when found
+      (put-text-property (car found) (cadr found) 'sidecar-part part))))
 
 (defun sidecar-chat--ended (name ended)
   "Show as the part NAME how a turn ENDED, and what it took."

@@ -233,8 +233,9 @@ which are shown without it."
   (run-hook-with-args 'sidecar-update-functions desk 'clear nil)
   (sidecar-request desk :session/load
                    `(:sessionId ,session :cwd ,(sidecar-desk-root desk) :replay t)
-                   (lambda (_)
-                     (setf (sidecar-desk-open desk) t)
+                   (lambda (loaded)
+                     (setf (sidecar-desk-open desk) t
+                           (sidecar-desk-options desk) (plist-get loaded :configOptions))
                      (sidecar-request desk :context/meter `(:sessionId ,session)
                                       (lambda (meter) (sidecar--metered desk meter))))))
 
@@ -264,6 +265,8 @@ which are shown without it."
        (run-hook-with-args 'sidecar-update-functions desk 'retrying params))
       ((and 'session/update (guard mine))
        (let ((update (plist-get params :update)))
+         (when (equal (plist-get update :sessionUpdate) "config_option_update")
+           (setf (sidecar-desk-options desk) (plist-get update :configOptions)))
          (run-hook-with-args 'sidecar-update-functions desk 'update update)
          (when (member (plist-get update :status) '("completed" "failed"))
            (sidecar-settle desk)))))))

@@ -23,8 +23,8 @@
 
 (cl-defstruct (sidecar-desk (:constructor sidecar-desk--make) (:copier nil))
   "A project with its daemon and its session.
-The session is `open' once it is loaded."
-  root connection session open meter busy chat stopping deaths)
+The session is `open' once it is loaded; `options' are what can be set in it."
+  root connection session open options meter busy chat stopping deaths)
 
 (defvar sidecar--desks nil "All desks.")
 

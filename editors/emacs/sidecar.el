@@ -168,6 +168,58 @@ The other files of the project that are open, or opened later, join."
                                       :meter))
     (message "The compaction is taken back")))
 
+(defun sidecar-pin ()
+  "Keep the piece here, or one you choose, through compactions."
+  (interactive)
+  (sidecar--keep t "Keep: "))
+
+(defun sidecar-unpin ()
+  "Let compactions leave out the piece here, or one you choose, again."
+  (interactive)
+  (sidecar--keep :json-false "Keep no longer: "))
+
+(defun sidecar--keep (pinned prompt)
+  "Let the piece here, or one that is chosen at PROMPT, be PINNED."
+  (let* ((desk (sidecar-desk))
+         (part (or (get-text-property (point) 'sidecar-part) (sidecar--piece desk prompt))))
+    (sidecar-call desk :context/pin :partId part :pinned pinned)
+    (message (if (eq pinned t) "It is kept through compactions" "Compactions may leave it out"))))
+
+(defun sidecar--piece (desk prompt)
+  "Let a piece of the context of DESK be chosen at PROMPT, and give its part."
+  (let ((pieces (seq-filter (lambda (piece) (plist-get piece :partId))
+                            (plist-get (sidecar-call desk :context/breakdown) :segments)))
+        (number 0))
+    (setq pieces (mapcar (lambda (piece)
+                           (cons (format "%d. %s: %s" (setq number (1+ number))
+                                         (plist-get piece :region) (plist-get piece :label))
+                                 (plist-get piece :partId)))
+                         pieces))
+    (cdr (assoc (completing-read prompt pieces nil t) pieces))))
+
+(defun sidecar-switch-model ()
+  "Choose the model that answers from now on."
+  (interactive)
+  (sidecar--set-option "model"))
+
+(defun sidecar-switch-policy ()
+  "Choose the policy that decides when and how to compact the context."
+  (interactive)
+  (sidecar--set-option "policy"))
+
+(defun sidecar--set-option (id)
+  "Let another value of the session's option ID be chosen."
+  (let* ((desk (sidecar-desk))
+         (option (seq-find (lambda (one) (equal (plist-get one :id) id))
+                           (and (sidecar-session desk) (sidecar-desk-options desk))))
+         (now (plist-get option :currentValue))
+         (known (mapcar (lambda (one) (plist-get one :value)) (plist-get option :options)))
+         (value (completing-read (format "%s (now %s): " (plist-get option :name) now)
+                                 known nil 'confirm nil nil now))
+         (told (sidecar-call desk :session/set_config_option :configId id :value value)))
+    (setf (sidecar-desk-options desk) (plist-get told :configOptions))
+    (message "%s: %s" (plist-get option :name) value)))
+
 (defun sidecar-context ()
   "Show what fills the context, piece by piece."
   (interactive)
@@ -176,9 +228,11 @@ The other files of the project that are open, or opened later, join."
       (princ (sidecar--about (plist-get told :meter)))
       (princ "\n tokens  cached  region        what\n")
       (seq-doseq (piece (plist-get told :segments))
-        (princ (format "%7d  %-6s  %-12s  %s\n" (plist-get piece :tokens)
-                       (if (eq (plist-get piece :cached) t) "yes" "")
-                       (plist-get piece :region) (plist-get piece :label)))))))
+        (with-current-buffer standard-output
+          (insert (propertize (format "%7d  %-6s  %-12s  %s\n" (plist-get piece :tokens)
+                                      (if (eq (plist-get piece :cached) t) "yes" "")
+                                      (plist-get piece :region) (plist-get piece :label))
+                              'sidecar-part (plist-get piece :partId))))))))
 
 (defun sidecar-fork ()
   "Go on in another session that branches off at the message here, or now."

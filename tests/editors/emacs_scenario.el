@@ -204,12 +204,49 @@
     (scenario-taken-back)
     (scenario-say "list files")))
 
+(defun scenario-revision ()
+  "Give the session's revision."
+  (plist-get (sidecar-call (sidecar-desk) :context/meter) :revision))
+
+(defun scenario-option (id)
+  "Give the value of the session's option ID."
+  (plist-get (seq-find (lambda (one) (equal (plist-get one :id) id))
+                       (sidecar-desk-options (sidecar-desk)))
+             :currentValue))
+
+(defun scenario-kept ()
+  "A piece is kept and let go, from the chat and by name; the policy is another."
+  (let ((before (scenario-revision)) (desk (sidecar-desk)))
+    (switch-to-buffer (sidecar-chat-buffer (sidecar-desk)))
+    (goto-char (point-min))
+    (search-forward "What the tools said")
+    (scenario-keys "M-x sidecar-pin RET")
+    (scenario-check "what is here is kept" (= (scenario-revision) (1+ before)))
+    (switch-to-buffer "notes.txt")
+    (scenario-keys "M-x sidecar-unpin RET 1. TAB RET")
+    (scenario-check "another was not kept" (= (scenario-revision) (1+ before)))
+    (switch-to-buffer (sidecar-chat-buffer (sidecar-desk)))
+    (search-backward "✓")
+    (scenario-keys "M-x sidecar-pin RET")
+    (scenario-keys "M-x sidecar-unpin RET")
+    (scenario-check "a call is kept and let go" (= (scenario-revision) (+ before 3)))
+    (switch-to-buffer "*sidecar context*")
+    (goto-char (next-single-property-change (point-min) 'sidecar-part))
+    (scenario-keys "M-x sidecar-pin RET")
+    (scenario-check "a line of the context is kept" (= (scenario-revision) (+ before 4)))
+    (switch-to-buffer "notes.txt")
+    (scenario-type "sidecar-switch-policy" "manual")
+    (scenario-check "another policy" (equal (scenario-option "policy") "manual"))
+    (scenario-keys "M-x sidecar-switch-model RET RET")
+    (scenario-check "the same model" (equal (scenario-option "model") "offline"))))
+
 (defun scenario-others ()
   "The other commands."
   (scenario-keys "M-x sidecar-context RET")
   (with-current-buffer "*sidecar context*"
     (scenario-check "what fills the context" (string-match-p "toolResults" (buffer-string)))
     (scenario-check "tools by server" (string-match-p "^ +[0-9]+  of notes$" (buffer-string))))
+  (scenario-kept)
   (scenario-keys "M-x sidecar-log RET")
   (switch-to-buffer "notes.txt")
   (let* ((desk (sidecar-desk)) (first nil))
