@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.editors.terminal import Terminal
+from tests.editors.workspaces import lay_out
 
 ROOT = Path(__file__).parent.parent.parent
 PLUGIN = ROOT / "editors/emacs"
@@ -52,13 +53,7 @@ def settings() -> str:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """A folder to work in."""
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    (folder / "notes.txt").write_text("alpha\nbeta\ngamma\n")
-    (folder / "main.py").write_text('def greet(name):\n    return "Hello, " + name\n')
-    (folder / "long.txt").write_text("a line of many words, all of them alike\n" * 900)
-    return folder
+    return lay_out(tmp_path, lines=900)
 
 
 def emacs(folder: Path, *arguments: str, limit: float = LIMIT) -> subprocess.CompletedProcess[str]:

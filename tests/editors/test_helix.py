@@ -10,14 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.editors.installed import EDITORS, ROOT
 from tests.editors.terminal import Terminal
 
-ROOT = Path(__file__).parent.parent.parent
-CACHE = Path(
-    os.environ.get("SIDECAR_EDITORS")
-    or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sidecar-editors"
-)
-UNPACKED = CACHE / "helix/hx"
+UNPACKED = EDITORS / "helix/hx"
 HELIX = str(UNPACKED) if UNPACKED.exists() else shutil.which("hx") or ""
 SHOW = "[editor.lsp]\ndisplay-messages = true\ndisplay-progress-messages = true\n"
 DAEMON = """

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.editors.installed import EDITORS, HERE, ROOT
 from tests.editors.terminal import Terminal
+from tests.editors.workspaces import lay_out
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 PLUGIN = ROOT / "editors/neovim"
 VIEWS = {"chat.lua", "view.lua", "rollback.lua", "meter.lua", "health.lua"}
 """What draws; everything else is counted."""
@@ -21,16 +21,10 @@ GREEN = "5faf5f"
 """The zone's colour of 256."""
 
 
-def _cache() -> Path:
-    given = os.environ.get("XDG_CACHE_HOME")
-    default = (Path(given) if given else Path.home() / ".cache") / "sidecar-editors"
-    return Path(os.environ.get("SIDECAR_EDITORS", default))
-
-
 PROGRAMS = {
     "debian": (shutil.which("nvim") or "", "there is no nvim on PATH"),
     "newer": (
-        shutil.which(_cache() / "neovim/nvim") or "",
+        shutil.which(EDITORS / "neovim/nvim") or "",
         "there is no newer Neovim: tests/editors/install_neovim.sh installs it",
     ),
 }
@@ -47,13 +41,7 @@ def nvim(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    """A folder to work in, with a file that fills a good part of a window."""
-    folder = tmp_path / "workspace"
-    folder.mkdir()
-    (folder / "notes.txt").write_text("alpha\nbeta\ngamma\n")
-    (folder / "main.py").write_text('def greet(name):\n    return "Hello, " + name\n')
-    (folder / "long.txt").write_text("a line of many words, all of them alike\n" * 700)
-    return folder
+    return lay_out(tmp_path, lines=700)
 
 
 def surroundings(folder: Path) -> dict[str, str]:

