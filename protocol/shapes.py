@@ -48,6 +48,13 @@ class ListOf:
 
 
 @dataclass(frozen=True, slots=True)
+class MapOf:
+    """An object whose names are data, and whose values are all alike."""
+
+    item: "Shape"
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """A JSON object that is passed on as it came."""
 
@@ -59,7 +66,7 @@ class OneOf:
     options: tuple["Shape", ...]
 
 
-Shape: TypeAlias = Scalar | Named | Closed | Open | ListOf | Opaque | OneOf
+Shape: TypeAlias = Scalar | Named | Closed | Open | ListOf | MapOf | Opaque | OneOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +164,8 @@ def _shape(kind: Any, skip: str = "") -> Shape:  # noqa: ANN401 - a type of any 
         case origin if origin is list:
             return ListOf(_shape(get_args(kind)[0]))
         case origin if origin is dict:
-            return Opaque()
+            value = get_args(kind)[1]
+            return Opaque() if value is Any else MapOf(_shape(value))
         case origin if origin in (Union, UnionType):
             options = tuple(_shape(arg) for arg in get_args(kind) if arg is not msgspec.UnsetType)
             return options[0] if len(options) == 1 else OneOf(options)

@@ -10,6 +10,7 @@ from protocol.shapes import (
     Alias,
     Closed,
     ListOf,
+    MapOf,
     Named,
     OneOf,
     Opaque,
@@ -82,6 +83,8 @@ def expression(shape: Shape) -> str:
             return f"{expression(item)}[]"
         case ListOf(item):
             return f"Array<{expression(item)}>"
+        case MapOf(item):
+            return f"Record<string, {expression(item)}>"
         case Opaque():
             return "Record<string, unknown>"
         case OneOf(options):

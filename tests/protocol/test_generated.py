@@ -124,9 +124,10 @@ def test_typescript_compiles(tmp_path: Path) -> None:
 
 
 USE = """
-import type { DaemonRequests, SessionUpdate } from %s;
+import type { DaemonRequests, Meter, SessionUpdate } from %s;
 type Params<M extends keyof DaemonRequests> = DaemonRequests[M]["params"];
 export const params: Params<"session/prompt"> = { sessionId: "s", prompt: [] };
+export const largest = (meter: Meter): number => Math.max(...Object.values(meter.toolsByServer));
 // @ts-expect-error: a prompt needs its session
 export const wrong: Params<"session/prompt"> = { prompt: [] };
 export function title(update: SessionUpdate): string {

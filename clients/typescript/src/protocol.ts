@@ -72,7 +72,7 @@ export interface Meter {
   overSoftLimit: string[];
   turnsUntilCompaction: number | null;
   regions: Regions;
-  toolsByServer: Record<string, unknown>;
+  toolsByServer: Record<string, number>;
   cache: CacheState;
   cost: Costs;
 }
@@ -495,7 +495,7 @@ export interface InitializationOptions {
   agent?: string;
   config?: Record<string, unknown>;
   permissions?: PermissionRules;
-  mcpServers?: Record<string, unknown>;
+  mcpServers?: Record<string, Record<string, unknown>>;
 }
 
 /** Whether the client reads and writes files for the daemon. */
