@@ -335,3 +335,8 @@ def with_summary(plan: Plan, text: str, by: Writer) -> Plan:
     before = tokens_of(plan.told) if plan.told else reckoned
     after = plan.tokens_after - before + (tokens_of(told) if told else 0)
     return replace(plan, told=told, tokens_after=after)
+
+
+def without_summary(plan: Plan) -> Plan:
+    """Give the plan with nothing in place of the tokens that were reckoned for its summary."""
+    return replace(with_summary(plan, "", "extract"), summary=None)

@@ -16,6 +16,7 @@ from sidecar.core.facts import to_json as fact_to_json
 from sidecar.core.parts import JsonObject
 from sidecar.core.plan import Standing
 from sidecar.core.pricing import money
+from sidecar.core.summary import without_summary
 from sidecar.session.checkpoints import Checkpoints
 from sidecar.session.compaction import carry_out, told_plan
 from sidecar.session.deciding import (
@@ -152,7 +153,9 @@ class Compactor:
             if standing.used <= standing.limit:
                 self._breaker = self._breaker.after(False, standing.used, MOST_TRIES)
                 return None
-            return Settled(replace(draft, plan=replace(draft.plan, summary=None)))
+            # The session may have moved on since the draft, by a pin.
+            bare = again(lambda plan, _: (without_summary(plan),))
+            return None if bare is None else Settled(bare)
 
     async def idle(self) -> bool:
         """Rewrite now what the next turn would need rewritten, while nobody waits for it.

@@ -46,8 +46,11 @@ LEAN = "economic-lean"
 """What keeps least of all that keeps what matters."""
 
 Rung: TypeAlias = Callable[[Situation], Plan | None]
-Tell: TypeAlias = Callable[[Plan, Situation], Plan]
-"""Puts a summary into a plan. Raises `ValueError` for one that does not fit it."""
+Tell: TypeAlias = Callable[[Plan, Situation], tuple[Plan, ...]]
+"""Puts a summary into a plan, in several ways: the first of them that is admitted is taken.
+
+Raises `ValueError` for one that does not fit the plan.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,17 +209,19 @@ def _admitted(
     refused: list[str] = []
     for rung in rungs:
         plan = rung(situation)
+        plans: tuple[Plan, ...] = () if plan is None else (plan,)
         if plan is not None and plan.summary is not None and tell is not None:
-            plan, tell = tell(plan, situation), None
-        decision = None if plan is None else complete(state, scene, plan, situation)
-        if decision is None:
-            continue
-        found = _against(decision, scene)
-        if not found:
-            return Verdict(decision, tuple(refused), situation.standing)
-        refused.append("; ".join(one.reason for one in found))
-        if not any(one.unsound for one in found):
-            tried.append(decision)
+            plans, tell = tell(plan, situation), None
+        for one in plans:
+            decision = complete(state, scene, one, situation)
+            if decision is None:
+                continue
+            found = _against(decision, scene)
+            if not found:
+                return Verdict(decision, tuple(refused), situation.standing)
+            refused.append("; ".join(refusal.reason for refusal in found))
+            if not any(refusal.unsound for refusal in found):
+                tried.append(decision)
     if not tried or not (scene.overflow or scene.asked):
         return Verdict(None, tuple(refused), situation.standing)
     best = min(tried, key=lambda one: one.recorded.tokens_after)

@@ -12,11 +12,12 @@ from sidecar.core.errors import ModelFailed
 from sidecar.core.extractive import extract
 from sidecar.core.facts import Fact, supported
 from sidecar.core.parts import JsonObject, Usage
-from sidecar.core.plan import Asking, Plan, Situation
+from sidecar.core.plan import Asking, Plan, Situation, tokens_of
 from sidecar.core.preserve import for_agent
 from sidecar.core.pricing import money, price
 from sidecar.core.prompt import Breakpoint, ModelRequest, Prompt
 from sidecar.core.render import Block, Rendered, TextBlock
+from sidecar.core.sections import shortened
 from sidecar.core.summary import (
     Brief,
     Writer,
@@ -26,6 +27,7 @@ from sidecar.core.summary import (
     summary_before,
     transcript,
     with_summary,
+    without_summary,
 )
 from sidecar.core.tokens import count_block
 from sidecar.session.asking import ask
@@ -65,12 +67,22 @@ class Told:
     problem: str = ""
     figures: JsonObject = field(default_factory=dict)
 
-    def on(self, plan: Plan, situation: Situation) -> Plan:
-        """Give the plan with this summary in it."""
-        finish = None if plan.summary is None else plan.summary.finish
-        if finish is not None and self.by == "model":
-            return finish(plan, situation, self.reply)
-        return with_summary(plan, self.text, self.by) if self.text else plan
+    def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
+        """Give the plan with this summary in it, then with less, and with none at last.
+
+        What was reckoned for a summary was admitted before anybody was asked. What was written may
+        be more than fits, and nobody may be asked again and again for the same rewrite.
+        """
+        wanted, bare = plan.summary, without_summary(plan)
+        if wanted is not None and wanted.finish is not None and self.by == "model":
+            return wanted.finish(plan, situation, self.reply), bare
+        if wanted is None or not self.text:
+            return (bare,)
+        whole = with_summary(plan, self.text, self.by)
+        if tokens_of(self.text) <= wanted.output_tokens:
+            return whole, bare
+        short = shortened(self.text, wanted.output_tokens)
+        return whole, with_summary(plan, short, self.by), bare
 
 
 def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:

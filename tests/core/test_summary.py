@@ -20,6 +20,7 @@ from sidecar.core.summary import (
     summary_in,
     transcript,
     with_summary,
+    without_summary,
 )
 from tests.core.policies.situations import history, saying
 
@@ -237,6 +238,11 @@ def test_a_plan_gets_its_summary_for_the_tokens_that_were_reckoned() -> None:
 def test_a_plan_without_a_text_has_no_summary() -> None:
     plan = with_summary(PLAN, " ", "extract")
     assert (plan.told, plan.tokens_after) == ("", 19_400)
+
+
+def test_a_plan_may_do_without_the_summary_that_it_wanted() -> None:
+    bare = without_summary(PLAN)
+    assert (bare.summary, bare.told, bare.tokens_after) == (None, "", 19_400)
 
 
 def test_a_summary_that_is_far_too_long_is_shortened() -> None:

@@ -295,3 +295,41 @@ async def test_nobody_waits_for_what_is_done_while_the_user_is_away(world: World
         asked = len(desk.model.summaries)
         await worker.turns(1, 3)
         assert len(desk.model.summaries) == asked
+
+
+async def test_a_summary_that_is_longer_than_was_asked_for_is_not_paid_for_in_vain(
+    desk: Desk,
+) -> None:
+    code = "".join(f"def function_{n}(a): return other_{n}(a)\n" for n in range(20))
+    desk.editor.tools["look"] = lambda given: f"# {given['path']}\n{code}"
+    line = "- The limit of server number {} stays at three, because the fourth is dropped.\n"
+    long = "## Decisions\n" + "".join(line.format(n) for n in range(100))
+    desk.model.written.extend(says(long) for _ in range(20))
+    given = {"window": 16_000, "max_tokens": 4_000, "system": "Work hard. " * 200}
+    worker = await desk.worker(policy="claude-code", **given)
+    await worker.turns(12, 2)
+    asked: list[Any] = [record.body["summary"] for record in rewrites(worker)]
+    assert len(desk.model.summaries) == sum(one["calls"] for one in asked) >= 3
+
+
+async def test_a_turn_goes_on_when_something_was_pinned_before_its_compaction_was_cancelled(
+    desk: Desk,
+) -> None:
+    worker = await desk.worker(policy="opencode-noprune", **SMALL)
+    await worker.turns(2, 4)
+    hold = Hold()
+    desk.model.written.append([started(), hold, *text(SUMMARY), stop()])
+
+    async def pin_and_cancel() -> None:
+        await hold.reached.wait()
+        first = desk.messages(worker.session)[1].parts[-1]
+        await worker.session.rewriting.pin(first.id, pinned=True)
+        assert worker.session.rewriting.works.cancel(desk.of(Progressed)[-1].token)
+
+    async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
+        cancelling = group.create_task(pin_and_cancel())
+        # So much is pasted that something must go, whether anybody waits for a summary or not.
+        result = await worker.turn(1, "Mind this. " * 9_000)
+        await cancelling
+    assert result.stop_reason == "end_turn", result.error
+    assert "summary" not in rewrites(worker)[0].body
