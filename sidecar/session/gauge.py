@@ -1,5 +1,6 @@
 """Reads a session's meter: gathers what the one pure computation needs."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 
 from sidecar.core.budget import budget, burn_rate, velocity
@@ -8,8 +9,10 @@ from sidecar.core.parts import Message, MessageId, Part, StepFinishPart, TurnId,
 from sidecar.core.plan import Rates, Standing
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.pricing import money, money_of
+from sidecar.core.prompt import ModelRequest
 from sidecar.core.trigger import compaction_point
 from sidecar.core.turns import Turn, turns
+from sidecar.core.warm import Prediction
 from sidecar.session.asking import asked_since
 from sidecar.session.log import FORKED
 from sidecar.session.state import State
@@ -36,7 +39,6 @@ def read_meter(state: State) -> Meter:
     """Measure the session's context, cache and cost as they stand now."""
     size = read_size(state)
     everything = turns(state.log)
-    cache = _cache(state, state.clock.now())
     return measure(
         session_id=state.log.row.id,
         revision=state.log.row.revision,
@@ -46,8 +48,8 @@ def read_meter(state: State) -> Meter:
         burn_rate=_burn_rate(state, everything),
         size=size,
         turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
-        cache=cache,
-        cost=_costs(state, everything, size, cache),
+        cache=_cache(state, state.clock.now()),
+        cost=_costs(state, everything),
     )
 
 
@@ -111,27 +113,39 @@ def _cache(state: State, now: int) -> CacheState:
     )
 
 
-def _costs(state: State, everything: tuple[Turn, ...], size: Size, cache: CacheState) -> Costs:
+def foresee(
+    state: State, view: View, messages: Iterable[Message]
+) -> tuple[ModelRequest, Prediction]:
+    """Give the next request of these messages as this view shows them, and what it would read."""
+    prompt = view.prompt(messages)
+    request = ModelRequest(view.static.model, prompt, state.max_tokens(), state.setting("effort"))
+    minimum, factor = state.info().min_cacheable, view.calibration.factor
+    return request, state.cached.foresee(request, state.clock.now(), minimum, factor)
+
+
+def price_of(state: State, seen: Prediction) -> str | None:
+    """Give what the prompt of a foreseen request costs in USD, `None` where that is unknown."""
+    price = state.price(Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h))
+    return None if price is None else money(price)
+
+
+def compaction_basis(state: State) -> tuple[int, bool]:
+    """Give what the price of a compaction by hand goes by: the revision, and what is still warm."""
+    return state.log.row.revision, is_warm(state.view, state.clock.now())
+
+
+def _costs(state: State, everything: tuple[Turn, ...]) -> Costs:
     last = everything[-1].messages if everything else ()
     asked = asked_since(state, last[0].turn_id) if last else ()
     steps = _own_steps(state, everything[-1:])
     costs = [*(step.cost for step in steps), *(cost for _, cost in asked)]
-    reads = min(_readable(state.view), size.total) if cache.warm else 0
-    next_request = state.price(Usage(cache_read=reads, cache_write_5m=size.total - reads))
-    revision, compact_now = state.compact_now
+    basis, compact_now = state.compact_now
     return Costs(
         session=state.log.row.cost,
         last_turn=state.total(costs) if costs else None,
-        next_request=None if next_request is None else money(next_request),
-        compact_now=compact_now if revision == state.log.row.revision else None,
+        next_request=price_of(state, foresee(state, state.view, state.log)[1]),
+        compact_now=compact_now if basis == compaction_basis(state) else None,
     )
-
-
-def _readable(view: View) -> int:
-    """Tokens that a warm cache gives: the last prompt, or after a rewrite its static part."""
-    if view.anchor is not None:
-        return view.anchor.usage.prompt - view.anchor.usage.input
-    return round(view.static_tokens * view.calibration.factor)
 
 
 def _size_after(turn: Turn) -> int | None:

@@ -1,22 +1,18 @@
 """What a session offers on its context: look, plan, rewrite, undo, pin."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
 from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.meter import Meter
-from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart, Usage
-from sidecar.core.pricing import money
-from sidecar.core.prompt import ModelRequest
-from sidecar.core.warm import Prediction
+from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
 from sidecar.session import bootstrap
 from sidecar.session.blocks import parts_of
 from sidecar.session.checkpoints import Checkpoints
 from sidecar.session.compaction import Tell, newest_compaction, undo
 from sidecar.session.compactor import ATTEMPTS, Compactor, Host
 from sidecar.session.deciding import decide, decide_by_hand
-from sidecar.session.gauge import read_meter
+from sidecar.session.gauge import compaction_basis, foresee, price_of, read_meter
 from sidecar.session.inspection import as_json, segments
 from sidecar.session.instructions import look, with_changes
 from sidecar.session.planner import Planner, Scene, scene_now
@@ -25,7 +21,7 @@ from sidecar.session.recall import find_part
 from sidecar.session.restored import with_news
 from sidecar.session.rewrites import PINNED
 from sidecar.session.state import State
-from sidecar.session.view import PREVIEW, View
+from sidecar.session.view import PREVIEW
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +99,8 @@ class Rewriting:
         state = self._state
         self.price()
         meter = read_meter(state)
-        request = self._request(state.view, tuple(state.log))
-        found = segments(state, meter.regions, self._foresee(state.view, request).hit)
+        _, seen = foresee(state, state.view, state.log)
+        found = segments(state, meter.regions, seen.hit)
         return meter, [as_json(segment, meter.accuracy) for segment in found]
 
     async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
@@ -122,30 +118,18 @@ class Rewriting:
         if blocks:
             scene = self._foreseen(scene)
         view = scene.view
-        request = self._request(view, scene.messages)
-        seen = self._foresee(view, request)
-        price = state.price(Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h))
+        request, seen = foresee(state, view, scene.messages)
         return Preview(
             state.model().body(request),
             view.size(scene.messages).total,
             seen.read,
             seen.write_5m + seen.write_1h,
-            None if price is None else money(price),
+            price_of(state, seen),
             tuple(
                 {"message": mark.message, "block": mark.block, "ttl": mark.ttl}
                 for mark in request.prompt.breakpoints
             ),
         )
-
-    def _request(self, view: View, messages: Sequence[Message]) -> ModelRequest:
-        state = self._state
-        prompt = view.prompt(messages)
-        return ModelRequest(view.static.model, prompt, state.max_tokens(), state.setting("effort"))
-
-    def _foresee(self, view: View, request: ModelRequest) -> Prediction:
-        state, factor = self._state, view.calibration.factor
-        minimum = state.info().min_cacheable
-        return state.cached.foresee(request, state.clock.now(), minimum, factor)
 
     async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
         """Give the message that a prompt with these blocks would begin its turn with."""
@@ -173,12 +157,12 @@ class Rewriting:
     def price(self) -> None:
         """Find out what a compaction by hand would cost now, for the meter."""
         state = self._state
-        revision = state.log.row.revision
-        if state.compact_now[0] == revision:
+        basis = compaction_basis(state)
+        if state.compact_now[0] == basis:
             return
         try:
             scene = scene_now(state, asked=True)
             told = decide_by_hand(state, self._planner, scene, None).recorded.price
         except NothingToDo:
             told = None
-        state.compact_now = (revision, told)
+        state.compact_now = (basis, told)

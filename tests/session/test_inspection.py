@@ -87,6 +87,34 @@ async def test_a_preview_says_what_the_request_will_cost(desk: Desk) -> None:
     assert told == [(m.message, m.block, m.ttl) for m in marks]
 
 
+async def test_the_meter_says_what_the_next_request_and_a_compaction_cost_now(desk: Desk) -> None:
+    worker = await desk.worker(policy="economic", system="Work with care. " * 2_000)
+    rewriting, prices = worker.session.rewriting, set()
+
+    async def priced() -> tuple[str, str | None]:
+        cost = worker.session.meter().cost
+        assert cost.next_request == (await rewriting.preview(())).price
+        return cost.next_request, cost.compact_now
+
+    # Tools and system text are to be kept for an hour, which costs more to write.
+    prices.add((await priced())[0])
+    await worker.turns(2, 6)
+    warm, compact_warm = await priced()
+    prices.add(warm)
+    desk.world.time += 400_000
+    cold, compact_cold = await priced()
+    assert float(cold) > 3 * float(warm)
+    planned = await rewriting.compact("economic", None, dry_run=True)
+    assert compact_cold == planned["price"] != compact_warm
+    done = await rewriting.compact("economic", None, dry_run=False)
+    prices |= {cold, (await priced())[0]}
+    assert len(prices) == 4
+    await rewriting.undo(done["compactionId"])
+    assert await priced() == (cold, compact_cold)
+    desk.world.time += 3_600_000
+    assert (await priced())[0] not in prices
+
+
 async def test_what_a_rewrite_left_out_can_be_listed_searched_and_read(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
     await worker.turns(4)
