@@ -3,11 +3,12 @@
 import asyncio
 from pathlib import Path
 
+from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt import ToolSpec
 from sidecar.session import epochs, instructions
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import check_numbers, checked_folder, checked_policy, offered_tools
+from sidecar.session.opening import amiss, checked_folder, checked_policy, offered_tools
 from sidecar.session.state import Environment
 from sidecar.session.trust import Trust
 from sidecar.session.values import NewSession
@@ -40,7 +41,8 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         "autoCompact": config.auto_compact,
         "autoContinue": config.auto_continue,
     }
-    check_numbers(settings, environment.info(model).window)
+    if wrong := amiss(settings, environment.info(model)):
+        raise BadRequest(wrong[1], f"params.{wrong[0]}")
     offered = offered_tools(request)
     if request.parent is not None:
         await environment.store.row(request.parent)

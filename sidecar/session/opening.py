@@ -1,17 +1,20 @@
 """What a session is given, checked before anything is made of it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sidecar.config.mcp import McpServer
+from sidecar.core.budget import LEAST_RESERVE, budget
 from sidecar.core.errors import BadRequest
 from sidecar.core.lint import volatile
-from sidecar.core.parts import JsonObject, Part
+from sidecar.core.parts import Json, Part
 from sidecar.core.policies import policies
+from sidecar.core.pricing import ModelInfo
 from sidecar.core.prompt import ToolSpec
 from sidecar.core.render import TextBlock
 from sidecar.session.gauge import user_message_limit
 from sidecar.session.notices import give_notice
-from sidecar.session.state import State
+from sidecar.session.state import State, answer_tokens
 from sidecar.session.values import NewSession
 from sidecar.tools.catalogue import BUILTIN
 
@@ -24,19 +27,30 @@ def checked_folder(cwd: str) -> str:
     return str(path.resolve())
 
 
-def check_numbers(settings: JsonObject, model_window: int) -> None:
-    """Raise BadRequest for a window and maxTokens that cannot go together."""
-    window, most = settings["window"], settings["maxTokens"]
+def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:
+    """Say which of window and maxTokens is amiss with this model, and why; `None` if neither is."""
+    window, most = settings.get("window"), settings.get("maxTokens")
     for name, value in (("window", window), ("maxTokens", most)):
         if isinstance(value, int) and value <= 0:
-            raise BadRequest(f"{name} must be a positive number of tokens", f"params.{name}")
-    room = min(window, model_window) if isinstance(window, int) else model_window
+            return name, f"{name} must be a positive number of tokens"
+    room = min(window, info.window) if isinstance(window, int) else info.window
     if isinstance(most, int) and most >= room:
-        raise BadRequest(
+        return "maxTokens", (
             f"maxTokens ({most}) must be smaller than the window ({room}): "
-            "it is the answer's share of it",
-            "params.maxTokens",
+            "it is the answer's share of it"
         )
+    answer = answer_tokens(most if isinstance(most, int) else None, info)
+    if answer >= room:
+        return "window", (
+            f"the window ({room}) must be larger than {answer} tokens, which is what an answer "
+            "may take unless maxTokens says otherwise: set maxTokens too, or a larger window"
+        )
+    if budget(room, answer).limit == 0:
+        return "window", (
+            f"the window ({room}) is too small: at least {LEAST_RESERVE} tokens are kept for the "
+            "answer; set a larger window"
+        )
+    return None
 
 
 def checked_policy(name: str) -> str:
@@ -67,9 +81,11 @@ async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
     """Raise BadRequest, with the numbers, for a message that the window cannot hold by itself."""
     tokens, room = await user_message_limit(state, parts)
     if room <= 0:
+        split = budget(state.window(), state.max_tokens())
         raise BadRequest(
-            f"the window of {state.window()} tokens has no room for a message: the "
-            "answer's reserve and the static prompt take all of it; set a larger window",
+            f"the window of {split.window} tokens has no room for a message: "
+            f"{split.reserved_output} are kept for the answer and {split.limit - room} are tools "
+            "and system text; set a larger window or a smaller maxTokens",
             "params.prompt",
         )
     if tokens > room:

@@ -3,6 +3,7 @@
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.policies import policies
+from sidecar.session.opening import amiss
 from sidecar.session.state import State
 
 EFFORTS = ("default", "low", "medium", "high", "xhigh", "max")
@@ -39,6 +40,9 @@ def change(state: State, config_id: str, value: object) -> None:
     """
     match config_id, value:
         case "model", str(model) if model.strip():
+            wrong = amiss(state.log.row.settings, state.environment.info(model))
+            if wrong is not None:
+                raise BadRequest(f"{model} cannot be used here: {wrong[1]}", "params.value")
             state.configure("model", model)
         case "policy", str(policy):
             state.configure("policy", _one_of(policy, tuple(policies())))

@@ -73,6 +73,11 @@ class Bound:
     parent: SessionId
 
 
+def answer_tokens(most: int | None, info: ModelInfo) -> int:
+    """Give how long a model's answer may be: as set, else 32,000, within what it can give."""
+    return min(most or ANSWER_TOKENS, info.max_output)
+
+
 @dataclass(slots=True)
 class State:
     """One session's parts. `owner` says who writes it when `read_only`.
@@ -152,8 +157,7 @@ class State:
 
     def max_tokens(self) -> int:
         """How long an answer may be: as set, else the model's most within 32,000."""
-        most = self.info().max_output
-        return min(self.number("maxTokens") or ANSWER_TOKENS, most)
+        return answer_tokens(self.number("maxTokens"), self.info())
 
     def price(self, usage: Usage) -> Decimal | None:
         """What usage costs in USD, or `None` when the model's price is unknown."""

@@ -125,6 +125,13 @@ def test_errors_say_what_to_do(start: Start, workspace: Path) -> None:
             -32602,
             "params.maxTokens",
         ),
+        ("session/new", {"cwd": str(workspace), "window": 8_000}, -32602, "params.window"),
+        (
+            "session/new",
+            {"cwd": str(workspace), "window": 4_000, "maxTokens": 100},
+            -32602,
+            "params.window",
+        ),
         ("session/list", {"limit": 0}, -32602, "params.limit"),
         ("session/list", {"cursor": "odd"}, -32602, "params.cursor"),
         ("session/prompt", {"sessionId": "ses_none", "prompt": []}, -32010, None),

@@ -1,0 +1,66 @@
+"""Windows and answers that cannot go together are refused with the numbers and what to do."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json
+from sidecar.model.catalogue import lookup
+from sidecar.session.opening import amiss
+from tests.session.conftest import Desk
+
+SONNET, OFFLINE = lookup("claude-sonnet-4-5"), lookup("offline")
+
+
+@pytest.mark.parametrize(
+    ("window", "most", "name", "words"),
+    [
+        (0, None, "window", "window must be a positive number of tokens"),
+        (None, -1, "maxTokens", "maxTokens must be a positive number of tokens"),
+        (9_000, 9_000, "maxTokens", "maxTokens (9000) must be smaller than the window (9000)"),
+        (None, 200_000, "maxTokens", "must be smaller than the window (200000)"),
+        (32_000, None, "window", "32000 tokens, which is what an answer may take unless maxTokens"),
+        (4_000, 100, "window", "at least 4000 tokens are kept for the answer"),
+    ],
+)
+def test_numbers_that_cannot_go_together(
+    window: int | None, most: int | None, name: str, words: str
+) -> None:
+    settings: Mapping[str, Json] = {"window": window, "maxTokens": most}
+    found = amiss(settings, SONNET)
+    assert found is not None
+    assert found[0] == name
+    assert words in found[1]
+
+
+@pytest.mark.parametrize(
+    ("window", "most"),
+    [(None, None), (32_001, None), (4_001, 100), (9_000, 8_999), (2_000_000, None), (None, 64_000)],
+)
+def test_numbers_that_can(window: int | None, most: int | None) -> None:
+    assert amiss({"window": window, "maxTokens": most}, SONNET) is None
+
+
+def test_a_model_s_own_limits_count() -> None:
+    assert amiss({"window": 9_000, "maxTokens": None}, OFFLINE) is None
+    assert amiss({"window": 8_192, "maxTokens": None}, OFFLINE) is not None
+
+
+async def test_a_model_whose_window_is_too_small_is_not_changed_to(desk: Desk) -> None:
+    session = await desk.open(max_tokens=100_000)
+    with pytest.raises(BadRequest, match="must be smaller than the window") as refused:
+        await session.set_option("model", "gpt-4")
+    assert refused.value.data["path"] == "params.value"
+    assert session.state.model_id() == "scripted"
+
+
+async def test_what_leaves_no_room_for_a_message_is_told_with_its_numbers(desk: Desk) -> None:
+    session = await desk.open(window=12_000, max_tokens=6_000, system="Work with care. " * 2_000)
+    with pytest.raises(BadRequest) as refused:
+        await desk.ask(session, "Hello.")
+    told = str(refused.value)
+    assert "window of 12000" in told
+    assert "6000 are kept for the answer" in told
+    assert f"{session.meter().used} are tools and system text" in told
+    assert "smaller maxTokens" in told
