@@ -19,6 +19,7 @@ from sidecar.config import (
     merge,
 )
 from sidecar.core.errors import BadRequest
+from sidecar.core.preserve import ANY_AGENT, Preserve, for_agent
 
 KEY = "sk-ant-very-secret"
 
@@ -196,6 +197,36 @@ def test_permissions_as_verdicts() -> None:
 )
 def test_problems_say_where_and_what(values: dict[str, object], problem: str) -> None:
     assert said(values) == [problem]
+
+
+def test_what_is_to_be_kept_is_said_for_all_agents_or_for_each(tmp_path: Path) -> None:
+    config, problems = loaded(
+        tmp_path, user="preserve = {tools = ['skill'], texts = ['a b'], focus = 'the API'}"
+    )
+    assert problems == ()
+    kept = Preserve(tools=frozenset({"skill"}), texts=("a b",), focus="the API")
+    assert config.preserve == {ANY_AGENT: kept}
+    named = {"*": {"patterns": ["^PLAN"]}, "plan": {"tools": ["todo"]}}
+    config, problems = merge([Layer("user", {"preserve": named})])
+    assert not problems
+    assert for_agent(config.preserve, "plan") == Preserve(("^PLAN",), frozenset({"todo"}))
+    assert for_agent(config.preserve, "build") == Preserve(("^PLAN",))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (5, "must be a table"),
+        ({"patterns": "^PLAN"}, "must be a list"),
+        ({"patterns": ["("]}, "'(' is not a regular expression"),
+        ({"plan": 5}, "must hold patterns, tools or texts"),
+        ({"plan": {"tool": ["todo"]}}, "has patterns, tools, texts and focus, not tool"),
+    ],
+)
+def test_what_cannot_be_kept_is_told(wrong: object, words: str) -> None:
+    [problem] = said({"preserve": wrong})
+    assert problem.startswith("here: preserve: ")
+    assert words in problem
 
 
 def test_a_bad_rule_list_is_refused() -> None:
