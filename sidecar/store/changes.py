@@ -8,7 +8,7 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, SessionId
 from sidecar.store import rows
 from sidecar.store.blobs import put_blob
-from sidecar.store.facts import drop_facts
+from sidecar.store.facts import drop_facts, put_facts
 from sidecar.store.forks import copy_log
 from sidecar.store.holders import drop_unreferenced, refer
 from sidecar.store.packing import Packed, encode_text
@@ -18,6 +18,7 @@ from sidecar.store.values import (
     CopyLog,
     DeleteSession,
     PutBlob,
+    PutFacts,
     PutMessage,
     PutPart,
     PutSession,
@@ -45,6 +46,8 @@ def apply(con: sqlite3.Connection, change: Change) -> None:
             _append_record(con, session_id, record)
         case PutBlob(name, data):
             put_blob(con, name, data)
+        case PutFacts(session_id, cwd, facts):
+            put_facts(con, session_id, cwd, facts)
         case DeleteSession(session_id):
             _delete_session(con, session_id)
         case CopyLog(source, session_id, messages, until, before):

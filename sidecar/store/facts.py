@@ -56,7 +56,7 @@ class FactRows:
         kept = tuple(facts)
         if kept:
             size = sum(len(fact.content) + 500 for fact in kept)
-            await self._submit(partial(_add, session_id=session_id, cwd=cwd, facts=kept), size)
+            await self._submit(partial(put_facts, session_id=session_id, cwd=cwd, facts=kept), size)
 
     async def find(
         self,
@@ -106,7 +106,10 @@ class _Only:
     query: str | None
 
 
-def _add(con: sqlite3.Connection, session_id: SessionId, cwd: str, facts: Iterable[Fact]) -> None:
+def put_facts(
+    con: sqlite3.Connection, session_id: SessionId, cwd: str, facts: Iterable[Fact]
+) -> None:
+    """Keep facts of a session; those that it has already are left as they are."""
     indexed = _is_indexed(con)
     for fact in facts:
         name, text = fact_id(fact), _plain(fact.content)

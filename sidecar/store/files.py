@@ -29,7 +29,7 @@ def prepare(folder: Path) -> Path:
     Raises OSError. Modes do not depend on the umask, and SQLite gives `-wal` and `-shm` the mode
     of the file itself.
     """
-    _make_folder(folder)
+    make_folder(folder)
     path = folder / NAME
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
@@ -38,7 +38,7 @@ def prepare(folder: Path) -> Path:
         return path
     os.close(handle)
     path.chmod(FILE_MODE)
-    _sync_folder(folder)
+    sync_folder(folder)
     return path
 
 
@@ -139,11 +139,12 @@ def _require_wal(mode: str) -> None:
         )
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make a folder for this user alone, unless it is there; raises OSError."""
     if folder.is_dir():
         return
     if not folder.parent.is_dir():
-        _make_folder(folder.parent)
+        make_folder(folder.parent)
     try:
         folder.mkdir(FOLDER_MODE)
     except FileExistsError:
@@ -160,7 +161,8 @@ def _tighten(path: Path) -> None:
             file.chmod(FILE_MODE)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable; raises OSError."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)

@@ -48,25 +48,32 @@ FAILURES: tuple[ToolFailure, ...] = get_args(ToolFailure)
 
 def encode_session(row: SessionRow) -> Packed:
     """Make a session's body."""
-    return pack(
-        {
-            "id": row.id,
-            "cwd": row.cwd,
-            "title": row.title,
-            "created": row.created,
-            "updated": row.updated,
-            "revision": row.revision,
-            "seq": row.seq,
-            "turns": row.turns,
-            "cost": row.cost,
-            "settings": to_json(row.settings),
-        }
-    )
+    return pack(session_fields(row))
+
+
+def session_fields(row: SessionRow) -> dict[str, Plain]:
+    """Give what a session's body holds."""
+    return {
+        "id": row.id,
+        "cwd": row.cwd,
+        "title": row.title,
+        "created": row.created,
+        "updated": row.updated,
+        "revision": row.revision,
+        "seq": row.seq,
+        "turns": row.turns,
+        "cost": row.cost,
+        "settings": to_json(row.settings),
+    }
 
 
 def decode_session(body: bytes, read: ReadBlob) -> SessionRow:
     """Read a session's body."""
-    fields = unpack(body, read)
+    return read_session(unpack(body, read))
+
+
+def read_session(fields: Fields) -> SessionRow:
+    """Read what `session_fields` gave."""
     return SessionRow(
         id=SessionId(fields.text("id")),
         cwd=fields.text("cwd"),
@@ -83,21 +90,28 @@ def decode_session(body: bytes, read: ReadBlob) -> SessionRow:
 
 def encode_message(message: Message) -> Packed:
     """Make a message's body, without its parts."""
-    return pack(
-        {
-            "id": message.id,
-            "turn": message.turn_id,
-            "role": message.role,
-            "created": message.created,
-            "status": message.status,
-            "model": message.model,
-        }
-    )
+    return pack(message_fields(message))
+
+
+def message_fields(message: Message) -> dict[str, Plain]:
+    """Give what a message's body holds."""
+    return {
+        "id": message.id,
+        "turn": message.turn_id,
+        "role": message.role,
+        "created": message.created,
+        "status": message.status,
+        "model": message.model,
+    }
 
 
 def decode_message(body: bytes, read: ReadBlob, parts: tuple[Part, ...] = ()) -> Message:
     """Read a message's body and give it its parts."""
-    fields = unpack(body, read)
+    return read_message(unpack(body, read), parts)
+
+
+def read_message(fields: Fields, parts: tuple[Part, ...] = ()) -> Message:
+    """Read what `message_fields` gave."""
     return Message(
         id=MessageId(fields.text("id")),
         turn_id=TurnId(fields.text("turn")),
@@ -111,20 +125,26 @@ def decode_message(body: bytes, read: ReadBlob, parts: tuple[Part, ...] = ()) ->
 
 def encode_record(record: Record, previous: str) -> Packed:
     """Make a record's body, chained to the hash of the record before."""
-    return pack(
-        {
-            "revision": record.revision,
-            "kind": record.kind,
-            "at": record.at,
-            "body": to_json(record.body),
-        },
-        previous=previous,
-    )
+    return pack(record_fields(record), previous=previous)
+
+
+def record_fields(record: Record) -> dict[str, Plain]:
+    """Give what a record's body holds."""
+    return {
+        "revision": record.revision,
+        "kind": record.kind,
+        "at": record.at,
+        "body": to_json(record.body),
+    }
 
 
 def decode_record(body: bytes, read: ReadBlob) -> Record:
     """Read a record's body."""
-    fields = unpack(body, read)
+    return read_record(unpack(body, read))
+
+
+def read_record(fields: Fields) -> Record:
+    """Read what `record_fields` gave."""
     return Record(
         revision=fields.number("revision"),
         kind=fields.text("kind"),
@@ -135,7 +155,7 @@ def decode_record(body: bytes, read: ReadBlob) -> Record:
 
 def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
     """Make a part's body; its hash covers its place too. `spill=False` keeps long texts in it."""
-    return pack(_part_fields(part), spill=spill, previous=str(position))
+    return pack(part_fields(part), spill=spill, previous=str(position))
 
 
 def whole_output(part: Part) -> str | None:
@@ -145,7 +165,8 @@ def whole_output(part: Part) -> str | None:
     return None if part.state.output is None else part.state.output.whole
 
 
-def _part_fields(part: Part) -> dict[str, Plain]:
+def part_fields(part: Part) -> dict[str, Plain]:
+    """Give what a part's body holds."""
     match part:
         case TextPart():
             fields: dict[str, Plain] = {"type": "text", "text": part.text, "source": part.source}
@@ -245,9 +266,13 @@ def _usage_fields(usage: Usage) -> dict[str, Plain]:
     }
 
 
-def decode_part(body: bytes, read: ReadBlob) -> Part:  # noqa: PLR0911 - one return per part type
+def decode_part(body: bytes, read: ReadBlob) -> Part:
     """Read a part's body."""
-    fields = unpack(body, read)
+    return read_part(unpack(body, read))
+
+
+def read_part(fields: Fields) -> Part:  # noqa: PLR0911 - one return per part type
+    """Read what `part_fields` gave."""
     part_id = PartId(fields.text("id"))
     match fields.text("type"):
         case "text":

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sidecar.core.facts import Fact
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, SessionId
 
 
@@ -108,6 +109,18 @@ class PutBlob:
 
 
 @dataclass(frozen=True, slots=True)
+class PutFacts:
+    """Keep facts of a session; those that it has already are left as they are.
+
+    `cwd` is the folder that may come to know them, if enough of its sessions bear them out.
+    """
+
+    session_id: SessionId
+    cwd: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteSession:
     """Remove a session with everything that only it held; unknown sessions are ignored."""
 
@@ -130,7 +143,7 @@ class CopyLog:
 
 
 Change: TypeAlias = (
-    PutSession | PutMessage | PutPart | AppendRecord | PutBlob | DeleteSession | CopyLog
+    PutSession | PutMessage | PutPart | AppendRecord | PutBlob | PutFacts | DeleteSession | CopyLog
 )
 
 

@@ -1,0 +1,202 @@
+"""Bundles: what is written comes back the same, and what is damaged is refused in plain words."""
+
+import json
+import random
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sidecar.core.digest import digest
+from sidecar.core.errors import BadRequest
+from sidecar.core.facts import Fact
+from sidecar.core.parts import (
+    CompactionPart,
+    FilePart,
+    Media,
+    OpaquePart,
+    Output,
+    PartId,
+    PatchPart,
+    ReasoningPart,
+    SessionId,
+    StepFinishPart,
+    StepStartPart,
+    SubtaskPart,
+    ToolError,
+    ToolPart,
+    TurnId,
+    Usage,
+)
+from sidecar.store.bundles import Bundle, lines_of, read_lines
+from sidecar.store.values import Record
+from tests.store.samples import NOW, message, session, text, tool
+
+WHOLE = ("the whole output, é 😀 \ud83d\ude00 \udc80\n" * 50).encode("utf-8", "surrogatepass")
+BYTES = bytes(range(256))
+
+
+def sample() -> Bundle:
+    """A session with a part of every type, and every oddity that JSON has."""
+    odd = {"b": 10**30, "a": [1.5, None, True, "\ud83d\ude00 \u2028\n\x00"], "": {}}
+    failed = ToolError("no", "error", NOW, NOW, "t", {"x": 1}, Output("cut", digest(BYTES)))
+    parts = (
+        text("p1", "hello \udc80 \ud83d\ude00"),
+        tool("p2", "short", digest(WHOLE)),
+        ToolPart(PartId("p3"), "toolu_2", "shell", odd, failed),
+        ReasoningPart(PartId("p4"), "so", {"signature": "abc"}),
+        FilePart(PartId("p5"), "file:///a", "a", Media("image/png", "AAAA"), None),
+        OpaquePart(PartId("p6"), {"type": "new", "deep": [[[1]]]}),
+        StepStartPart(PartId("p7"), "m"),
+        StepFinishPart(PartId("p8"), "end_turn", Usage(1, 2, 3, 4, 5, 6, 7), "0.01", NOW),
+        PatchPart(PartId("p9"), (("a.py", "modified"),), {"at": 3, "sets": []}),
+        CompactionPart(PartId("p10"), "cmp_1", "user"),
+        SubtaskPart(PartId("p11"), SessionId("ses_2"), "do", "done"),
+    )
+    messages = (replace(message("msg_1"), parts=parts), message("msg_2"))
+    records = (Record(1, "epoch", NOW, {"n": 10**30}), Record(4, "step", NOW + 1, {}))
+    facts = (Fact("decision", "we chose", TurnId("turn_1"), NOW, "user"),)
+    outputs = {digest(WHOLE): WHOLE, digest(BYTES): BYTES}
+    return Bundle(session(), messages, records, outputs, facts, NOW, 3)
+
+
+def changed(change: Callable[[list[Any]], object]) -> list[bytes]:
+    """The sample's lines after a change, with a hash that fits."""
+    things = [json.loads(line.decode("utf-8", "surrogatepass")) for line in lines_of(sample())]
+    things.pop()
+    change(things)
+    lines = [
+        json.dumps(thing, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        for thing in things
+    ]
+    hashed = ""
+    for line in lines:
+        hashed = digest(line, hashed)
+    end = {"end": {"lines": len(lines), "hash": hashed}}
+    return [*lines, json.dumps(end).encode() + b"\n"]
+
+
+def index(things: list[Any], kind: str) -> int:
+    return next(n for n, thing in enumerate(things) if kind in thing)
+
+
+def test_what_is_written_comes_back_the_same() -> None:
+    assert read_lines(lines_of(sample())) == sample()
+    assert read_lines(changed(lambda _: None)) == sample()
+
+
+def test_long_outputs_are_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sidecar.store.bundles.PIECE", 8)
+    lines = list(lines_of(sample()))
+    assert len(lines) > 100
+    assert read_lines(lines) == sample()
+
+
+def test_an_empty_output_is_kept() -> None:
+    part = tool("p1", "", digest(b""))
+    bundle = Bundle(session(), (replace(message(), parts=(part,)),), (), {digest(b""): b""})
+    assert read_lines(lines_of(bundle)) == bundle
+
+
+BROKEN: dict[str, tuple[Callable[[list[Any]], object], str]] = {
+    "a newer version": (lambda t: t[0].update(version=2), "update Sidecar"),
+    "another file": (lambda t: t[0].update(sidecar="other"), "no bundle"),
+    "no session": (lambda t: t.pop(1), "cut off"),
+    "two sessions": (lambda t: t.insert(1, t[1]), "no 'session' here"),
+    "a part before any message": (lambda t: t.insert(2, t[3]), "no 'part' here"),
+    "a part twice": (lambda t: t.insert(4, t[3]), "two of 'part p1'"),
+    "a message twice": (lambda t: t.append(t[2]), "two of 'message msg_1'"),
+    "an unknown thing": (lambda t: t.append({"config": {}}), "no 'config' here"),
+    "two things in a line": (lambda t: t[3].update(config={}), "expected one thing"),
+    "an unknown part": (lambda t: t[3]["part"].update(type="new"), "unknown part type"),
+    "a field that is none": (lambda t: t[3]["part"].update(text=3), "should be text"),
+    "no object": (lambda t: t.append([1]), "expected fields"),
+    "records backwards": (lambda t: t.append(t[index(t, "record")]), "does not follow"),
+    "a time before 1970": (lambda t: t[2]["message"].update(created=-1), "a time is none"),
+    "a time after 9999": (lambda t: t[2]["message"].update(created=10**15), "a time is none"),
+    "a number too large": (lambda t: t[2]["message"].update(created=10**20), "too large"),
+    "a broken number": (lambda t: t[2]["message"].update(created=float("nan")), "no number"),
+    "an output of another hash": (
+        lambda t: t[index(t, "output")]["output"].update(text="x"),
+        "has not the hash",
+    ),
+    "an output that is missing": (lambda t: t.pop(index(t, "output")), "not those"),
+    "an output that nobody names": (
+        lambda t: t.append({"output": {"hash": digest(b"x"), "text": "x"}}),
+        "not those",
+    ),
+    "an output that is no text": (lambda t: t[-1]["output"].update(base64="!"), "not base64"),
+    "JSON that is none": (lambda t: t[5]["part"].update(input="{"), "should be JSON"),
+    "JSON nested too deep": (
+        lambda t: t[5]["part"].update(input="[" * 101 + "]" * 101),
+        "nested too deep",
+    ),
+    "JSON that overflows": (
+        lambda t: t[5]["part"].update(input="[" * 10**6 + "]" * 10**6),
+        "should be JSON",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_cannot_be_is_refused(name: str) -> None:
+    change, why = BROKEN[name]
+    with pytest.raises(BadRequest, match=why) as error:
+        read_lines(changed(change))
+    assert error.value.data["path"] == "params.path"
+
+
+def test_a_line_that_is_nested_too_deep_is_refused() -> None:
+    head, *rest = lines_of(sample())
+    with pytest.raises(BadRequest, match="damaged"):
+        read_lines([head, b"[" * 10**6 + b"]" * 10**6 + b"\n", *rest])
+
+
+def test_more_values_or_lines_than_are_taken_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = json.dumps([[]] * 200)
+    lines = changed(lambda t: t[5]["part"].update(input=many))
+    monkeypatch.setattr("sidecar.store.bundles.MOST_VALUES", 150)
+    with pytest.raises(BadRequest, match="more values"):
+        read_lines(lines)
+    monkeypatch.setattr("sidecar.store.bundles.MOST_LINES", 5)
+    with pytest.raises(BadRequest, match="more than 5 lines"):
+        read_lines(lines)
+
+
+def test_what_was_changed_afterwards_is_refused() -> None:
+    lines = list(lines_of(sample()))
+    lines[3] = lines[3].replace(b"hello", b"hullo")
+    with pytest.raises(BadRequest, match="changed after it was written"):
+        read_lines(lines)
+    with pytest.raises(BadRequest, match="follows the end"):
+        read_lines([*lines_of(sample()), b"{}\n"])
+
+
+@pytest.mark.parametrize("count", range(1, 20))
+def test_what_is_cut_off_is_refused(count: int) -> None:
+    lines = list(lines_of(sample()))
+    with pytest.raises(BadRequest):
+        read_lines(lines[:-count])
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_damage_does_more_than_be_refused(seed: int) -> None:
+    chance = random.Random(seed)
+    data = bytearray(b"".join(lines_of(sample())))
+    for _ in range(chance.randint(1, 4)):
+        match chance.randrange(3):
+            case 0:
+                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            case 1:
+                del data[chance.randrange(len(data)) :]
+                data += b"\n"
+            case _:
+                at = chance.randrange(len(data))
+                data[at:at] = b64encode(chance.randbytes(5))
+    with pytest.raises(BadRequest):
+        read_lines(bytes(data).splitlines(keepends=True))
