@@ -133,14 +133,19 @@ def _comes_with(record: Record, ids: Container[object]) -> bool:
     return any(name in ids for name in named)
 
 
-def _row(stored: Stored, cut: Cut, session_id: SessionId, now: Millis) -> SessionRow:
-    row = stored.session
-    settings: JsonObject = {**row.settings, PARENT: row.id}
+def settings_at(stored: Stored, until: int) -> JsonObject:
+    """Give a session's settings with the model that it had at a revision."""
     epochs = [record for record in stored.records if record.kind == EPOCH]
-    kept = [record for record in epochs if record.revision <= cut.until]
+    kept = [record for record in epochs if record.revision <= until]
     if kept and len(kept) < len(epochs):
         # The model may have been changed since; the prefix belongs to the one of that time.
-        settings["model"] = kept[-1].body["model"]
+        return {**stored.session.settings, "model": kept[-1].body["model"]}
+    return stored.session.settings
+
+
+def _row(stored: Stored, cut: Cut, session_id: SessionId, now: Millis) -> SessionRow:
+    row = stored.session
+    settings: JsonObject = {**settings_at(stored, cut.until), PARENT: row.id}
     title = row.title if row.title.endswith(SUFFIX) or not row.title else row.title + SUFFIX
     return replace(
         row,

@@ -8,8 +8,10 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, MessageId
 from sidecar.core.placing import above
 from sidecar.session.differences import Differences, agents_part, net, paths_of
+from sidecar.session.log import IMPORTED
 from sidecar.session.state import State
 from sidecar.session.timeline import Checkpoint, Timeline
+from sidecar.store.values import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,14 @@ async def diff_checkpoints(
     Raises:
         BadRequest: there is no such checkpoint, or files were not followed then.
     """
-    timeline = timeline_of(state)
-    first = _place(timeline, start, "params.from")
+    timeline, records = timeline_of(state), state.log.records
+    first = _place(timeline, records, start, "params.from")
     if end is None:
         _, fresh = await state.tracking.since()
         sets: Sequence[ChangeSet] = (*timeline.since(first), fresh)
         changes = net(sets)
     else:
-        last = _place(timeline, end, "params.to")
+        last = _place(timeline, records, end, "params.to")
         changes = net(one for e in timeline.events[first:last] for one in e.sets)
         if last < first:
             between = [one for e in timeline.events[last:first] for one in e.sets]
@@ -87,13 +89,23 @@ def named(timeline: Timeline, name: str, path: str) -> Checkpoint:
     return found
 
 
-def _place(timeline: Timeline, name: str, path: str) -> int:
+def _place(timeline: Timeline, records: Iterable[Record], name: str, path: str) -> int:
     place = named(timeline, name, path).point.files
     if not timeline.follows_files(place):
-        raise BadRequest(
-            "files were not followed yet at this checkpoint, so it is not known what changed", path
-        )
+        raise not_followed(records, path)
     return place
+
+
+def not_followed(records: Iterable[Record], path: str) -> BadRequest:
+    """Give the error for a time of which it is not known what changed in files since."""
+    why = "files were not followed yet at that time"
+    if any(record.kind == IMPORTED for record in records):
+        why = "this session was imported, and the files of before the import were not"
+    return BadRequest(
+        f"{why}, so it is not known what changed since: choose a later checkpoint, or go back "
+        "with scope conversation",
+        path,
+    )
 
 
 def _flat(sets: Iterable[ChangeSet]) -> list[PathChange]:

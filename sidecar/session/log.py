@@ -30,6 +30,8 @@ from sidecar.store.values import (
 
 RESTORED = "restored"
 """The record of going back; see `session/restored`."""
+IMPORTED = "imported"
+"""The record that ends what was taken in from a file: `{format, from?, redacted?}`."""
 FORKED = "forked"
 """The record that ends what a fork took over from its parent: `{from, atMessageId}`."""
 

@@ -19,7 +19,7 @@ from sidecar.session.differences import Differences
 from sidecar.session.events import EpochChanged
 from sidecar.session.filesback import Files, foresee, plan_files, show_in_editor
 from sidecar.session.gauge import read_size
-from sidecar.session.listing import named, timeline_of
+from sidecar.session.listing import named, not_followed, timeline_of
 from sidecar.session.log import RESTORED
 from sidecar.session.patches import REACHED, shown
 from sidecar.session.restored import Restored, to_json
@@ -188,11 +188,7 @@ class Rollback:
 
     async def _files(self, timeline: Timeline, aim: _Aim, wish: Wish) -> Files:
         if not timeline.follows_files(aim.point.files):
-            raise BadRequest(
-                "files were not followed yet at that time, so it is not known what changed since: "
-                "go back with scope conversation, or to a later checkpoint",
-                "params.scope",
-            )
+            raise not_followed(self._state.log.records, "params.scope")
         sets = timeline.since(aim.point.files)
         redone: ChangeSet | None = None
         if aim.redone is not None and aim.redone[1].sets:

@@ -9,7 +9,7 @@ from time import monotonic
 
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
-from sidecar.session import bootstrap, checkpoints, instructions, learning
+from sidecar.session import bootstrap, checkpoints, instructions
 from sidecar.session.composing import compose
 from sidecar.session.delegating import delegate
 from sidecar.session.events import Event, StatusChanged, Watcher
@@ -22,7 +22,6 @@ from sidecar.session.opening import warn
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
 from sidecar.session.values import Handoff, NewSession, Opened, SessionSummary
-from sidecar.store.facts import StoredFact
 from sidecar.store.values import Owner
 from sidecar.tools.contract import Client
 from sidecar.workspace.buffers import Buffers
@@ -89,10 +88,19 @@ class Sessions:
         """The workspace's root folder, where the editor named one."""
         return self._root
 
+    async def ready(self) -> Environment:
+        """Give what all sessions share, opening the store when it is first needed."""
+        async with self._opening:
+            if self._environment is None:
+                self._environment = await self._open_environment(self._options, self._root)
+                if self._environment.snapshots is not None and self._group is not None:
+                    self._group.create_task(self._environment.snapshots.run())
+            return self._environment
+
     async def warm_up(self) -> None:
         """Load what is slow, so that the first call that needs it need not wait."""
         with suppress(StorageFailed):
-            await self._ready()
+            await self.ready()
 
     def open_document(self, path: str, text: str, version: int) -> None:
         """Remember what the editor shows of a file, saved or not."""
@@ -161,7 +169,7 @@ class Sessions:
             UnknownSession: there is none like its parent.
             StorageFailed: the store cannot keep it.
         """
-        environment = await self._ready()
+        environment = await self.ready()
         session = await self._begin(await found(environment, request))
         session.attach(watcher, client)
         warn(session.state)
@@ -175,7 +183,7 @@ class Sessions:
         watcher: Watcher,
     ) -> Opened:
         """Branch a session off, open it and watch it; see `forking.fork`."""
-        made = await fork(await self._ready(), session_id, at_message)
+        made = await fork(await self.ready(), session_id, at_message)
         session = await self.get(made)
         session.attach(watcher, client)
         return session.opened()
@@ -189,7 +197,7 @@ class Sessions:
             UnknownSession: there is no such session.
             BadRequest: the goal is empty, or the folder of what is to go on is gone.
         """
-        environment = await self._ready()
+        environment = await self.ready()
         if not go_on:
             return Handoff(*await handoff(environment, session_id, goal))
         found = await standing(environment, session_id)
@@ -202,7 +210,7 @@ class Sessions:
         self, cwd: str | None, cursor: str | None, limit: int
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
         """Give a page of sessions, newest first, and the cursor of the next page."""
-        environment = await self._ready()
+        environment = await self.ready()
         folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
         page = await environment.store.list(cwd=folder, before=cursor, limit=limit)
         summaries = tuple(
@@ -246,7 +254,7 @@ class Sessions:
         Raises:
             UnknownSession: there is none with this id.
         """
-        environment = await self._ready()
+        environment = await self.ready()
         async with self._opening:
             known = self._open.get(session_id)
             if known is not None:
@@ -265,7 +273,7 @@ class Sessions:
 
     async def close(self, session_id: SessionId) -> None:
         """End a session's task and give up its lease; it stays in the store."""
-        environment = await self._ready()
+        environment = await self.ready()
         environment.forget(session_id)
         session = self._open.pop(session_id, None)
         if session is None:
@@ -278,7 +286,7 @@ class Sessions:
 
     async def delete(self, session_id: SessionId) -> None:
         """Remove a session with everything that only it held."""
-        environment = await self._ready()
+        environment = await self.ready()
         session = await self.get(session_id)
         if session.state.read_only:
             raise SessionOwned(
@@ -292,24 +300,12 @@ class Sessions:
         await environment.store.delete(session_id)
         await asyncio.to_thread(checkpoints.remove, environment.config.data_dir, session_id)
 
-    async def facts(self, **only: str | None) -> tuple[StoredFact, ...]:
-        """Find what sessions have found out, newest first; see `learning.find`."""
-        return await learning.find(await self._ready(), **only)
-
     def detach(self, watcher: Watcher) -> None:
         """A connection ended: nobody is told through it any more, and nothing waits for it."""
         for session in self._open.values():
             session.detach(watcher)
 
     # --- pieces ------------------------------------------------------------------------------
-
-    async def _ready(self) -> Environment:
-        async with self._opening:
-            if self._environment is None:
-                self._environment = await self._open_environment(self._options, self._root)
-                if self._environment.snapshots is not None and self._group is not None:
-                    self._group.create_task(self._environment.snapshots.run())
-            return self._environment
 
     def _busy_changed(self, session: Session) -> None:
         """Tell every watcher when the daemon as a whole begins or ends to work."""
@@ -323,7 +319,7 @@ class Sessions:
             watcher(event)
 
     async def _begin(self, log: SessionLog) -> Session:
-        environment = await self._ready()
+        environment = await self.ready()
         await environment.store.acquire(log.row.id, self._owner)
         return self._start(self._state(environment, log, read_only=False, owner=None))
 

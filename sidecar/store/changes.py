@@ -56,8 +56,11 @@ def apply(con: sqlite3.Connection, change: Change) -> None:
             assert_never(change)
 
 
-def weight(change: Change) -> int:
-    """Estimate how many bytes a change holds; runs for every write, so it only adds up lengths."""
+def weight(change: object) -> int:
+    """Estimate how many bytes a change, or any value of ours, holds.
+
+    Runs for every write, so it only adds up lengths.
+    """
     total = 100
     pending: list[object] = [change]
     while pending:

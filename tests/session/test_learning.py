@@ -12,7 +12,7 @@ from sidecar.core.facts import Fact, Speaker
 from sidecar.core.parts import TurnId
 from sidecar.core.render import TextBlock
 from sidecar.session.events import Notice
-from sidecar.session.learning import ROOM, keep
+from sidecar.session.learning import ROOM, find, keep
 from sidecar.session.session import Session
 from tests.fakes.scripted_model import says
 from tests.session.conftest import Desk, World
@@ -51,7 +51,9 @@ def told(session: Session) -> str:
 
 async def listed(desk: Desk, **only: str) -> list[tuple[str, bool]]:
     given: Any = {"session_id": None, "cwd": None, "kind": None, "query": None, **only}
-    return [(one.fact.content, one.learned) for one in await desk.sessions.facts(**given)]
+    return [
+        (one.fact.content, one.learned) for one in await find(await desk.sessions.ready(), **given)
+    ]
 
 
 async def compact(session: Session) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from sidecar.core.parts import Json
+from sidecar.session import learning
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
@@ -15,11 +16,12 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     """Give the family's handlers over these sessions."""
 
     async def listed(_: Connection, params: FactsListParams, __: Ticket) -> Json:
-        found = await sessions.facts(
-            session_id=given(params.session_id),
-            cwd=given(params.cwd),
-            kind=given(params.kind),
-            query=given(params.query),
+        found = await learning.find(
+            await sessions.ready(),
+            given(params.session_id),
+            given(params.cwd),
+            given(params.kind),
+            given(params.query),
         )
         facts: list[Json] = [
             {

@@ -1,0 +1,281 @@
+"""Taking a session in from a file: our own bundle, or what another agent recorded.
+
+It gets an id of its own. Everything is checked, and the whole session put together once, before
+anything is stored; then all of it is, in one transaction.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+from sidecar.core.errors import BadRequest, SidecarError
+from sidecar.core.parts import JsonObject, Message, SessionId, SubtaskPart
+from sidecar.core.prompt import broken_pairs
+from sidecar.core.turns import first_line
+from sidecar.session import epochs, instructions, options
+from sidecar.session.composing import compose
+from sidecar.session.exporting import SUBTASKS_LEFT_OUT
+from sidecar.session.gauge import read_meter
+from sidecar.session.handoff import ledger_of
+from sidecar.session.history import replay
+from sidecar.session.listing import timeline_of
+from sidecar.session.log import IMPORTED, SessionLog
+from sidecar.session.opening import check_numbers, checked_folder
+from sidecar.session.screening import TITLE, acts_outside, odd, screened
+from sidecar.session.state import Environment, State
+from sidecar.session.trust import Trust
+from sidecar.store import packed
+from sidecar.store.bundles import Bundle, read_lines
+from sidecar.store.values import (
+    AppendRecord,
+    Change,
+    PutBlob,
+    PutFacts,
+    PutMessage,
+    PutPart,
+    PutSession,
+    Record,
+    SessionRow,
+    Stored,
+)
+from sidecar.tools.catalogue import BUILTIN
+
+OURS = "sidecar"
+FILES_STAY = (
+    "Files were not in the bundle: in what was before the import, this session can go back in the "
+    "conversation, but not in files."
+)
+TOOLS_ASK = (
+    "Its editor's own tools and those of MCP servers ask before each call here, whatever they "
+    "were said to do."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is to be read: a file, or its content. `format` is found out where it is empty."""
+
+    path: str | None = None
+    content: str | None = None
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The session that was made, the format that was read, and what people should know of it."""
+
+    session_id: SessionId
+    revision: int
+    format: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What another agent recorded, as messages of ours; `skipped` says what could not be read."""
+
+    format: str
+    title: str
+    messages: tuple[Message, ...]
+    skipped: tuple[str, ...]
+
+
+class ReadRecording(Protocol):
+    """Reads what another agent recorded; see `session/foreign`."""
+
+    def __call__(self, source: Path | bytes, format_name: str, name: str, now: int) -> Recording:
+        """`name` begins the ids of what it gives; nothing in it is later than `now`."""
+        ...
+
+
+async def import_session(
+    environment: Environment, source: Source, cwd: str | None, root: Path | None
+) -> Imported:
+    """Make a session of what a file holds; it is durable, and whole, when this returns.
+
+    It works in `cwd`, else in `root`, the workspace: never in a folder that the file names.
+
+    Raises:
+        BadRequest: the file cannot be taken in; nothing was stored.
+        StorageFailed: the store cannot keep it; nothing was stored.
+    """
+    if cwd is None and root is None:
+        raise BadRequest("say in cwd which folder the session is to work in", "params.cwd")
+    folder = await asyncio.to_thread(checked_folder, cwd if cwd is not None else str(root))
+    given = await asyncio.to_thread(_given, source)
+    try:
+        ours = await asyncio.to_thread(packed.is_bundle, given)
+        if ours and source.format in ("", OURS):
+            return await _take_bundle(environment, given, folder)
+        if source.format == OURS:
+            raise BadRequest(
+                "this is no bundle of Sidecar: leave format out, so that it is found out, or "
+                "give a file that `session/export` wrote",
+                "params.format",
+            )
+        return await _take_recording(environment, given, source.format, folder)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BadRequest(f"{source.path} cannot be read: {why}", "params.path") from error
+
+
+def _given(source: Source) -> Path | bytes:
+    if (source.path is None) == (source.content is None):
+        raise BadRequest("give one of path and content", "params.path")
+    if source.content is not None:
+        return source.content.encode("utf-8", "surrogatepass")
+    path = Path(source.path or "")
+    if not path.is_absolute() or "\0" in str(path):
+        raise BadRequest(f"{source.path!r} is no absolute path", "params.path")
+    if path.is_dir():
+        raise BadRequest(f"{path} is a folder: name one file in it", "params.path")
+    return path
+
+
+async def _take_bundle(environment: Environment, given: Path | bytes, folder: str) -> Imported:
+    bundle = await asyncio.to_thread(lambda: screened(read_lines(packed.read(given))))
+    now, old = environment.clock.now(), bundle.session
+    session_id = SessionId(environment.clock.new_id("ses"))
+    last = bundle.records[-1]
+    body: JsonObject = {"format": OURS, "from": old.id, "redacted": bundle.redacted}
+    record = Record(last.revision + 1, IMPORTED, now, body)
+    row = replace(
+        old,
+        id=session_id,
+        cwd=folder,
+        created=now,
+        updated=now,
+        revision=record.revision,
+        seq=0,
+        turns=len({message.turn_id for message in bundle.messages}),
+        settings=_settings(environment, old),
+    )
+    stored = Stored(row, bundle.messages, (*bundle.records, record))
+    await asyncio.to_thread(_try_on, environment, stored)
+    await environment.store.write(*_changes(stored, bundle))
+    return Imported(session_id, row.revision, OURS, tuple(_notes(bundle, folder)))
+
+
+def _changes(stored: Stored, bundle: Bundle) -> list[Change]:
+    row = stored.session
+    changes: list[Change] = [PutSession(row)]
+    changes += [PutBlob(name, data) for name, data in bundle.outputs.items()]
+    for message in stored.messages:
+        changes.append(PutMessage(row.id, replace(message, parts=())))
+        changes += [PutPart(row.id, message.id, n, part) for n, part in enumerate(message.parts)]
+    changes += [AppendRecord(row.id, record) for record in stored.records]
+    # Nobody here has heard who said them, so they count for nothing beyond this session.
+    facts = tuple(replace(fact, who="tool") for fact in bundle.facts)
+    return [*changes, PutFacts(row.id, row.id, facts)] if facts else changes
+
+
+def _settings(environment: Environment, old: SessionRow) -> JsonObject:
+    config = environment.config
+    settings: JsonObject = {
+        "model": config.model,
+        "policy": config.policy,
+        "window": config.window,
+        "maxTokens": config.max_tokens,
+        "agent": config.agent,
+        "effort": "",
+        "autoCompact": config.auto_compact,
+        "autoContinue": config.auto_continue,
+    }
+    given = {**settings, **old.settings}
+    try:
+        check_numbers(given, environment.info(str(given["model"])).window)
+    except BadRequest:
+        numbers = ("window", "maxTokens")
+        return {**given, **{name: settings[name] for name in numbers}}
+    return given
+
+
+def _notes(bundle: Bundle, folder: str) -> list[str]:
+    notes = [FILES_STAY]
+    if bundle.session.cwd != folder:
+        notes.append(f"It worked in {bundle.session.cwd}; here it works in {folder}.")
+    if bundle.redacted:
+        notes.append(
+            f"{bundle.redacted} keys were taken out when it was exported: where they stood, the "
+            "model reads “[redacted]”."
+        )
+    if any(isinstance(part, SubtaskPart) for m in bundle.messages for part in m.parts):
+        notes.append(SUBTASKS_LEFT_OUT)
+    if acts_outside(bundle.records):
+        notes.append(TOOLS_ASK)
+    return notes
+
+
+async def _take_recording(
+    environment: Environment, given: Path | bytes, format_name: str, folder: str
+) -> Imported:
+    # Loaded late: only few daemons ever read another agent's recordings.
+    module = await asyncio.to_thread(import_module, "sidecar.session.foreign")
+    read = cast("ReadRecording", module.read_recording)
+    now, clock = environment.clock.now(), environment.clock
+    name = clock.new_id("imported").removeprefix("imported_")
+    recording = await asyncio.to_thread(read, given, format_name, name, now)
+    title = (recording.title or first_line(recording.messages))[:TITLE]
+    config = environment.config
+    settings: JsonObject = {"model": config.model}
+    row = SessionRow(
+        SessionId(clock.new_id("ses")), folder, title, now, now, 0, 0, 0, "0", settings
+    )
+    row = replace(row, settings=_settings(environment, row))
+    log = SessionLog(environment.store, Stored(row, (), ()), clock.now)
+    trusted = Trust(config.workspace_trusted, Path(folder), config.data_dir).granted
+    static = await instructions.begin(environment, row, trusted, BUILTIN, None)
+    epochs.begin(log, static, clock.new_id("cmp"), "new")
+    log.change(turns=len({message.turn_id for message in recording.messages}))
+    for message in recording.messages:
+        log.put(message)
+    log.note(IMPORTED, {"format": recording.format})
+    stored = Stored(log.row, log.messages, tuple(log.records))
+    await asyncio.to_thread(_try_on, environment, stored)
+    await log.commit("created")
+    notes = []
+    if recording.skipped:
+        notes.append(
+            f"{len(recording.skipped)} lines could not be read and are left out; the first: "
+            f"{recording.skipped[0]}."
+        )
+    return Imported(row.id, log.row.revision, recording.format, tuple(notes))
+
+
+def _try_on(environment: Environment, stored: Stored) -> None:
+    """Put the session together as opening it would, and have everything read that is in it.
+
+    Raises:
+        BadRequest: that fails, so that it could never be opened.
+    """
+    try:
+        _read_all(environment, stored)
+    except BadRequest:
+        raise
+    except SidecarError as error:
+        raise odd(error.message) from error
+    except Exception as error:
+        # Whatever a log from elsewhere does to its readers, it is refused.
+        raise odd(f"its log cannot be read ({type(error).__name__})") from error
+
+
+def _read_all(environment: Environment, stored: Stored) -> None:
+    async def nobody(_: State) -> bool:
+        return False
+
+    log = SessionLog(environment.store, stored, environment.clock.now)
+    state = compose(environment, log, nobody, read_only=True, owner=None)
+    prompt = state.view.prompt(tuple(log))
+    if broken_pairs(prompt) or any(one.role != "user" for one in prompt.messages[:1]):
+        raise odd("what it would send is no conversation")
+    read_meter(state)
+    options.describe(state)
+    timeline = timeline_of(state)
+    timeline.talk(len(timeline.events))
+    timeline.head_before(len(timeline.events))
+    ledger_of(log, log.records)
+    tools = {tool.name: tool for tool in state.view.static.tools}
+    for _ in replay(log.messages, state.channel, tools, None):
+        pass
