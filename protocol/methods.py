@@ -114,16 +114,6 @@ def _ask(
     return Method(name, "request", "clientToDaemon", params, result, errors, True, doc)
 
 
-def _later(
-    name: str,
-    params: type[msgspec.Struct],
-    result: type[msgspec.Struct],
-    errors: tuple[int, ...],
-    doc: str,
-) -> Method:
-    return Method(name, "request", "clientToDaemon", params, result, errors, False, doc)
-
-
 def _tell(name: str, params: type[msgspec.Struct], doc: str) -> Method:
     return Method(name, "notification", "daemonToClient", params, None, (), True, doc)
 
@@ -245,19 +235,19 @@ METHODS: dict[str, Method] = {
             _READ,
             "Draft the first prompt of a session that goes on with a goal, or open one.",
         ),
-        _later(
+        _ask(
             "session/export",
             SessionExportParams,
             SessionExportResult,
             _READ,
-            "Write a session out.",
+            "Write a session to a file that session/import takes in, here or elsewhere.",
         ),
-        _later(
+        _ask(
             "session/import",
             SessionImportParams,
             SessionImportResult,
             (-32030,),
-            "Read a session in, ours or another agent's.",
+            "Make a session of a file: one of session/export, or another agent's recording.",
         ),
         _ask(
             "context/breakdown",

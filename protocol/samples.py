@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from protocol import sample_moves
 from protocol.source import client, context, daemon, history, meter, session
 
 SESSION, PARENT = "ses_01k9f3", "ses_01k9c7"
@@ -200,10 +201,7 @@ PARAMS: dict[str, msgspec.Struct] = {
     "fs/write_text_file": client.FsWriteTextFileParams(
         session_id=SESSION, path="/home/ada/engine/src/a b.py", content="é = 1\n"
     ),
-    "session/fork": history.SessionForkParams(session_id=SESSION, at_message_id="msg_05"),
-    "session/handoff": history.SessionHandoffParams(
-        session_id=SESSION, goal="Make the red test green", go_on=True
-    ),
+    **sample_moves.PARAMS,
     "checkpoint/list": history.CheckpointListParams(session_id=SESSION),
     "checkpoint/diff": history.CheckpointDiffParams(
         session_id=SESSION, from_checkpoint="cp_msg_05", to="cp_msg_09", path="src/a b.py"
@@ -330,12 +328,7 @@ RESULTS: dict[str, msgspec.Struct] = {
     ),
     "fs/read_text_file": client.FsReadTextFileResult(content="é = 2\n"),
     "fs/write_text_file": session.Empty(),
-    "session/fork": history.SessionForkResult(session_id="ses_01k9h2", revision=14),
-    "session/handoff": history.SessionHandoffResult(
-        draft="# Goal\n\nMake the red test green\n\n# Done\n\n- [x] Find out why it is red\n",
-        files=["src/a b.py", "tests/test_a.py"],
-        session_id="ses_01k9h2",
-    ),
+    **sample_moves.RESULTS,
     "checkpoint/list": history.CheckpointListResult(
         checkpoints=[
             history.Checkpoint(

@@ -14,14 +14,13 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject, Message, Part, PatchPart, StepFinishPart
 from sidecar.core.policies import policies
 from sidecar.core.turns import is_settled
-from sidecar.session.bootstrap import COMPARED
 from sidecar.session.epochs import EPOCH
-from sidecar.session.instructions import TOLD
 from sidecar.session.log import RESTORED
 from sidecar.session.options import EFFORTS
 from sidecar.session.patches import REACHED
 from sidecar.session.restored import from_record
 from sidecar.session.rewrites import PINNED, REWRITE, from_json
+from sidecar.session.shapes import check
 from sidecar.session.static import static_from_json, tool_to_json
 from sidecar.store.bundles import Bundle
 from sidecar.store.values import Record
@@ -42,8 +41,8 @@ def screened(bundle: Bundle) -> Bundle:
     """
     try:
         return _screened(bundle)
-    except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as error:
-        raise odd(f"a record is not as Sidecar writes it ({type(error).__name__})") from error
+    except ValueError as error:
+        raise odd(f"a record is not as Sidecar writes it ({error})") from error
 
 
 def odd(why: str) -> BadRequest:
@@ -59,6 +58,8 @@ def _screened(bundle: Bundle) -> Bundle:
     parts = {part.id for message in bundle.messages for part in message.parts}
     for message in bundle.messages:
         _check_message(message)
+    for record in bundle.records:
+        check(record)
     _check_order(bundle.records)
     records = tuple(
         _harmless(record)
@@ -123,8 +124,6 @@ def _check_order(records: Sequence[Record]) -> None:
     rewrites: set[str] = set()
     restores: set[str] = set()
     for record in records:
-        if record.kind in (TOLD, COMPARED) and not isinstance(record.body["files"], dict):
-            raise odd("a record of files is none")
         if record.kind == REWRITE:
             recorded = from_json(record.body)
             made = {note.id for note in recorded.rewrite.notes}
@@ -132,8 +131,6 @@ def _check_order(records: Sequence[Record]) -> None:
                 raise odd("two of its rewrites are the same")
             if not set(recorded.rewrite.retired) <= notes:
                 raise odd("a rewrite refers to a later one")
-            if not (0.1 <= recorded.factor <= 10 and abs(recorded.bias) < 10**9):
-                raise odd("a rewrite counts as none does")
             notes |= made
             rewrites.add(recorded.rewrite.id)
         elif record.kind == RESTORED:
@@ -180,7 +177,7 @@ def _settings(given: JsonObject) -> JsonObject:
     for name in ("model", "agent"):
         if isinstance(value := given.get(name), str) and _NAME.fullmatch(value.replace("/", ".")):
             kept[name] = value
-    if (policy := given.get("policy")) in policies():
+    if (policy := given.get("policy")) in tuple(policies()):
         kept["policy"] = policy
     if (effort := given.get("effort")) in EFFORTS:
         kept["effort"] = effort

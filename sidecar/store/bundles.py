@@ -190,7 +190,11 @@ class _Reader:
 
     def _begin(self, thing: Fields) -> None:
         if thing.content.get("sidecar") != "bundle":
-            raise BodyBroken("it is no bundle of Sidecar")
+            raise BadRequest(
+                "this is no bundle of Sidecar. If it is another agent's recording, unpack it "
+                "first, with `zstd -d`",
+                "params.path",
+            )
         if thing.number("version") != VERSION:
             raise BadRequest(
                 f"this bundle has version {thing.number('version')}, and this Sidecar reads "

@@ -67,9 +67,12 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 
 
 def is_bundle(source: Path | bytes) -> bool:
-    """Tell whether a file, or its content, begins as a bundle does; raises OSError."""
+    """Tell whether a file, or its content, is packed or begins as a bundle does; raises OSError.
+
+    No recording of another agent is read packed, so that what is packed is ours, or damaged.
+    """
     with suppress(BadRequest), _opened(source) as (first, rest):
-        return next(_unpacked(first, rest), b"").startswith(HEAD)
+        return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
     return False
 
 

@@ -964,7 +964,7 @@ class ContextPinResult(msgspec.Struct, rename="camel", kw_only=True):
 
 RestoreScope = Literal["conversation", "files", "both"]
 OnConflict = Literal["refuse", "keep", "overwrite", "merge"]
-BundleFormat = Literal["sidecar", "claude-code", "codex", "opencode", "pi"]
+BundleFormat = Literal["sidecar", "claude-code", "codex", "opencode", "pi", "neutral"]
 FileChangeKind = Annotated[
     str, msgspec.Meta(examples=["created", "modified", "deleted", "renamed", "mode"])
 ]
@@ -1020,29 +1020,53 @@ class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to write out."""
+    """The session to write out, and where to: an absolute path of a file, or of a folder.
+
+    A folder gets a file of its own; so does the data folder's `exports` without a path. A file
+    that is there stays unless `overwrite` is true.
+    """
 
     session_id: str
+    path: str | msgspec.UnsetType = msgspec.UNSET
+    overwrite: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The whole session in one text."""
+    """The bundle: a packed file that only its user can read, `size` bytes long.
 
-    bundle: str
+    It holds what is durable and settled. `redacted` counts what looked like a key and was taken
+    out; `notes` say in sentences what else is not in it.
+    """
+
+    path: str
+    size: int
+    redacted: int
+    notes: list[str]
 
 
 class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A session to read in, as text or from a file; its format is found out when absent."""
+    """A session to read in: the absolute path of a file, or its text as `content`.
+
+    The format is found out when absent. The session works in the folder `cwd`, or else in the
+    workspace that `initialize` named; never in one that the file names.
+    """
 
     format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
     content: str | msgspec.UnsetType = msgspec.UNSET
     path: str | msgspec.UnsetType = msgspec.UNSET
+    cwd: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session that was made of it."""
+    """The session that was made of it, to be loaded, and the format that it was read as.
+
+    `notes` say in sentences what people should know of it.
+    """
 
     session_id: str
+    revision: int
+    format: BundleFormat
+    notes: list[str]
 
 
 class FileChange(msgspec.Struct, rename="camel", kw_only=True):
@@ -1405,16 +1429,6 @@ def _ask(
     return Method(name, "request", "clientToDaemon", params, result, errors, True, doc)
 
 
-def _later(
-    name: str,
-    params: type[msgspec.Struct],
-    result: type[msgspec.Struct],
-    errors: tuple[int, ...],
-    doc: str,
-) -> Method:
-    return Method(name, "request", "clientToDaemon", params, result, errors, False, doc)
-
-
 def _tell(name: str, params: type[msgspec.Struct], doc: str) -> Method:
     return Method(name, "notification", "daemonToClient", params, None, (), True, doc)
 
@@ -1536,19 +1550,19 @@ METHODS: dict[str, Method] = {
             _READ,
             "Draft the first prompt of a session that goes on with a goal, or open one.",
         ),
-        _later(
+        _ask(
             "session/export",
             SessionExportParams,
             SessionExportResult,
             _READ,
-            "Write a session out.",
+            "Write a session to a file that session/import takes in, here or elsewhere.",
         ),
-        _later(
+        _ask(
             "session/import",
             SessionImportParams,
             SessionImportResult,
             (-32030,),
-            "Read a session in, ours or another agent's.",
+            "Make a session of a file: one of session/export, or another agent's recording.",
         ),
         _ask(
             "context/breakdown",

@@ -136,7 +136,9 @@ def test_errors_say_what_to_do(start: Start, workspace: Path) -> None:
         ("session/list", {"cursor": "odd"}, -32602, "params.cursor"),
         ("session/prompt", {"sessionId": "ses_none", "prompt": []}, -32010, None),
         ("context/meter", {"sessionId": "ses_none"}, -32010, None),
-        ("session/export", {"sessionId": "ses_none"}, -32601, None),
+        ("session/export", {"sessionId": "ses_none"}, -32010, None),
+        ("session/import", {"path": "not/absolute", "cwd": "/"}, -32602, "params.path"),
+        ("session/import", {"content": "{}"}, -32602, "params.cwd"),
         ("no/such/method", {}, -32601, None),
     ]
     for method, params, code, path in cases:

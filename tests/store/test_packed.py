@@ -42,6 +42,7 @@ def test_a_bundle_that_was_unpacked_is_read_too(tmp_path: Path) -> None:
     assert tuple(packed.read(plain)) == LINES
     assert not packed.is_bundle(b'{"type":"user"}\n')
     assert not packed.is_bundle(b"")
+    assert packed.is_bundle(zstandard.compress(b'{"type":"user"}\n'))
 
 
 @pytest.mark.parametrize("replace", [False, True])

@@ -793,7 +793,7 @@ export type RestoreScope = "conversation" | "files" | "both";
 
 export type OnConflict = "refuse" | "keep" | "overwrite" | "merge";
 
-export type BundleFormat = "sidecar" | "claude-code" | "codex" | "opencode" | "pi";
+export type BundleFormat = "sidecar" | "claude-code" | "codex" | "opencode" | "pi" | "neutral";
 
 export type FileChangeKind = "created" | "modified" | "deleted" | "renamed" | "mode" | (string & {});
 
@@ -843,26 +843,54 @@ export interface SessionHandoffResult {
   sessionId?: string;
 }
 
-/** The session to write out. */
+/**
+ * The session to write out, and where to: an absolute path of a file, or of a folder.
+ *
+ * A folder gets a file of its own; so does the data folder's `exports` without a path. A file
+ * that is there stays unless `overwrite` is true.
+ */
 export interface SessionExportParams {
   sessionId: string;
+  path?: string;
+  overwrite?: boolean;
 }
 
-/** The whole session in one text. */
+/**
+ * The bundle: a packed file that only its user can read, `size` bytes long.
+ *
+ * It holds what is durable and settled. `redacted` counts what looked like a key and was taken
+ * out; `notes` say in sentences what else is not in it.
+ */
 export interface SessionExportResult {
-  bundle: string;
+  path: string;
+  size: number;
+  redacted: number;
+  notes: string[];
 }
 
-/** A session to read in, as text or from a file; its format is found out when absent. */
+/**
+ * A session to read in: the absolute path of a file, or its text as `content`.
+ *
+ * The format is found out when absent. The session works in the folder `cwd`, or else in the
+ * workspace that `initialize` named; never in one that the file names.
+ */
 export interface SessionImportParams {
   format?: BundleFormat;
   content?: string;
   path?: string;
+  cwd?: string;
 }
 
-/** The session that was made of it. */
+/**
+ * The session that was made of it, to be loaded, and the format that it was read as.
+ *
+ * `notes` say in sentences what people should know of it.
+ */
 export interface SessionImportResult {
   sessionId: string;
+  revision: number;
+  format: BundleFormat;
+  notes: string[];
 }
 
 /**
@@ -1074,9 +1102,9 @@ export interface DaemonRequests {
   "session/fork": { params: SessionForkParams; result: SessionForkResult };
   /** Draft the first prompt of a session that goes on with a goal, or open one. */
   "session/handoff": { params: SessionHandoffParams; result: SessionHandoffResult };
-  /** Write a session out. Not built yet. */
+  /** Write a session to a file that session/import takes in, here or elsewhere. */
   "session/export": { params: SessionExportParams; result: SessionExportResult };
-  /** Read a session in, ours or another agent's. Not built yet. */
+  /** Make a session of a file: one of session/export, or another agent's recording. */
   "session/import": { params: SessionImportParams; result: SessionImportResult };
   /** Take the context apart, piece by piece. */
   "context/breakdown": { params: ContextBreakdownParams; result: ContextBreakdownResult };

@@ -1,13 +1,20 @@
-"""`session/fork` and `session/handoff`: other sessions that go on from one."""
+"""`session/fork`, `handoff`, `export`, `import`: other sessions that go on from one, and moving."""
 
 from collections.abc import Mapping
 
 from sidecar.core.parts import Json, JsonObject, MessageId, SessionId
+from sidecar.session.exporting import export_session
+from sidecar.session.importing import Source, import_session
 from sidecar.session.opening import provide
 from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
-from sidecar.wire.messages import SessionForkParams, SessionHandoffParams
+from sidecar.wire.messages import (
+    SessionExportParams,
+    SessionForkParams,
+    SessionHandoffParams,
+    SessionImportParams,
+)
 from sidecar.wire.methods.session import given
 from sidecar.wire.servers import servers_of
 
@@ -40,4 +47,35 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             told["sessionId"] = given_on.session_id
         return told
 
-    return {"session/fork": fork, "session/handoff": handoff}
+    async def write_out(_: Connection, params: SessionExportParams, __: Ticket) -> Json:
+        done = await export_session(
+            await sessions.ready(),
+            SessionId(params.session_id),
+            given(params.path),
+            overwrite=params.overwrite is True,
+        )
+        return {
+            "path": str(done.path),
+            "size": done.size,
+            "redacted": done.redacted,
+            "notes": list(done.notes),
+        }
+
+    async def read_in(_: Connection, params: SessionImportParams, __: Ticket) -> Json:
+        source = Source(given(params.path), given(params.content), given(params.format) or "")
+        made = await import_session(
+            await sessions.ready(), source, given(params.cwd), sessions.root
+        )
+        return {
+            "sessionId": made.session_id,
+            "revision": made.revision,
+            "format": made.format,
+            "notes": list(made.notes),
+        }
+
+    return {
+        "session/fork": fork,
+        "session/handoff": handoff,
+        "session/export": write_out,
+        "session/import": read_in,
+    }

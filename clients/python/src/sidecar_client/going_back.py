@@ -1,11 +1,13 @@
-"""Going back and forth again, and branching off."""
+"""Going back and forth again, branching off, and moving sessions."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from sidecar_client.calling import Caller, given
 from sidecar_client.messages import (
+    BundleFormat,
     CheckpointDiffParams,
     CheckpointDiffResult,
     CheckpointListParams,
@@ -15,15 +17,19 @@ from sidecar_client.messages import (
     CheckpointRestoreResult,
     OnConflict,
     RestoreScope,
+    SessionExportParams,
+    SessionExportResult,
     SessionForkParams,
     SessionForkResult,
     SessionHandoffParams,
     SessionHandoffResult,
+    SessionImportParams,
+    SessionImportResult,
 )
 
 
 class GoingBack(Caller):
-    """The methods of checkpoints, forks and handoffs."""
+    """The methods of checkpoints, forks, handoffs, exports and imports."""
 
     async def checkpoint_list(self, session_id: str) -> CheckpointListResult:
         """List the states that a session can go back to, oldest first."""
@@ -102,3 +108,28 @@ class GoingBack(Caller):
         """Draft the first prompt of a session that goes on with a goal; with `go_on` open it."""
         params = SessionHandoffParams(session_id=session_id, goal=goal, go_on=go_on or UNSET)
         return await self._call("session/handoff", params, SessionHandoffResult)
+
+    async def export_session(
+        self, session_id: str, path: str | Path | None = None, *, overwrite: bool = False
+    ) -> SessionExportResult:
+        """Write a session to a file, or to one of its own in a folder or the data folder."""
+        params = SessionExportParams(session_id=session_id, path=_path(path), overwrite=overwrite)
+        return await self._call("session/export", params, SessionExportResult)
+
+    async def import_session(
+        self,
+        path: str | Path | None = None,
+        *,
+        content: str | None = None,
+        format: BundleFormat | None = None,  # noqa: A002 - the field's name for it
+        cwd: str | Path | None = None,
+    ) -> SessionImportResult:
+        """Make a session of a bundle or of another agent's recording; `load_session` opens it."""
+        params = SessionImportParams(
+            format=given(format), content=given(content), path=_path(path), cwd=_path(cwd)
+        )
+        return await self._call("session/import", params, SessionImportResult)
+
+
+def _path(path: str | Path | None) -> str | UnsetType:
+    return UNSET if path is None else str(path)
