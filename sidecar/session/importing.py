@@ -16,6 +16,7 @@ from sidecar.core.prompt import broken_pairs
 from sidecar.core.turns import first_line
 from sidecar.session import epochs, instructions, options
 from sidecar.session.composing import compose
+from sidecar.session.events import Event
 from sidecar.session.exporting import SUBTASKS_LEFT_OUT
 from sidecar.session.gauge import read_meter
 from sidecar.session.handoff import ledger_of
@@ -276,6 +277,15 @@ def _read_all(environment: Environment, stored: Stored) -> None:
     timeline.talk(len(timeline.events))
     timeline.head_before(len(timeline.events))
     ledger_of(log, log.records)
-    tools = {tool.name: tool for tool in state.view.static.tools}
-    for _ in replay(log.messages, state.channel, tools, None):
+    asyncio.run(_shown(state))
+
+
+async def _shown(state: State) -> None:
+    """Have the whole history told to nobody."""
+
+    async def nobody(_: Event) -> None:
+        pass
+
+    rest = await replay(state, None, nobody)
+    for _ in rest():
         pass

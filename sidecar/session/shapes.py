@@ -15,10 +15,11 @@ from sidecar.core.render import Region
 from sidecar.core.view import Cause
 from sidecar.session.asking import ASKED
 from sidecar.session.bootstrap import COMPARED
-from sidecar.session.epochs import EPOCH
+from sidecar.session.epochs import CHANGED, EPOCH
 from sidecar.session.handoff import INHERITED
 from sidecar.session.instructions import TOLD
 from sidecar.session.log import RESTORED
+from sidecar.session.notices import NOTICE
 from sidecar.session.patches import REACHED
 from sidecar.session.pings import PING
 from sidecar.session.rewrites import PINNED, REWRITE, UNDONE
@@ -157,6 +158,37 @@ class _Ping(_Shape):
     write1h: Count
 
 
+class _Notice(_Shape):
+    seq: Signed
+    level: Literal["info", "warning", "error"]
+    text: str
+
+
+class _Changed(_Shape):
+    compaction_id: str
+    cause: str = ""
+    tokens_before: Count = 0
+    tokens_after: Count = 0
+
+
+class _Started(_Shape):
+    turn_id: str
+    message_id: str
+
+
+class _Failure(_Shape):
+    kind: str
+    message: str
+    retryable: bool
+    status: Signed | None = None
+
+
+class _Ended(_Shape):
+    turn_id: str
+    stop_reason: str
+    error: _Failure | None = None
+
+
 class _Named(_Shape):
     """What any record may say of messages, turns and parts."""
 
@@ -179,6 +211,10 @@ _SHAPES: Mapping[str, tuple[type[_Shape], ...]] = MappingProxyType(
         ASKED: (_Asked,),
         PING: (_Ping,),
         REACHED: (),
+        NOTICE: (_Notice,),
+        CHANGED: (_Changed,),
+        "turn_started": (_Started,),
+        "turn_ended": (_Ended,),
     }
 )
 

@@ -13,6 +13,7 @@ import type {
   DaemonRequests,
   FactsListParams,
   ServerCapabilities,
+  SessionImportParams,
   SessionListParams,
   SessionLoadParams,
   SessionNewParams,
@@ -202,6 +203,16 @@ export class Client {
   /** Draft the first prompt of a session that goes on with a goal; with `continue` open it. */
   handoff(sessionId: string, goal: string, rest: { continue?: boolean } = {}): Result<"session/handoff"> {
     return this.request("session/handoff", { sessionId, goal, ...rest });
+  }
+
+  /** Write a session to a file, or to one of its own in a folder or the data folder. */
+  exportSession(sessionId: string, path?: string, rest: { overwrite?: boolean } = {}): Result<"session/export"> {
+    return this.request("session/export", { sessionId, ...(path !== undefined && { path }), ...rest });
+  }
+
+  /** Make a session of a bundle or of another agent's recording, by its `path` or its `content`; `loadSession` opens it. */
+  importSession(given: SessionImportParams): Result<"session/import"> {
+    return this.request("session/import", given);
   }
 
   // --- unsaved buffers
