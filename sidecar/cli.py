@@ -71,6 +71,7 @@ def _people() -> None:
         sys.exit(show(Path.cwd() if here else None, limit))
 
     _going_back(app)
+    _moving(app)
 
     @app.command()
     def replay(  # noqa: PLR0913, PLR0917 - one for each option
@@ -196,3 +197,43 @@ def _going_back(app: "typer.Typer") -> None:
         target = Target(checkpoint, before, last, redo)
         how = How(scope, on_conflict, tuple(path or ()), markers, yes, dry_run)
         sys.exit(go_back(session, target, how))
+
+
+def _moving(app: "typer.Typer") -> None:
+    import typer
+
+    @app.command("export")
+    def write_out(
+        session: Annotated[
+            str, typer.Argument(help="The session's id, as `sidecar sessions` has it.")
+        ],
+        path: Annotated[
+            Path | None, typer.Argument(help="A file, or a folder; else the data folder's exports.")
+        ] = None,
+        overwrite: Annotated[
+            bool, typer.Option("--overwrite", help="Replace a file that is there.")
+        ] = False,
+    ) -> None:
+        """Write a session to a file that `sidecar import` takes in, here or elsewhere.
+
+        What looks like a key is taken out.
+        """
+        from sidecar.commands.moving import write_out as export
+
+        sys.exit(export(session, path, overwrite=overwrite))
+
+    @app.command("import")
+    def read_in(
+        path: Annotated[Path, typer.Argument(help="What was exported, or an agent's recording.")],
+        cwd: Annotated[
+            Path | None, typer.Option(help="The folder it works in; else the current one.")
+        ] = None,
+        format_name: Annotated[
+            Literal["sidecar", "claude-code", "codex", "opencode", "pi", "neutral"] | None,
+            typer.Option("--format", help="What it is; else that is found out."),
+        ] = None,
+    ) -> None:
+        """Make a session of a file: one of `sidecar export`, or another agent's recording."""
+        from sidecar.commands.moving import read_in as take_in
+
+        sys.exit(take_in(path, cwd or Path.cwd(), format_name))

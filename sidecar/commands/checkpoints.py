@@ -5,17 +5,15 @@ session is nobody's then, and what changed meanwhile is noticed by its revision.
 """
 
 import asyncio
-import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import msgspec
 from rich.console import Console
 from rich.text import Text
-from sidecar_client import Client, SidecarError, connect
+from sidecar_client import Client, SidecarError
 from sidecar_client.messages import (
     Checkpoint,
     CheckpointListResult,
@@ -25,6 +23,7 @@ from sidecar_client.messages import (
 )
 
 from sidecar.commands import checkpoint_tables as draw
+from sidecar.commands.own_daemon import own_daemon
 
 Scope: TypeAlias = Literal["conversation", "files", "both"]
 OnConflict: TypeAlias = Literal["refuse", "keep", "overwrite", "merge"]
@@ -266,7 +265,7 @@ def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
     """Do some work with a daemon, and say what it refuses."""
 
     async def run() -> int:
-        async with _daemon() as client:
+        async with own_daemon() as client:
             return await work(client)
 
     try:
@@ -282,13 +281,6 @@ def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
             _clashes(console, conflicts)
             return _refused(console, len(conflicts))
     return 1
-
-
-def _daemon() -> AbstractAsyncContextManager[Client, bool | None]:
-    return connect(
-        [sys.executable, "-m", "sidecar", "serve", "--stdio"],
-        env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")},
-    )
 
 
 def _console() -> Console:

@@ -1,0 +1,15 @@
+"""A daemon for one command, over the user's store: what people type goes the editor's way."""
+
+import os
+import sys
+from contextlib import AbstractAsyncContextManager
+
+from sidecar_client import Client, connect
+
+
+def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
+    """Start it for a block; its log stays quiet unless SIDECAR_LOG says otherwise."""
+    return connect(
+        [sys.executable, "-m", "sidecar", "serve", "--stdio"],
+        env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")},
+    )
