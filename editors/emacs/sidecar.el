@@ -250,6 +250,26 @@ The other files of the project that are open, or opened later, join."
          (made (sidecar-call desk :session/handoff :goal goal :continue t)))
     (sidecar-switch desk (plist-get made :sessionId))))
 
+(defun sidecar-export (file)
+  "Write the session to FILE; keys that are found in it stay out of it."
+  (interactive
+   (list (read-file-name "Export to: " nil nil nil
+                         (concat (sidecar-session (sidecar-desk)) ".sidecar"))))
+  (let ((file (expand-file-name file)))
+    (when (or (not (file-exists-p file)) (y-or-n-p (format "Replace %s? " file)))
+      (let ((done (sidecar-call (sidecar-desk) :session/export :path file :overwrite t)))
+        (message "Exported to %s. %s" (plist-get done :path)
+                 (mapconcat #'identity (plist-get done :notes) " "))))))
+
+(defun sidecar-import (file)
+  "Go on in a session made of FILE: an exported one, or another agent's recording."
+  (interactive "fImport: ")
+  (let* ((desk (sidecar-desk))
+         (made (sidecar-call desk :session/import :path (expand-file-name file)
+                             :cwd (sidecar-desk-root desk))))
+    (sidecar-switch desk (plist-get made :sessionId))
+    (message "Imported. %s" (mapconcat #'identity (plist-get made :notes) " "))))
+
 (defun sidecar-log ()
   "Show what the daemon has logged."
   (interactive)

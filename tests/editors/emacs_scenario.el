@@ -272,6 +272,22 @@
                    (lambda () (not (string-match-p "\\[Allow once\\]" (scenario-chat)))))
     (scenario-say "read notes.txt")))
 
+(defun scenario-moving ()
+  "A session is written to a file, and taken in again."
+  (scenario-open)
+  (scenario-say "list files")
+  (let* ((desk (sidecar-desk)) (first (sidecar-desk-session desk))
+         (file (expand-file-name "moved.sidecar")))
+    (sidecar-export file)
+    (scenario-check "a file" (> (file-attribute-size (file-attributes file)) 100))
+    (sidecar-import file)
+    (scenario-want "another session"
+                   (lambda () (and (not (equal (sidecar-desk-session desk) first))
+                                   (sidecar-desk-open desk)
+                                   (string-match-p "list files" (scenario-chat)))))
+    (scenario-say "read notes.txt")
+    (princ (format "session %s\n" (sidecar-desk-session desk)))))
+
 (defun scenario-costs ()
   "What turns took stands in the chat."
   (scenario-check "how many requests" (string-match-p "— [0-9]+ requests? · [0-9]+ tokens"

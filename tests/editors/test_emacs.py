@@ -91,6 +91,10 @@ def test_a_day_with_the_plugin(workspace: Path) -> None:
     assert play(workspace, "scenario-second") == session
 
 
+def test_a_session_is_exported_and_imported(workspace: Path) -> None:
+    assert play(workspace, "scenario-moving").startswith("session ses_")
+
+
 @pytest.fixture
 def screen(workspace: Path) -> Iterator[Terminal]:
     """Emacs on a terminal, with the plugin loaded and a file open."""

@@ -112,6 +112,10 @@ def test_the_other_commands_and_what_a_person_may_run_into(given: dict[str, str]
     play("commands.mjs", given)
 
 
+def test_a_session_is_exported_and_imported(given: dict[str, str]) -> None:
+    play("moving.mjs", given)
+
+
 def test_a_folder_that_is_not_trusted(given: dict[str, str]) -> None:
     play("untrusted.mjs", given)
 

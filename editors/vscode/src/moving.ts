@@ -1,6 +1,6 @@
 /** Other sessions: opening, forking, handing on, exporting, importing; and the options of this one. */
 
-import { Uri, window, workspace } from "vscode";
+import { Uri, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import { many, when } from "./wording";
@@ -37,17 +37,27 @@ export async function handOff(daemon: Daemon, sessions: Sessions): Promise<void>
   sessions.draft(draft);
 }
 
+/** Have the daemon write the session to a file; what is not in it is said. */
 export async function exportSession(daemon: Daemon, sessions: Sessions): Promise<void> {
-  const { bundle } = await daemon.request("session/export", { sessionId: sessions.id() });
-  const target = await window.showSaveDialog({ title: "Sidecar: Export", defaultUri: Uri.joinPath(Uri.file(sessions.cwd), `${sessions.id()}.json`) });
-  if (target) await workspace.fs.writeFile(target, Buffer.from(bundle));
+  const id = sessions.id();
+  const target = await window.showSaveDialog({
+    title: "Sidecar: Export",
+    defaultUri: Uri.joinPath(Uri.file(sessions.cwd), `${id}.sidecar`),
+    filters: { "Sidecar sessions": ["sidecar"] },
+  });
+  if (!target) return;
+  // The dialog has asked before a file that is there is replaced.
+  const { path, notes } = await daemon.request("session/export", { sessionId: id, path: target.fsPath, overwrite: true });
+  void window.showInformationMessage([`Exported to ${path}.`, ...notes].join(" "));
 }
 
+/** Make a session of this folder from a file: an exported one, or another agent's recording. */
 export async function importSession(daemon: Daemon, sessions: Sessions): Promise<void> {
-  const [file] = (await window.showOpenDialog({ title: "Sidecar: Import Session…", canSelectMany: false })) ?? [];
+  const [file] = (await window.showOpenDialog({ title: "Sidecar: Import Session…", openLabel: "Import" })) ?? [];
   if (!file) return;
-  const { sessionId } = await daemon.request("session/import", { path: file.fsPath });
+  const { sessionId, notes } = await daemon.request("session/import", { path: file.fsPath, cwd: sessions.cwd });
   await sessions.open(sessionId);
+  void window.showInformationMessage(["Imported.", ...notes].join(" "));
 }
 
 /** Change an option of the session: pick one of its values. */

@@ -1,0 +1,57 @@
+// A session is written to a file by the palette, and taken in again.
+
+import assert from "node:assert/strict";
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDesk } from "./desk.mjs";
+import { play } from "./play.mjs";
+
+const given = JSON.parse(process.argv[2]);
+const desk = await openDesk(given);
+const { page } = desk;
+const file = join(given.workspace, "moved.sidecar");
+
+/** Answer the dialog that asks for a file. */
+async function name(title, path) {
+  await page.locator(".quick-input-titlebar", { hasText: title }).waitFor();
+  const input = page.locator(".quick-input-widget input[type=text]").first();
+  await input.fill(path);
+  // The dialog looks the path up while it is typed.
+  await desk.until("the path", async () => (await input.inputValue()) === path);
+  await page.keyboard.press("Enter");
+}
+
+await play(desk, {
+  async "a session is exported"() {
+    await desk.figures();
+    await desk.turn("read a.txt");
+    await desk.run("Export");
+    await desk.picture("where-to");
+    await name("Sidecar: Export", file);
+    await desk.toast("Exported to").waitFor();
+    await desk.picture("exported");
+    assert.ok(existsSync(file));
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+  },
+
+  async "and goes on as another one"() {
+    const { used } = await desk.figures();
+    await desk.run("New Session");
+    await desk.until("an empty session", async () => (await desk.figures()).used < used);
+    await desk.run("Import Session…");
+    await name("Sidecar: Import Session", file);
+    await desk.toast("Imported").waitFor();
+    await desk.until("the same meter", async () => (await desk.figures()).used === used);
+    await desk.picture("imported");
+    await desk.turn("read numbers.txt");
+  },
+
+  async "what is no session is said"() {
+    const odd = join(given.workspace, "odd.sidecar");
+    writeFileSync(odd, "no session\n");
+    await desk.run("Import Session…");
+    await name("Sidecar: Import Session", odd);
+    await desk.toast("is no recording of a session").waitFor();
+    await desk.picture("refused");
+  },
+});
