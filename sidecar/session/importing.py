@@ -23,7 +23,7 @@ from sidecar.session.handoff import ledger_of
 from sidecar.session.history import replay
 from sidecar.session.listing import timeline_of
 from sidecar.session.log import IMPORTED, SessionLog
-from sidecar.session.opening import check_numbers, checked_folder
+from sidecar.session.opening import amiss, checked_folder
 from sidecar.session.screening import TITLE, acts_outside, odd, screened
 from sidecar.session.state import Environment, State
 from sidecar.session.trust import Trust
@@ -184,13 +184,13 @@ def _settings(environment: Environment, old: SessionRow) -> JsonObject:
         "autoCompact": config.auto_compact,
         "autoContinue": config.auto_continue,
     }
-    given = {**settings, **old.settings}
-    try:
-        check_numbers(given, environment.info(str(given["model"])).window)
-    except BadRequest:
-        numbers = ("window", "maxTokens")
-        return {**given, **{name: settings[name] for name in numbers}}
-    return given
+    given: JsonObject = {**settings, **old.settings}
+    info = environment.info(str(given["model"]))
+    for name in ("window", "maxTokens"):
+        if amiss(given, info):
+            given[name] = settings[name]
+    # What is configured here may be too small for the session's model.
+    return {**given, "window": None, "maxTokens": None} if amiss(given, info) else given
 
 
 def _notes(bundle: Bundle, folder: str) -> list[str]:
