@@ -35,6 +35,8 @@ SPIKE = 3
 """A turn that adds this many times what turns added before it is a spike."""
 SOFT_LIMIT = 0.8
 """The share of the room for the history that one region may take before it is said."""
+BEFORE: tuple[Region, ...] = ("system", "tools", "instructions", "learned")
+"""What stood there before the first turn."""
 STATIC_REGIONS: frozenset[Region] = frozenset(
     ("system", "tools", "instructions", "learned", "summary", "ledger")
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sidecar.core.budget import (
+    BEFORE,
     Zone,
     budget,
     is_spike,
@@ -108,8 +109,9 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
 ) -> Meter:
     """Compute the meter. `turn_sizes` is the context after each turn so far, oldest first."""
     room = budget(window, max_tokens)
-    growth = velocity(turn_sizes)
     regions = spread(size.raw, size.total)
+    begun = sum(regions[region] for region in BEFORE)
+    growth = velocity((begun, *turn_sizes)) if turn_sizes else 0
     return Meter(
         session_id=session_id,
         revision=revision,

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from sidecar.core.budget import budget, burn_rate, velocity
 from sidecar.core.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.parts import Message, MessageId, Part, StepFinishPart, TurnId, Usage
+from sidecar.core.parts import Message, MessageId, Millis, Part, StepFinishPart, TurnId, Usage
 from sidecar.core.plan import Rates, Standing
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.pricing import money, money_of
@@ -13,8 +13,9 @@ from sidecar.core.prompt import ModelRequest
 from sidecar.core.trigger import compaction_point
 from sidecar.core.turns import Turn, turns
 from sidecar.core.warm import Prediction
-from sidecar.session.asking import asked_since
+from sidecar.session.asking import ASKED, asked_since
 from sidecar.session.log import FORKED
+from sidecar.session.pings import PING
 from sidecar.session.state import State
 from sidecar.session.view import View
 
@@ -156,22 +157,34 @@ def _size_after(turn: Turn) -> int | None:
 def usual_growth(state: State) -> int:
     """Give the tokens that a turn has added of late."""
     sizes = [ended for turn in turns(state.log) if (ended := _size_after(turn)) is not None]
-    return velocity(sizes)
+    begun = round(state.view.static_tokens * state.view.calibration.factor)
+    return velocity((begun, *sizes)) if sizes else 0
 
 
 def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
-    costs = [
-        (step.started, float(step.cost))
-        for step in _own_steps(state, everything[-BURNING:])
-        if step.cost is not None
+    """Give what the newest turns have cost an hour, with all that was asked beside them."""
+    recent = everything[-BURNING:]
+    if not recent:
+        return None
+    begun = max(recent[0].messages[0].created, _own_since(state))
+    beside = (r for r in state.log.records if r.kind in (ASKED, PING) and r.at >= begun)
+    spent = [
+        *((step.started, step.cost) for step in _own_steps(state, recent)),
+        *((record.at, record.body["cost"]) for record in beside),
     ]
+    costs = sorted((at, float(str(cost))) for at, cost in spent if cost is not None)
     rate = burn_rate(costs, state.clock.now())
     return None if rate is None else money_of(rate)
 
 
+def _own_since(state: State) -> Millis:
+    """Give since when a session pays for itself: from its beginning, or since it was forked."""
+    forked = state.log.last_record(FORKED)
+    return 0 if forked is None else forked.at
+
+
 def _own_steps(state: State, some: tuple[Turn, ...]) -> list[StepFinishPart]:
     """Give the ends of these turns' steps, but for those that another session paid for."""
-    forked = state.log.last_record(FORKED)
-    since = 0 if forked is None else forked.at
+    since = _own_since(state)
     steps = (part for turn in some for message in turn.messages for part in message.parts)
     return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]
