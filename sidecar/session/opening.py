@@ -1,12 +1,13 @@
 """What a session is given, checked before anything is made of it."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from sidecar.config.mcp import McpServer
 from sidecar.core.budget import LEAST_RESERVE, budget
 from sidecar.core.errors import BadRequest
-from sidecar.core.lint import volatile
+from sidecar.core.lint import Kind, Volatile, volatile
 from sidecar.core.parts import Json, Part
 from sidecar.core.policies import policies
 from sidecar.core.pricing import ModelInfo
@@ -17,6 +18,9 @@ from sidecar.session.notices import give_notice
 from sidecar.session.state import State, answer_tokens
 from sidecar.session.values import NewSession
 from sidecar.tools.catalogue import BUILTIN
+
+FLEETING: frozenset[Kind] = frozenset({"temporary path", "port", "process id"})
+"""What no tool's description holds as an example."""
 
 
 def checked_folder(cwd: str) -> str:
@@ -110,21 +114,30 @@ def warn(state: State) -> None:
 
 
 def _warn_of_volatile_text(state: State) -> None:
-    """Tell watchers of dates, times, ids and the like in the system prompt.
+    """Tell watchers of dates, times, ids and the like in the system prompt and in tools.
 
-    People may well mean a date in their instructions, so those are left alone. What is found is
-    kept as it is; but a caller that puts today's date into each session's prompt shares no cached
-    prefix between sessions.
+    People may well mean a date in their instructions, so those are left alone, and tools give
+    dates as examples. What is found is kept as it is; but a caller that puts today's date into
+    each session's prompt shares no cached prefix between sessions.
     """
-    for block in state.view.static.system:
-        if block.region != "system" or not isinstance(block.content, TextBlock):
-            continue
-        found = volatile(block.content.text)
-        if found:
-            first = found[0]
-            more = f" and {len(found) - 1} more like it" if len(found) > 1 else ""
-            text = (
-                f"The {block.region} text holds a {first.kind} ({first.text}){more}. What changes "
-                "there costs the whole prompt's cache: give it with a message instead."
-            )
-            give_notice(state.log, state.channel, "warning", text)
+    static = state.view.static
+    for tool in static.tools:
+        if tool.origin != "builtin":
+            said = f"{tool.description}\n{json.dumps(tool.input_schema, ensure_ascii=False)}"
+            fleeting = [one for one in volatile(said) if one.kind in FLEETING]
+            _warn(state, f"tool {tool.name}", fleeting)
+    for block in static.system:
+        if block.region == "system" and isinstance(block.content, TextBlock):
+            _warn(state, "system text", volatile(block.content.text))
+
+
+def _warn(state: State, where: str, found: Sequence[Volatile]) -> None:
+    if not found:
+        return
+    first = found[0]
+    more = f" and {len(found) - 1} more like it" if len(found) > 1 else ""
+    text = (
+        f"The {where} holds a {first.kind} ({first.text}){more}. What changes there costs the "
+        "whole prompt's cache: give it with a message instead."
+    )
+    give_notice(state.log, state.channel, "warning", text)
