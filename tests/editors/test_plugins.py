@@ -20,3 +20,11 @@ def test_a_plugin_is_under_a_thousand_lines_without_its_views(name: str) -> None
     lines = [line for path in files for line in path.read_text("utf-8").splitlines()]
     code = [line for line in lines if line.strip() and not COMMENT.match(line)]
     assert 300 < len(code) < MOST_LINES
+
+
+def test_every_installer_that_is_named_is_there() -> None:
+    root = EDITORS.parent
+    texts = [EDITORS / "README.md", *sorted((root / "tests/editors").glob("*.py"))]
+    named = {n for t in texts for n in re.findall(r"tests/editors/(install\w*\.sh)", t.read_text())}
+    assert {"install.sh", "install_helix.sh", "install_neovim.sh"} <= named
+    assert [n for n in sorted(named) if not (root / "tests/editors" / n).is_file()] == []
