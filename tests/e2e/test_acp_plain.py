@@ -110,6 +110,34 @@ def test_another_daemon_loads_what_was_said(start: Start, workspace: Path) -> No
     assert (listed["sessionId"], listed["cwd"]) == (session, str(workspace.resolve()))
 
 
+def test_what_was_compacted_is_told_to_who_loads_the_session(start: Start, workspace: Path) -> None:
+    shows: dict[str, Any] = {"session": {"compaction": {}, "notices": {}}}
+    (workspace / "long.txt").write_text("a line of many words, all of them alike\n" * 150)
+    first = start()
+    first.start(shows, window=12_000, config={"maxTokens": 1000})
+    session = first.open(workspace)
+    for words in (*["read long.txt"] * 4, "/compact"):
+        first.say(session, words)
+    first.say(session, "hello")
+    (told,) = first.updates("compaction_update")
+    assert first.stop() == 0
+    load = {"sessionId": session, "cwd": "/", "mcpServers": []}
+    second, third = start(), start()
+    second.start(shows)
+    second.request("session/load", load)
+    (again,) = second.updates("compaction_update")
+    assert (again["compactionId"], again["status"]) == (told["compactionId"], "completed")
+    about, before = again["_meta"]["sidecar"], told["_meta"]["sidecar"]
+    assert {**about, "seq": 0} == {**before, "seq": 0}
+    order = [u["sessionUpdate"] for u in second.updates()]
+    assert order.index("compaction_update") < len(order) - order[::-1].index("user_message_chunk")
+    assert second.stop() == 0
+    third.start()
+    third.request("session/load", load)
+    assert not third.updates("compaction_update")
+    assert "turn_ended" not in {u["sessionUpdate"] for u in third.updates()}
+
+
 def test_resuming_shows_nothing_and_closing_ends_it(client: LineClient, workspace: Path) -> None:
     session = client.open(workspace)
     client.say(session, "hello")
