@@ -88,12 +88,12 @@ def given(packaged: Path, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def play(scenario: str, given: dict[str, str]) -> None:
-    """Run a scenario; what it says is shown when it fails."""
+def play(scenario: str, given: dict[str, str], pace: str = "0") -> None:
+    """Run a scenario; what it says is shown when it fails. A word takes `pace` seconds to come."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "SIDECAR_"))}
     played = subprocess.run(
         [str(NODE), str(HERE / "vscode" / scenario), json.dumps(given)],
-        env={**clean, "PYTHONPATH": str(ROOT)},
+        env={**clean, "PYTHONPATH": str(ROOT), "SIDECAR_OFFLINE_PACE": pace},
         capture_output=True,
         text=True,
         check=False,
@@ -121,4 +121,4 @@ def test_a_folder_that_is_not_trusted(given: dict[str, str]) -> None:
 
 
 def test_the_chat_and_the_context_view(given: dict[str, str]) -> None:
-    play("views.mjs", given)
+    play("views.mjs", given, pace="0.02")

@@ -60,12 +60,18 @@ await play(desk, {
 
   async "what is typed is answered, with thinking folded and calls that say how they stand"() {
     const chat = await view("chat");
+    await chat.evaluate(() => {
+      window.lengths = new Set();
+      const look = () => window.lengths.add([...document.querySelectorAll(".markdown")].at(-1)?.textContent.length);
+      new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true });
+    });
     await say(chat, edit);
     await chat.getByRole("button", { name: "Edit a.txt, done" }).waitFor();
     await chat.getByRole("button", { name: "Read story.md, done" }).waitFor();
     await ended(chat, 1);
     assert.equal(await chat.getByRole("button", { name: /^Thought.* My rules/ }).getAttribute("aria-expanded"), "false");
     await chat.locator(".markdown", { hasText: "Done. What the tools said" }).waitFor();
+    assert.ok((await chat.evaluate(() => window.lengths.size)) > 8, "the answer comes piece by piece");
     assert.equal(disk("a.txt"), "one\nzwei\nthree\n");
     await desk.picture("answered");
   },
