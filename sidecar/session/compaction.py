@@ -4,13 +4,13 @@ A plan fits one revision of the log only. Undoing is another record.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sidecar.core.errors import NothingToDo, RevisionConflict
-from sidecar.core.parts import Json, StepFinishPart
+from sidecar.core.parts import Json, PartId, StepFinishPart
 from sidecar.core.plan import Plan
-from sidecar.core.view import Dropped, Rewrite, fold_rewrites
+from sidecar.core.view import Dropped, Rewrite, Shown, fold_rewrites
 from sidecar.session.deciding import Decision
 from sidecar.session.epochs import EPOCH, body_of
 from sidecar.session.events import EpochChanged
@@ -72,8 +72,10 @@ async def undo(state: State, compaction_id: str, tell: Tell) -> None:
             f"there is no compaction {compaction_id!r} in effect: it was taken back, or never was"
         )
     others = [r.rewrite for r in views.standing() if r.rewrite.id != compaction_id]
-    dropped = unbound(messages, views.epochs(), fold_rewrites(others))
-    taken_back = Rewrite(compaction_id, "undo", dict.fromkeys(dropped, Dropped()))
+    back: dict[PartId, Shown | None] = dict.fromkeys(dropped_by_undoing(others))
+    again = Rewrite(compaction_id, "undo", back)
+    dropped = unbound(messages, views.epochs(), fold_rewrites((*others, again)))
+    taken_back = replace(again, shown=back | dict.fromkeys(dropped, Dropped()))
     shown = fold_rewrites((*others, taken_back))
     view = state.view.imagined()
     view.reshape(shown, None, state.clock.now())
@@ -92,6 +94,12 @@ async def undo(state: State, compaction_id: str, tell: Tell) -> None:
         view.bias,
     )
     await _log(state, UNDONE, recorded, tell)
+
+
+def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
+    """Name the thinking that only earlier undoings dropped: its prefix may be there again."""
+    left = fold_rewrites(one for one in rewrites if one.cause != "undo").shown
+    return [part_id for part_id in fold_rewrites(rewrites).shown if part_id not in left]
 
 
 async def _log(state: State, kind: str, recorded: Recorded, tell: Tell) -> None:

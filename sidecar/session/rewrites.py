@@ -30,7 +30,8 @@ class Recorded:
     `factor`, learned from so many `observations`, and `bias` say how tokens were counted then.
     `summary` says who wrote it, how often a model was asked and what that cost, and what of it
     are facts; it is empty where none was wanted.
-    A rewrite taken back is one too: its `shown` only drops thinking that fits no prefix any more.
+    A rewrite taken back is one too: its `shown` only drops thinking that fits no prefix any more,
+    and shows such thinking again that does.
     """
 
     rewrite: Rewrite

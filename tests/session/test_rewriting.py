@@ -1,6 +1,7 @@
 """Rewriting the view: by policies and by hand, taken back, through restarts and failures."""
 
 import json
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -123,6 +124,28 @@ async def test_rewrites_can_be_undone_in_any_order(desk: Desk) -> None:
     await worker.turns(1, 3)
     await compact(worker, "picoclaw")
     await worker.turns(1, 3)
+
+
+async def test_whatever_the_order_of_undoing_the_whole_conversation_is_there_again(
+    desk: Desk,
+) -> None:
+    found = set()
+    for order in permutations(range(3)):
+        worker = await desk.worker(policy="manual")
+        await worker.turns(3, 7)
+        before = unmarked(await body(worker))
+        done = []
+        for strategy in ("picoclaw", "opencode-noprune", "economic"):
+            done.append(await compact(worker, strategy))
+            await worker.turns(2, 6)
+        for which in order:
+            shown = await undo(worker, done[which])
+        after = unmarked(await body(worker))
+        history = before[before.index('"messages"') :].rpartition("<context>")[0]
+        assert history in after
+        assert all(f"file_{n}.py defines marker" in after for n in range(1, worker.done + 1))
+        found.add((after, shown.used))
+    assert len(found) == 1
 
 
 async def test_a_restart_changes_nothing(world: World) -> None:
