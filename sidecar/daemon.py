@@ -196,6 +196,7 @@ def describe(environment: Environment | None) -> JsonObject:
     workspaces = [] if snapshots is None else snapshots.status()
     about["watcher"] = {**environment.watch.status(), "workspaces": workspaces}
     about["mcp"] = [*environment.mcp.status()]
+    about["metrics"] = environment.counts.as_json()
     about["model"] = {
         "id": config.model,
         "provider": config.provider.name,

@@ -296,6 +296,7 @@ class Compactor:
         recorded = replace(decision.recorded, price=settled.price(), summary=settled.as_json())
         done = await carry_out(state, replace(decision, recorded=recorded), self._told)
         if done.opens:
+            state.environment.counts.rewrites += 1
             self._breaker = self._breaker.after(True)
         if settled.told is not None and settled.told.facts:
             await keep(state, settled.told.facts)

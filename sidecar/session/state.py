@@ -12,6 +12,7 @@ from sidecar.model.contract import Model
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
 from sidecar.session.context import Clock
+from sidecar.session.counts import Counts
 from sidecar.session.gate import ColdGate
 from sidecar.session.log import SessionLog
 from sidecar.session.permissions import Permissions
@@ -54,6 +55,7 @@ class Environment:
     watch: InstructionsWatch = field(default_factory=InstructionsWatch)
     snapshots: SharedSnapshots | None = None
     mcp: McpServers = field(default_factory=McpServers)
+    counts: Counts = field(default_factory=Counts)
 
     def forget(self, session_id: SessionId) -> None:
         """Let go of what a session had of the outside: it is closed."""

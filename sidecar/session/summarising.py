@@ -118,6 +118,7 @@ async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool
         return _extracted(draft, "no model is asked", figures)
     chosen = possible[0]
     figures["asked"] = f"{chosen.asking} {chosen.request.model}"
+    state.environment.counts.summary_calls += 1
     try:
         reply = await ask(state, chosen.request, logged=logged)
     except ModelFailed as error:

@@ -119,9 +119,11 @@ def test_nothing_is_rewritten_by_itself_when_that_is_off(desk: Desk) -> None:
     result = desk.say()
     assert (result["stopReason"], result["error"]["kind"]) == ("error", "context_overflow")
     assert desk.changes() == []
+    assert desk.client.request("daemon/status")["metrics"]["rewrites"] == 0
     done = desk("context/compact")
     assert done["tokensAfter"] < used
     assert len(desk.changes()) == 1
+    assert desk.client.request("daemon/status")["metrics"]["rewrites"] == 1
     desk.work(1, 1)
     desk.check()
 

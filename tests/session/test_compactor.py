@@ -11,7 +11,9 @@ import pytest
 
 from sidecar.core.errors import Cancelled, ModelFailed, SidecarError
 from sidecar.core.parts import StepFinishPart
-from sidecar.core.prompt import flat
+from sidecar.core.preserve import Preserve
+from sidecar.core.prompt import ModelRequest, flat
+from sidecar.core.render import TextBlock
 from sidecar.session.events import EpochChanged, Notice, Progressed
 from sidecar.store.values import Record
 from tests.fakes.scripted_model import SUMMARY, Hold, says, started, stop, text
@@ -333,3 +335,43 @@ async def test_a_turn_goes_on_when_something_was_pinned_before_its_compaction_wa
         await cancelling
     assert result.stop_reason == "end_turn", result.error
     assert "summary" not in rewrites(worker)[0].body
+
+
+async def test_how_often_a_model_was_asked_is_counted(desk: Desk) -> None:
+    worker = await grown(desk)
+    counts = worker.session.state.environment.counts
+    assert counts.as_json() == {"rewrites": 0, "summaryCalls": 0}
+    await compact(worker, dry_run=True, summary=True)
+    assert counts.as_json() == {"rewrites": 0, "summaryCalls": 1}
+    await compact(worker)
+    assert counts.as_json() == {"rewrites": 1, "summaryCalls": 2}
+    await worker.turns(2)
+    desk.model.written.append([DOWN])
+    await compact(worker)
+    assert counts.as_json() == {"rewrites": 2, "summaryCalls": 3}
+
+
+async def test_a_summary_is_the_last_one_brought_up_to_date_for_its_agent(world: World) -> None:
+    kept = {"reviewer": Preserve(focus="what was found wrong", texts=("marker_file_2",))}
+    world.config = replace(world.config, preserve=kept)
+    async with world.daemon() as desk:
+        for agent in ("reviewer", "builder"):
+            desk.model.summaries.clear()
+            worker = await grown(desk, agent=agent)
+            await compact(worker)
+            await worker.turns(3)
+            await compact(worker)
+            first, second = (asked_for(request) for request in desk.model.summaries)
+            assert "<previous-summary>" not in first
+            _, _, previous = second.partition("<previous-summary>")
+            assert previous.index("the server drops the fourth") < previous.index("</previous")
+            mine = agent == "reviewer"
+            assert ("Dwell on this: what was found wrong" in first) is mine
+            assert ("- marker_file_2" in second) is mine
+            assert ("file_2.py defines marker_file_2" in await shown(worker)) is mine
+
+
+def asked_for(request: ModelRequest) -> str:
+    content = flat(request.prompt)[-1].content
+    assert isinstance(content, TextBlock)
+    return content.text
