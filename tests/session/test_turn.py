@@ -320,3 +320,17 @@ async def test_completed_tools_are_durable_before_they_are_shown(desk: Desk) -> 
     desk.script(calls(("a", "one", {})), says("done"))
     await desk.ask(session)
     assert seen == [True]
+
+
+async def test_a_message_that_is_more_than_the_window_is_refused_with_the_numbers(
+    desk: Desk,
+) -> None:
+    session = await desk.open(window=20_000, max_tokens=4_000)
+    revision = session.opened().revision
+    with pytest.raises(BadRequest, match=r"alone is about \d+ tokens and .* room for 14\d{3}:"):
+        await desk.ask(session, "a word " * 40_000)
+    # Nothing of it was sent or logged, and the session goes on.
+    assert desk.model.requests == []
+    assert session.opened().revision == revision
+    desk.script(says("Fine."))
+    assert (await desk.ask(session, "a word")).stop_reason == "end_turn"
