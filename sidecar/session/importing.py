@@ -5,6 +5,7 @@ anything is stored; then all of it is, in one transaction.
 """
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -29,6 +30,7 @@ from sidecar.session.state import Environment, State
 from sidecar.session.trust import Trust
 from sidecar.store import packed
 from sidecar.store.bundles import Bundle, read_lines
+from sidecar.store.changes import weight
 from sidecar.store.values import (
     AppendRecord,
     Change,
@@ -154,9 +156,22 @@ async def _take_bundle(environment: Environment, given: Path | bytes, folder: st
         settings=_settings(environment, old),
     )
     stored = Stored(row, bundle.messages, (*bundle.records, record))
-    await asyncio.to_thread(_try_on, environment, stored)
-    await environment.store.write(*_changes(stored, bundle))
+    await _store(environment, stored, lambda: _changes(stored, bundle))
     return Imported(session_id, row.revision, OURS, tuple(_notes(bundle, folder)))
+
+
+async def _store(
+    environment: Environment, stored: Stored, changes: Callable[[], Sequence[Change]]
+) -> None:
+    """Store a session that can be opened, as one unit; what takes long is done in a thread."""
+
+    def prepared() -> tuple[Sequence[Change], int]:
+        _try_on(environment, stored)
+        made = changes()
+        return made, sum(map(weight, made))
+
+    made, size = await asyncio.to_thread(prepared)
+    await environment.store.write(*made, size=size)
 
 
 def _changes(stored: Stored, bundle: Bundle) -> list[Change]:
@@ -230,12 +245,15 @@ async def _take_recording(
     static = await instructions.begin(environment, row, trusted, BUILTIN, None)
     epochs.begin(log, static, clock.new_id("cmp"), "new")
     log.change(turns=len({message.turn_id for message in recording.messages}))
-    for message in recording.messages:
-        log.put(message)
     log.note(IMPORTED, {"format": recording.format})
-    stored = Stored(log.row, log.messages, tuple(log.records))
-    await asyncio.to_thread(_try_on, environment, stored)
-    await log.commit("created")
+
+    def fill() -> Stored:
+        for message in recording.messages:
+            log.put(message)
+        return Stored(log.row, log.messages, tuple(log.records))
+
+    stored = await asyncio.to_thread(fill)
+    await _store(environment, stored, lambda: log.unit("created"))
     notes = []
     if recording.skipped:
         notes.append(

@@ -102,14 +102,16 @@ class Store:
         """Whether nothing can be written: the schema is newer, or the folder not ours."""
         return self._why is not None
 
-    def write(self, *changes: Change) -> "asyncio.Future[None]":
+    def write(self, *changes: Change, size: int | None = None) -> "asyncio.Future[None]":
         """Store changes as one unit: all or none, in order, after everything written before.
 
+        `size` is their bytes, where somebody has weighed them already.
         The future resolves when they are on the disk, or raises StorageFailed. It may be
         dropped or cancelled; the unit is written all the same.
         """
         self._overtake(changes)
-        return self._submit(partial(apply_all, changes=changes), sum(map(weight, changes)))
+        weighs = sum(map(weight, changes)) if size is None else size
+        return self._submit(partial(apply_all, changes=changes), weighs)
 
     async def delete(self, session_id: SessionId) -> None:
         """Remove a session with everything that only it held; unknown ones are ignored."""

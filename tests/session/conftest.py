@@ -263,7 +263,7 @@ class World:
         self.net.check(request, log, moves_prefix=self.moves_prefix)
 
 
-def _refused(*changes: Change) -> "asyncio.Future[None]":
+def _refused(*changes: Change, size: int | None = None) -> "asyncio.Future[None]":
     written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     written.set_exception(StorageFailed("killed", kind="io"))
     return written

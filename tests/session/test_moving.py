@@ -291,9 +291,10 @@ async def test_what_cannot_be_stored_leaves_nothing(desk: Desk) -> None:
     written = await export(desk, session)
     write = desk.store.write
 
-    def torn(*changes: Any) -> Any:
+    def torn(*changes: Any, size: int) -> Any:
         # The last of one unit fails, as a full disk lets it.
-        return write(*changes, AppendRecord(SessionId("ses_none"), Record(1, "x", 1, {})))
+        last = AppendRecord(SessionId("ses_none"), Record(1, "x", 1, {}))
+        return write(*changes, last, size=size)
 
     desk.store.write = torn  # type: ignore[method-assign]
     with pytest.raises(StorageFailed):
