@@ -148,7 +148,9 @@ class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
 class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
     """A session to open in a folder; what is absent comes from the configuration.
 
-    `window` and `maxTokens` are tokens. `builtinTools: false` leaves only the client's tools.
+    `window` and `maxTokens` are tokens; the window must be larger than what an answer may take,
+    which is 32,000 unless `maxTokens` says otherwise. `builtinTools: false` leaves only the
+    client's tools.
     `from` is the session whose work it goes on with.
     """
 
