@@ -116,6 +116,7 @@ def measured(**tokens: int) -> Meter:
         over_soft_limit=[],
         turns_until_compaction=None,
         regions=regions,
+        tools_by_server={},
         cache=CacheState(warm=True, hit_rate=0.5),
         cost=Costs(session=None, last_turn=None, next_request=None, compact_now=None),
     )
