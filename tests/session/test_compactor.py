@@ -375,3 +375,16 @@ def asked_for(request: ModelRequest) -> str:
     content = flat(request.prompt)[-1].content
     assert isinstance(content, TextBlock)
     return content.text
+
+
+async def test_no_model_is_asked_where_that_is_off(world: World) -> None:
+    world.config = replace(world.config, summaries=False)
+    async with world.daemon() as desk:
+        worker = await grown(desk)
+        done = await compact(worker)
+        assert desk.model.summaries == []
+        [record] = rewrites(worker)
+        summary: Any = record.body["summary"]
+        assert (summary["by"], summary["calls"], summary["cost"]) == ("extract", 0, "0")
+        assert "put together from its own sentences" in done["summary"]
+        await worker.turns(1, 2)
