@@ -283,3 +283,16 @@ def test_very_small_windows(desk: Desk, policy: str) -> None:
         desk.check()
     told = desk.client.updates("compaction_update")
     assert len({update["compactionId"] for update in told}) == len(told)
+
+
+def test_what_was_left_out_stays_visible_to_the_user(desk: Desk) -> None:
+    desk.open()
+    desk.work(3)
+    desk("context/compact", strategy="economic")
+    results = [f"# src/file_{n}.py\\n{json.dumps(LINES)[1:-1]}" for n in range(1, desk.steps + 1)]
+    assert results[0] not in desk.shown()
+    desk.client.kill()
+    desk.client = desk.daemon()
+    desk("session/load", replay=True)
+    told = json.dumps(desk.client.updates("tool_call") + desk.client.updates("tool_call_update"))
+    assert all(result in told for result in results)
