@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
-from sidecar.core.parts import JsonObject, Message, MessageId, Millis, TurnId, Usage
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Usage
 from sidecar.session.asking import ASKED, asked_of
 from sidecar.session.epochs import CHANGED
 from sidecar.session.events import EpochChanged, Notice, TurnEnded
@@ -51,6 +51,9 @@ def told(state: State) -> Iterator[Told]:
         for record in log.records
         if record.kind == UNDONE and record.revision in standing
     }
+    by_turn: dict[str, list[Message]] = {}
+    for message in log:
+        by_turn.setdefault(message.turn_id, []).append(message)
     turn = _Turn(MessageId(""))
     for number, record in enumerate((*log.records, *log.waiting)):
         event: Beside | None = None
@@ -60,7 +63,8 @@ def told(state: State) -> Iterator[Told]:
         elif record.kind == ASKED:
             turn.asked.append(asked_of(record))
         elif record.kind == "turn_ended":
-            event = None if gone else _ended(state, record, turn)
+            messages = by_turn.get(str(record.body["turnId"]))
+            event = None if gone or not messages else _ended(state, record, turn, messages)
             turn = _Turn(MessageId(""))
         elif record.kind == NOTICE:
             event = None if gone else from_record(log.row.id, record)
@@ -83,11 +87,8 @@ def written(records: Sequence[Record]) -> dict[MessageId, int]:
     return found
 
 
-def _ended(state: State, record: Record, turn: _Turn) -> TurnEnded | None:
-    turn_id = TurnId(str(record.body["turnId"]))
-    messages: list[Message] = [m for m in state.log if m.turn_id == turn_id]
-    if not messages:
-        return None
+def _ended(state: State, record: Record, turn: _Turn, messages: Sequence[Message]) -> TurnEnded:
+    turn_id = messages[0].turn_id
     usage, cost = spent(state, messages, turn.asked)
     reason = str(record.body["stopReason"])
     error = cast("JsonObject | None", record.body.get("error"))
