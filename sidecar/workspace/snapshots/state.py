@@ -145,10 +145,14 @@ def is_tracked_kind(mode: int) -> bool:
 
 def seen_of(entry: Entry, found: os.stat_result, read_ms: int, *, followed: bool = False) -> Seen:
     """Remember what was read at a time (ms) with the stat that it had then."""
-    stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
-    grain = FINE_NS if stamp % 1_000_000 else COARSE_NS
-    racy = stamp >= read_ms * 1_000_000 - grain
+    racy = is_racy(found, read_ms)
     return Seen(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
+
+
+def is_racy(found: os.stat_result, read_ms: int) -> bool:
+    """Tell whether what was read at a time (ms) may be written again within its time stamp."""
+    stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
+    return stamp >= read_ms * 1_000_000 - (FINE_NS if stamp % 1_000_000 else COARSE_NS)
 
 
 def lost(found: os.stat_result, why: Loss) -> Entry:
