@@ -13,12 +13,16 @@ const file = join(given.workspace, "moved.sidecar");
 
 /** Answer the dialog that asks for a file. */
 async function name(title, path) {
-  await page.locator(".quick-input-titlebar", { hasText: title }).waitFor();
+  const dialog = page.locator(".quick-input-titlebar", { hasText: title });
+  await dialog.waitFor();
   const input = page.locator(".quick-input-widget input[type=text]").first();
-  await input.fill(path);
-  // The dialog looks the path up while it is typed.
-  await desk.until("the path", async () => (await input.inputValue()) === path);
-  await page.keyboard.press("Enter");
+  // The dialog looks a path up while it is typed, and takes no Enter before it knows it.
+  await desk.until("the dialog to take the path", async () => {
+    if (!(await dialog.isVisible())) return true;
+    if ((await input.inputValue()) === path) await input.press("Enter", { timeout: 1000 }).catch(() => {});
+    else await input.fill(path, { timeout: 1000 }).catch(() => {});
+    return false;
+  });
 }
 
 await play(desk, {
