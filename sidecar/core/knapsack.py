@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sidecar.core.parts import PartId
 from sidecar.core.units import Item
-from sidecar.core.value import CHARS_PER_TOKEN, NOTHING, Lifted, lift
+from sidecar.core.value import CHARS_PER_TOKEN, NOTHING, Lifted, lift, lines_of
 
 HEADER = 60
 """Most characters that name where lines come from."""
@@ -45,6 +45,8 @@ def choose(
         entire = _entire(item, worth, known, density, whole, prose)
         if entire is not None:
             heap.append((-entire.density, 2 * index, entire))
+            if _is_line(item, entire):
+                continue
         lifted = _lines(item, worth, known, density)
         if lifted is not None:
             heap.append((-lifted.density, 2 * index + 1, lifted))
@@ -109,6 +111,14 @@ def _entire(
     return _Option(item, tokens, dense, gained) if value and dense >= density else None
 
 
+def _is_line(item: Item, entire: _Option) -> bool:
+    """Whether a text is one line, which is no smaller when it is lifted: so it never would be."""
+    lines = lines_of(item.unit.text)
+    if len(lines.texts) != 1 or len(lines.texts[0]) != len(item.unit.text):
+        return False
+    return not item.unit.call_names and _tokens(item, lines.sizes[0]) >= entire.tokens
+
+
 def _lines(
     item: Item,
     worth: Mapping[str, float],
@@ -119,11 +129,12 @@ def _lines(
     lifted = lift(item.unit.text, worth, covered, density / CHARS_PER_TOKEN, among)
     if lifted is None:
         return None
-    tokens = _size(item, lifted)
+    tokens = _tokens(item, lifted.size)
     dense = lifted.worth / tokens
     return _Option(item, tokens, dense, lifted.gained, lifted) if dense >= density else None
 
 
-def _size(item: Item, lifted: Lifted) -> int:
+def _tokens(item: Item, size: int) -> int:
+    """Reckon what lifted lines of so many characters take, with what says where they are from."""
     header = min(HEADER, len(item.unit.argument) + 20)
-    return max(1, round((lifted.size + header) / CHARS_PER_TOKEN))
+    return max(1, round((size + header) / CHARS_PER_TOKEN))

@@ -110,6 +110,11 @@ def test_a_text_is_kept_whole_or_by_lines_and_not_both() -> None:
     assert not found.whole
 
 
+def test_a_single_line_is_lifted_where_that_is_smaller_than_the_whole() -> None:
+    assert list(choice("A60", ["aaa_name = 1"], prose=1.0, density=1e-3).lines) == ["p0"]
+    assert choice("A10", ["aaa_name = 1"]).whole == {"p0"}
+
+
 def test_lines_are_chosen_anew_when_others_have_covered_their_names() -> None:
     texts = [f"{A}\n", f"aaa_name and bbb_name\nccc_name{' and more' * 9}"]
     found = choice("C9 C900", texts, density=1e-3)
