@@ -110,9 +110,13 @@ def test_a_text_is_kept_whole_or_by_lines_and_not_both() -> None:
     assert not found.whole
 
 
-def test_a_single_line_is_lifted_where_that_is_smaller_than_the_whole() -> None:
-    assert list(choice("A60", ["aaa_name = 1"], prose=1.0, density=1e-3).lines) == ["p0"]
-    assert choice("A10", ["aaa_name = 1"]).whole == {"p0"}
+@pytest.mark.parametrize(("notation", "whole"), [("A60", False), ("A10", True)])
+def test_a_text_that_is_one_line_is_lifted_where_that_is_smaller(
+    notation: str, whole: bool
+) -> None:
+    items = [saying(item, "aaa_name = 1") for item in history(notation)]
+    found = choose(items, WORTH, set(), room=999, density=1e-3, whole=999, prose=1.0)
+    assert (len(found.whole), len(found.lines)) == (whole, not whole)
 
 
 def test_lines_are_chosen_anew_when_others_have_covered_their_names() -> None:
