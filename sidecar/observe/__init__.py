@@ -1,0 +1,1 @@
+"""What happened, told: metrics, alerts, the inspector and the report. Reads; never decides."""
