@@ -4,9 +4,8 @@ A model makes things up, and what it remembers as a fact may outlive the session
 quote must stand in one turn word for word, and what it names must stand somewhere in the log.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
@@ -16,7 +15,6 @@ from sidecar.core.names import names_in
 from sidecar.core.outcome import result_text
 from sidecar.core.parts import (
     FilePart,
-    JsonObject,
     Message,
     Millis,
     Part,
@@ -77,8 +75,8 @@ def fact_id(fact: Fact) -> str:
     return f"fact_{hashed[:16]}"
 
 
-def to_json(fact: Fact) -> JsonObject:
-    """Give a fact as the log keeps it."""
+def to_json(fact: Fact) -> dict[str, int | str]:
+    """Give a fact as the log, the store and a bundle keep it."""
     return {
         "kind": fact.kind,
         "content": fact.content,
@@ -88,7 +86,7 @@ def to_json(fact: Fact) -> JsonObject:
     }
 
 
-def from_json(body: JsonObject) -> Fact:
+def from_json(body: Mapping[str, object]) -> Fact:
     """Read what `to_json` gave.
 
     Raises:
@@ -102,7 +100,7 @@ def from_json(body: JsonObject) -> Fact:
                 return Fact(kind, content, TurnId(source), at, who)
         case _:
             pass
-    raise ValueError(f"not a fact: {json.dumps(body)[:200]}")
+    raise ValueError(f"not a fact: {str(body)[:200]}")
 
 
 _MARKUP = re.compile(r"[`*\"\u201c\u201d\u201e\u00ab\u00bb]")

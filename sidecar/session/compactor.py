@@ -83,7 +83,7 @@ class Settled:
             "cost": told.cost,
             "problem": told.problem,
             "ways": told.figures,
-            "facts": [fact_to_json(fact) for fact in told.facts],
+            "facts": [{**fact_to_json(fact)} for fact in told.facts],
         }
 
 

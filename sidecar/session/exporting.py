@@ -14,7 +14,6 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import (
     Message,
     Millis,
-    Output,
     Part,
     ReasoningPart,
     SessionId,
@@ -30,6 +29,7 @@ from sidecar.session.state import Environment
 from sidecar.store import packed
 from sidecar.store.bundles import Bundle, lines_of
 from sidecar.store.files import make_folder
+from sidecar.store.rows import whole_output
 from sidecar.store.values import Stored
 
 FOLDER = "exports"
@@ -73,7 +73,7 @@ async def export_session(
     now = environment.clock.now()
     target = await asyncio.to_thread(_target, environment, session_id, path, now)
     cut = cut_at(stored, None)
-    names = {_whole(part) for message in cut.messages for part in message.parts} - {None}
+    names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
     outputs = {name: await environment.store.blob(name) for name in names if name is not None}
     found = await environment.store.facts.find(session_id=session_id, limit=ALL)
     row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
@@ -164,29 +164,13 @@ def _unsigned(message: Message) -> Message:
     return replace(message, parts=tuple(parts))
 
 
-def _whole(part: Part) -> str | None:
-    output = _output(part)
-    return None if output is None else output.whole
-
-
-def _output(part: Part) -> Output | None:
-    match part:
-        case ToolPart(state=ToolCompleted(output=output)):
-            return output
-        case ToolPart(state=ToolError(output=output)):
-            return output
-        case _:
-            return None
-
-
 def _with_output(part: Part, renamed: Mapping[str, str]) -> Part:
     """Let a call refer to its output by the hash that it has now; one that is gone by none."""
-    output = _output(part)
-    if not isinstance(part, ToolPart) or output is None or output.whole is None:
-        return part
-    now = replace(output, whole=renamed.get(output.whole))
-    match part.state:
-        case ToolCompleted() | ToolError() as state:
+    match part:
+        case ToolPart(state=(ToolCompleted() | ToolError()) as state) if (
+            state.output is not None and state.output.whole is not None
+        ):
+            now = replace(state.output, whole=renamed.get(state.output.whole))
             return replace(part, state=replace(state, output=now))
         case _:
             return part

@@ -13,13 +13,12 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from sidecar.core.claims import KINDS
+from sidecar.core import facts
 from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest
 from sidecar.core.facts import Fact
-from sidecar.core.parts import Message, Millis, Part, TurnId
+from sidecar.core.parts import Message, Millis, Part
 from sidecar.store import rows
-from sidecar.store.facts import SPEAKERS
 from sidecar.store.fields import BodyBroken, Fields, fields_of
 from sidecar.store.packing import Plain, decode_text, encode_text
 from sidecar.store.values import Record, SessionRow
@@ -84,7 +83,7 @@ def read_lines(lines: Iterable[bytes]) -> Bundle:
         ) from error
 
 
-def _things(bundle: Bundle) -> Iterator[dict[str, Plain]]:
+def _things(bundle: Bundle) -> Iterator[dict[str, object]]:
     yield {
         "sidecar": "bundle",
         "version": VERSION,
@@ -97,12 +96,12 @@ def _things(bundle: Bundle) -> Iterator[dict[str, Plain]]:
         yield _of("message", rows.message_fields(message))
         yield from (_of("part", rows.part_fields(part)) for part in message.parts)
     yield from (_of("record", rows.record_fields(record)) for record in bundle.records)
-    yield from (_of("fact", _fact_fields(fact)) for fact in bundle.facts)
+    yield from (_of("fact", facts.to_json(fact)) for fact in bundle.facts)
     for name, data in bundle.outputs.items():
         yield from (_of("output", piece) for piece in _pieces(name, data))
 
 
-def _of(kind: str, fields: Plain) -> dict[str, Plain]:
+def _of(kind: str, fields: object) -> dict[str, object]:
     return {kind: fields}
 
 
@@ -115,17 +114,7 @@ def _pieces(name: str, data: bytes) -> Iterator[dict[str, Plain]]:
         yield {"hash": name, key: whole[start : start + PIECE]}
 
 
-def _fact_fields(fact: Fact) -> dict[str, Plain]:
-    return {
-        "kind": fact.kind,
-        "content": fact.content,
-        "source": fact.source,
-        "at": fact.at,
-        "who": fact.who,
-    }
-
-
-def _line(thing: dict[str, Plain]) -> bytes:
+def _line(thing: dict[str, object]) -> bytes:
     # Nothing is escaped beyond need: two lone surrogates written as escapes would come back joined.
     return encode_text(json.dumps(thing, ensure_ascii=False, separators=(",", ":"))) + b"\n"
 
@@ -304,13 +293,12 @@ def _time(at: Millis) -> Millis:
 
 
 def _read_fact(given: Fields) -> Fact:
-    return Fact(
-        kind=given.choice("kind", KINDS),
-        content=given.text("content"),
-        source=TurnId(given.text("source")),
-        at=_time(given.number("at")),
-        who=given.choice("who", SPEAKERS),
-    )
+    try:
+        fact = facts.from_json(given.content)
+    except ValueError as error:
+        raise BodyBroken(str(error)) from error
+    _time(fact.at)
+    return fact
 
 
 def _piece(given: Fields) -> bytes:

@@ -5,18 +5,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from sidecar.core.claims import KINDS
 from sidecar.core.errors import UnknownSession
-from sidecar.core.facts import Fact, Speaker, fact_id
+from sidecar.core.facts import Fact, fact_id, from_json, to_json
 from sidecar.core.learned import key_of
-from sidecar.core.parts import Millis, SessionId, TurnId
+from sidecar.core.parts import Millis, SessionId
 from sidecar.store.fields import BodyBroken
 from sidecar.store.migrations import has_full_text
 from sidecar.store.packing import encode_text, pack, unpack
 from sidecar.store.reading import reader
 from sidecar.store.snapshots import Read, Submit
 
-SPEAKERS: tuple[Speaker, ...] = ("user", "model", "tool")
 WORDS = 32
 """Words of a query that count."""
 MOST_WRITTEN = 100
@@ -113,17 +111,7 @@ def put_facts(
     indexed = _is_indexed(con)
     for fact in facts:
         name, text = fact_id(fact), _plain(fact.content)
-        packed = pack(
-            {
-                "id": name,
-                "kind": fact.kind,
-                "content": fact.content,
-                "source": fact.source,
-                "at": fact.at,
-                "who": fact.who,
-            },
-            spill=False,
-        )
+        packed = pack({"id": name, **to_json(fact)}, spill=False)
         done = con.execute(
             """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, id) DO NOTHING""",
@@ -147,13 +135,10 @@ def put_facts(
 def decode_fact(body: bytes, con: sqlite3.Connection) -> tuple[str, Fact]:
     """Read a fact's body and the id that it says; raises BodyBroken."""
     fields = unpack(body, reader(con))
-    return fields.text("id"), Fact(
-        kind=fields.choice("kind", KINDS),
-        content=fields.text("content"),
-        source=TurnId(fields.text("source")),
-        at=fields.number("at"),
-        who=fields.choice("who", SPEAKERS),
-    )
+    try:
+        return fields.text("id"), from_json(fields.content)
+    except ValueError as error:
+        raise BodyBroken(str(error)) from error
 
 
 _LEARNED = "EXISTS (SELECT 1 FROM learned l WHERE l.cwd = fact.cwd AND l.key = fact.key)"

@@ -137,9 +137,12 @@ def misses(figures: Sequence[Figures]) -> Iterator[str]:
 def _amiss(rewrite: Seen) -> Iterator[str]:
     if rewrite.compression < 3:
         yield f"{rewrite.gone} tokens became {rewrite.come} ({rewrite.cause})"
-    if rewrite.share > 0.6:
+    if max(rewrite.share, rewrite.of_budget) > 0.6:
         largest = ", ".join(f"{kind} {tokens}" for kind, tokens in rewrite.largest)
-        yield f"history takes {rewrite.share:.2f} of its room: {largest}"
+        yield (
+            f"history takes {rewrite.share:.3f} of its room, the prompt {rewrite.of_budget:.3f} of "
+            f"the limit ({rewrite.cause}): {largest}"
+        )
     if rewrite.unnamed:
         yield f"no note names {', '.join(rewrite.unnamed)[:LONGEST]}"
 

@@ -7,7 +7,7 @@ import pytest
 
 from sidecar.core.claims import FactKind
 from sidecar.core.errors import UnknownSession
-from sidecar.core.facts import Fact, fact_id
+from sidecar.core.facts import SPEAKERS, Fact, Speaker, fact_id
 from sidecar.core.learned import key_of
 from sidecar.core.parts import SessionId, TurnId
 from sidecar.store import facts as module
@@ -40,6 +40,16 @@ async def test_what_was_added_is_there_newest_first(tmp_path: Path) -> None:
     assert [row.fact for row in rows] == [new, old]
     assert (rows[0].id, rows[0].session_id, rows[0].learned) == (fact_id(new), ONE, False)
     assert await store.facts.find(limit=1) == rows[:1]
+    await store.close()
+
+
+@pytest.mark.parametrize("who", SPEAKERS)
+async def test_a_fact_says_who_said_it_whoever_it_was(tmp_path: Path, who: Speaker) -> None:
+    store = open_store(tmp_path)
+    said = Fact("learning", "The port is 8080.", TurnId("turn_1"), NOW, who)
+    await store.facts.add(ONE, HOME, [said])
+    assert [row.fact for row in await store.facts.find(limit=5)] == [said]
+    assert [one.fact for one in await store.facts.candidates(ONE)] == [said]
     await store.close()
 
 
