@@ -5,6 +5,7 @@ import sys
 from tests.benchmarks import (
     bench_context,
     bench_estimate,
+    bench_load,
     bench_recorded,
     bench_replay,
     bench_restores,
@@ -23,6 +24,7 @@ ALL = (
     bench_estimate,
     bench_snapshots,
     bench_restores,
+    bench_load,
     bench_recorded,
 )
 
@@ -38,7 +40,7 @@ if __name__ == "__main__":
         sys.exit(f"there is no benchmark {wanted!r}; there are {', '.join(map(_name, ALL))}")
     for bench in chosen:
         print(f"\n== {_name(bench)}: {(bench.__doc__ or '').splitlines()[0]}\n")
-        if bench is bench_recorded:
+        if bench in (bench_recorded, bench_load):
             bench.main(sys.argv[2:])
         else:
             bench.main()

@@ -1,0 +1,195 @@
+"""The runs of load, each as large as it is asked for: what they give is checked and printed."""
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.plain import Refused, each_ending_well
+from tests.fakes.messages_api import FakeMessagesApi, Reply, text
+from tests.load.fleet import (
+    LIMIT,
+    Latencies,
+    Prompted,
+    TimedClient,
+    check_kept,
+    check_quiet,
+    daemons,
+    open_sessions,
+    prompt_all,
+)
+
+WORDS = "one two three four five six seven eight nine ten "
+DAY = 24 * 60 * 60
+"""Seconds."""
+
+
+@dataclass
+class Streamed:
+    """Sessions that streamed at once in one daemon: latencies, and how many texts came."""
+
+    took: Latencies
+    texts: int = 0
+
+
+def stream_at_once(folder: Path, sessions: int, turns: int, length: int) -> Streamed:
+    """Let sessions stream from a provider at once; each must be told exactly what it was sent."""
+    found, said, work = Streamed(Latencies()), WORDS * length, _folder(folder)
+
+    def respond(*_: object) -> Reply:
+        return text(said, piece=len(WORDS), pace=0.02)
+
+    api = FakeMessagesApi(respond)
+    with api, each_ending_well(TimedClient) as begin:
+        client = begin(data=folder / "data")
+        provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
+        client.start(model="claude-sonnet-4-6", provider=provider)
+        opened = open_sessions(client, work, sessions)
+        for _ in range(turns):
+            prompt_all(client, opened, "Tell me.", found.took)
+            for one in opened:
+                texts = client.said.pop(one.session)
+                assert "".join(texts) == said, one.session
+                found.texts += len(texts)
+        assert (api.refused, api.prefix_breaks) == ([], [])
+        check_quiet([client])
+        assert client.stop() == 0
+        again = begin(data=folder / "data")
+        again.start(model="offline")
+        check_kept(again, opened)
+    return found
+
+
+@dataclass
+class Shared:
+    """Daemons that used one store at once. `disputed` prompts went to sessions of others."""
+
+    took: Latencies
+    prompts: int
+    disputed: int
+
+
+def share_a_store(folder: Path, count: int, sessions: int, turns: int) -> Shared:
+    """Let daemons work on one store at once, also on sessions that others write.
+
+    Whatever was acknowledged must be there afterwards, what was refused must not.
+    """
+    took, everything = Latencies(), list[Prompted]()
+    disputed = 0
+    work = _folder(folder)
+    with daemons(folder / "data", count, SIDECAR_OFFLINE_PACE="0.002") as clients:
+        opened: list[list[Prompted]] = [[] for _ in clients]
+
+        def open_some(number: int) -> None:
+            opened[number] = open_sessions(clients[number], work, sessions)
+
+        def work_on(number: int) -> None:
+            for _ in range(turns):
+                prompt_all(clients[number], opened[number], "call nothing", took)
+
+        _at_once(count, open_some)
+        _at_once(count, work_on)
+        for number, client in enumerate(clients):
+            other = opened[(number + 1) % count][0]
+            stray = Prompted(other.session)
+            with suppress(Refused):
+                client.request("session/load", {"sessionId": other.session, "replay": False})
+            prompt_all(client, [stray], "This is not mine.")
+            assert not stray.acknowledged, "two daemons wrote one session"
+            assert all("another window writes this session" in why for why in stray.refused)
+            disputed += len(stray.refused)
+        check_quiet(clients)
+        everything = [one for some in opened for one in some]
+        assert not [why for one in everything for why in one.refused]
+    with daemons(folder / "data", 1) as (client,):
+        check_kept(client, everything)
+        check_quiet([client])
+    return Shared(took, sum(len(one.acknowledged) for one in everything), disputed)
+
+
+def _at_once(count: int, act: Callable[[int], None]) -> None:
+    """Do something in threads, one for each daemon; raises what the first of them raised."""
+    failed: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            act(number)
+        except BaseException as error:  # noqa: BLE001 - it is raised where the others are awaited
+            failed.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LIMIT * 5)
+    assert not any(thread.is_alive() for thread in threads), "a daemon hangs"
+    if failed:
+        raise failed[0]
+
+
+@dataclass
+class Soaked:
+    """A day in rounds. `memory` is the daemon's own after each round, in bytes."""
+
+    took: Latencies
+    memory: list[int] = field(default_factory=list)
+
+    def growth(self, warm_up: int) -> int:
+        """Give by how many bytes memory grew from the first quarter after the warm-up to the last.
+
+        Medians are compared: an allocator's ups and downs from round to round say nothing.
+        """
+        after = self.memory[warm_up:]
+        quarter = max(1, len(after) // 4)
+        return _median(after[-quarter:]) - _median(after[:quarter])
+
+
+def soak(folder: Path, rounds: int, pool: int = 4) -> Soaked:
+    """Spend a day in so many rounds: each opens, uses and closes sessions, then time passes.
+
+    The daemon's clock is moved by its file, so that leases, cache entries, keep-alive and the
+    sweeps see a whole day.
+    """
+    took, clock, work = Latencies(), folder / "clock", _folder(folder)
+    clock.write_text("0")
+    found = Soaked(took)
+    env = {"SIDECAR_CLOCK_OFFSET_FILE": str(clock), "MALLOC_ARENA_MAX": "2"}
+    tool = {"name": "look", "description": "Look.", "inputSchema": {"type": "object"}}
+    calls = 'call look {"n": 1} then call look {"n": 2}'
+
+    def look(given: Any) -> Any:
+        return {"content": [{"type": "text", "text": f"{given['input']['n']} {WORDS * 100}"}]}
+
+    with each_ending_well(TimedClient) as begin:
+        client = begin(data=folder / "data", env=env, answers={"tool/call": look})
+        client.start(model="offline")
+        opened: list[Prompted] = []
+        for number in range(rounds):
+            opened += open_sessions(client, work, 1, tools=[{**tool, "kind": "read"}])
+            if len(opened) > pool:
+                closed = opened.pop(0).session
+                client.request("session/close", {"sessionId": closed}, LIMIT)
+                if number % 2:
+                    client.request("session/delete", {"sessionId": closed}, LIMIT)
+            prompt_all(client, opened[-1:], calls, took)
+            prompt_all(client, opened, "hello", took)
+            clock.write_text(str(round((number + 1) * DAY / rounds)))
+            found.memory.append(client.resident())
+            client.notifications.clear()
+            client.requests.clear()
+            client.said.clear()
+            client.ended.clear()
+        check_quiet([client])
+    return found
+
+
+def _median(values: list[int]) -> int:
+    return sorted(values)[len(values) // 2]
+
+
+def _folder(folder: Path) -> Path:
+    made = folder / "work"
+    made.mkdir(parents=True, exist_ok=True)
+    return made

@@ -1,0 +1,37 @@
+"""Many sessions, many daemons, a long day: nothing is lost, nobody reads of a lock, memory is flat.
+
+`SIDECAR_LOAD=full` makes them as large as they are promised: 50 sessions in each of 8 daemons,
+and a day in rounds of a minute; `python -m tests.benchmarks load` prints figures.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.load.runs import share_a_store, soak, stream_at_once
+
+FULL = os.environ.get("SIDECAR_LOAD") == "full"
+FLAT = 5 * 1024 * 1024
+
+
+def test_fifty_sessions_stream_at_once_and_each_gets_its_own_text(tmp_path: Path) -> None:
+    found = stream_at_once(tmp_path, sessions=50, turns=3 if FULL else 1, length=20)
+    assert len(found.took.turn) == 50 * (3 if FULL else 1)
+    # The provider alone takes longer for them one after the other.
+    assert max(found.took.turn) < 50 * 20 * 0.02
+
+
+def test_daemons_on_one_store_lose_nothing_and_never_speak_of_a_lock(tmp_path: Path) -> None:
+    count, sessions, turns = (8, 50, 4) if FULL else (4, 3, 2)
+    found = share_a_store(tmp_path, count, sessions, turns)
+    assert found.prompts == count * sessions * turns
+    assert found.disputed == count
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_memory_is_flat_over_a_day(tmp_path: Path) -> None:
+    rounds = 24 * 60 if FULL else 30
+    found = soak(tmp_path, rounds)
+    assert found.growth(warm_up=rounds // 3) < FLAT, [m // 1024 for m in found.memory]
