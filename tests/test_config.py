@@ -18,6 +18,8 @@ from sidecar.config import (
     load,
     merge,
 )
+from sidecar.config.alerts import Alerts
+from sidecar.config.telemetry import Telemetry
 from sidecar.core.errors import BadRequest
 from sidecar.core.preserve import ANY_AGENT, Preserve, for_agent
 
@@ -143,6 +145,8 @@ def test_the_client_may_withdraw_trust(tmp_path: Path) -> None:
         ("permissions", {"shell": "allow"}),
         ("snapshots", {"workspace_mib": 99_999}),
         ("workspace_trusted", True),
+        ("telemetry", {"exporter": "otlp", "endpoint": "http://evil"}),
+        ("telemetry", {"exporter": "prometheus"}),
     ],
 )
 def test_a_workspace_may_not_give_itself_power(key: str, value: object) -> None:
@@ -192,6 +196,27 @@ def test_permissions_as_verdicts() -> None:
             "here: provider.baseUrl: must begin with http:// or https://.",
         ),
         ({"instructions": "no"}, "here: instructions: must be true or false, not a string."),
+        (
+            {"alerts": {"hitRate": 70}},
+            "here: alerts.hitRate: must be more than 0 and at most 1, not 70.",
+        ),
+        ({"alerts": {"evictions": "5"}}, "here: alerts.evictions: must be a number."),
+        (
+            {"alerts": {"hit_rte": 0.7}},
+            "here: alerts.hit_rte: is not a setting. Did you mean `alerts.hit_rate`?",
+        ),
+        (
+            {"telemetry": {"exporter": "jaeger"}},
+            "here: telemetry.exporter: must be one of none, prometheus, otlp, console.",
+        ),
+        (
+            {"telemetry": {"endpoint": "localhost:4318"}},
+            "here: telemetry.endpoint: must begin with http:// or https://.",
+        ),
+        (
+            {"telemetry": {"port": 70_000}},
+            "here: telemetry.port: must be a port, from 0 to 65535.",
+        ),
         ({"keepAlive": 1}, "here: keepAlive: must be true or false, not a number."),
     ],
 )
@@ -275,3 +300,16 @@ def test_a_key_is_never_shown() -> None:
 
 def test_nulls_set_nothing() -> None:
     assert merge([Layer("x", {"model": None, "provider": {"apiKey": None}})]) == merge([])
+
+
+def test_thresholds_and_alerts_that_nobody_wants(tmp_path: Path) -> None:
+    text = "[alerts]\nhit_rate = 0.5\noff = ['evictions']\n[telemetry]\nexporter = 'prometheus'"
+    config, problems = loaded(tmp_path, user=text, options={"alerts": {"burnSpike": 4}})
+    assert config.alerts == Alerts(hit_rate=0.5, burn_spike=4.0, off=("evictions",))
+    assert config.telemetry == Telemetry("prometheus")
+    assert problems == ()
+
+
+def test_an_alert_that_is_none_cannot_be_off() -> None:
+    [problem] = said({"alerts": {"off": ["everything"]}})
+    assert "must be a list of some of overflow_rate, hit_rate" in problem

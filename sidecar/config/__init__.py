@@ -15,8 +15,10 @@ from pathlib import Path
 
 import platformdirs
 
+from sidecar.config.alerts import Alerts
 from sidecar.config.mcp import McpServer
 from sidecar.config.readers import NO_KEY, READERS, LogLevel, Secret, kind_of
+from sidecar.config.telemetry import Telemetry
 from sidecar.core.errors import BadRequest
 from sidecar.core.preserve import Preserve
 
@@ -136,6 +138,10 @@ class Config:
     """What a subtask may take that the model hands to a child session."""
     snapshots: SnapshotSizes = field(default_factory=SnapshotSizes)
     """How large files may be to be restorable, and what a folder's snapshots may take."""
+    alerts: Alerts = field(default_factory=Alerts)
+    """When people are warned."""
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    """Where metrics and traces go."""
     permissions: Permissions = field(default_factory=Permissions)
     """What need not be asked, and what is never done."""
     preserve: Mapping[str, Preserve] = field(default_factory=dict)
@@ -198,7 +204,16 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
     permissions = Permissions(**_table("permissions", chosen))  # type: ignore[arg-type] # same
     plain = {key: value for key, value in chosen.items() if "." not in key}
     plain.setdefault("model", default_model(bool(provider.api_key or provider.base_url)))
-    tables = {"provider": provider, "retry": retry, "delegate": delegate, "snapshots": sizes}
+    tables: dict[str, object] = {
+        "provider": provider,
+        "retry": retry,
+        "delegate": delegate,
+        "snapshots": sizes,
+    }
+    tables |= {
+        "alerts": Alerts(**_table("alerts", chosen)),  # type: ignore[arg-type] # same
+        "telemetry": Telemetry(**_table("telemetry", chosen)),  # type: ignore[arg-type] # same
+    }
     config = Config(permissions=permissions, **tables, **plain)  # type: ignore[arg-type] # same
     return config, tuple(problems)
 
@@ -286,7 +301,7 @@ def _choose(layer: Layer, setting: _Setting, chosen: dict[str, object]) -> Probl
     reader = READERS.get(name)
     if reader is None:
         return Problem(layer.name, setting.path, _unknown(setting), unknown=True)
-    if layer.restricted and (name in _OWN or name.startswith(("provider.", "snapshots."))):
+    if layer.restricted and (name in _OWN or name.startswith(_OWN_TABLES)):
         message = "a workspace may not set this. Set it in your own configuration file."
         return Problem(layer.name, setting.path, message)
     try:
@@ -330,8 +345,11 @@ def _camel(name: str) -> str:
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
 
 
-_TABLES = frozenset({"provider", "retry", "delegate", "snapshots", "permissions"})
+_TABLES = frozenset(
+    {"provider", "retry", "delegate", "snapshots", "permissions", "alerts", "telemetry"}
+)
 _OWN = frozenset({"data_dir", "workspace_trusted", "log", "permissions.allow", "mcp_servers"})
-"""What a workspace may not set for itself, beside everything of provider and snapshots."""
+_OWN_TABLES = ("provider.", "snapshots.", "telemetry.")
+"""What a workspace may not set for itself."""
 _VARIABLES = {"SIDECAR_DATA_DIR": "data_dir", "SIDECAR_LOG": "log"}
 _PROVIDER = {"ANTHROPIC_BASE_URL": "base_url", "ANTHROPIC_API_KEY": "api_key"}

@@ -6,7 +6,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
+from sidecar.config.alerts import ALERT_READERS
 from sidecar.config.mcp import read_servers
+from sidecar.config.telemetry import TELEMETRY_READERS
 from sidecar.core.preserve import ANY_AGENT, Preserve
 
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
@@ -174,5 +176,7 @@ READERS: Mapping[str, Reader] = MappingProxyType(
         "workspace_trusted": _flag,
         "data_dir": _folder,
         "log": _level,
+        **ALERT_READERS,
+        **TELEMETRY_READERS,
     }
 )
