@@ -145,7 +145,7 @@ def test_the_client_may_withdraw_trust(tmp_path: Path) -> None:
         ("permissions", {"shell": "allow"}),
         ("snapshots", {"workspace_mib": 99_999}),
         ("workspace_trusted", True),
-        ("telemetry", {"exporter": "otlp", "endpoint": "http://evil"}),
+        ("telemetry", {"endpoint": "http://evil"}),
         ("telemetry", {"exporter": "prometheus"}),
     ],
 )
