@@ -64,7 +64,7 @@ def given(packaged: Path, tmp_path: Path) -> dict[str, str]:
     daemon = tmp_path / "sidecar"
     # Each start leaves its process id, so that it can be killed.
     daemon.write_text(
-        f'#!/bin/sh\necho $$ >> {tmp_path}/pids\nexec {sys.executable} -m sidecar "$@"\n'
+        f'#!/bin/sh\necho "$$ $0" >> {tmp_path}/pids\nexec {sys.executable} -m sidecar "$@"\n'
     )
     daemon.chmod(0o755)
     machine = tmp_path / "server/data/Machine"
@@ -88,12 +88,12 @@ def given(packaged: Path, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def play(scenario: str, given: dict[str, str], pace: str = "0") -> None:
+def play(scenario: str, given: dict[str, str], pace: str = "0", **variables: str) -> None:
     """Run a scenario; what it says is shown when it fails. A word takes `pace` seconds to come."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "SIDECAR_"))}
     played = subprocess.run(
         [str(NODE), str(HERE / "vscode" / scenario), json.dumps(given)],
-        env={**clean, "PYTHONPATH": str(ROOT), "SIDECAR_OFFLINE_PACE": pace},
+        env={**clean, "PYTHONPATH": str(ROOT), "SIDECAR_OFFLINE_PACE": pace, **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -114,6 +114,27 @@ def test_the_other_commands_and_what_a_person_may_run_into(given: dict[str, str]
 
 def test_a_session_is_exported_and_imported(given: dict[str, str]) -> None:
     play("moving.mjs", given)
+
+
+def test_the_daemon_is_found_or_installed(given: dict[str, str], tmp_path: Path) -> None:
+    machine = tmp_path / "server/data/Machine/settings.json"
+    settings = json.loads(machine.read_text())
+    machine.write_text(json.dumps({**settings, "sidecar.path": ""}))
+    tools, binaries, home = (tmp_path / name for name in ("tools", "bin", "home"))
+    for folder in (tools, binaries, home):
+        folder.mkdir()
+    uv = binaries / "uv"
+    # Stands for uv, which would fetch the dependencies.
+    uv.write_text(
+        f'#!/bin/sh\necho "$@" >> {tools}/asked\n'
+        f'[ "$2" = dir ] && echo {tools} || cp {given["daemon"]} {tools}/sidecar\n'
+    )
+    uv.chmod(0o755)
+    path = f"{binaries}:/usr/bin:/bin"
+    # VS Code takes PATH from a login shell, where the system's own files begin it anew.
+    (home / ".profile").write_text(f"PATH={path}\n")
+    folders = {"tools": str(tools), "bin": str(binaries)}
+    play("found.mjs", {**given, **folders}, PATH=path, HOME=str(home), SHELL="/bin/sh")
 
 
 def test_a_folder_that_is_not_trusted(given: dict[str, str]) -> None:

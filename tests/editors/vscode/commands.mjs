@@ -129,7 +129,7 @@ await play(desk, {
     await desk.until("the key at the provider", () => keys.includes(`Bearer ${SECRET}`));
     await desk.toast("no such key").waitFor();
     await desk.picture("refused-key");
-    const pid = starts().at(-1);
+    const [pid] = starts().at(-1).split(" ");
     for (const place of ["cmdline", "environ"]) assert.ok(!readFileSync(`/proc/${pid}/${place}`, "utf8").includes(SECRET));
     provider.close();
     await desk.configure(settings, { "sidecar.baseUrl": "", "sidecar.model": "offline", "sidecar.window": 12000 });

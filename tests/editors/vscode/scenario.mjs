@@ -147,7 +147,7 @@ await play(desk, {
   },
 
   async "a daemon that was killed comes back with the session"() {
-    const pids = () => readFileSync(given.pids, "utf8").trim().split("\n").map(Number);
+    const pids = () => readFileSync(given.pids, "utf8").trim().split("\n").map((line) => Number(line.split(" ")[0]));
     const before = pids();
     const { used } = await desk.figures();
     process.kill(before.at(-1), "SIGKILL");

@@ -121,7 +121,7 @@ await play(desk, {
       await say(chat, text);
       await ended(chat, index + 3);
     }
-    await desk.run("Show Context");
+    await desk.meter.click();
     const context = await view("context");
     await context.locator("summary", { hasText: "search for crowns" }).waitFor();
     await desk.picture("context");
