@@ -5,6 +5,7 @@ its first byte that is not blank. Where the bytes are cut into chunks does not m
 """
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 
@@ -15,6 +16,7 @@ Framing: TypeAlias = Literal["headers", "lines"]
 MAX_HEADER = 8 * 1024
 MAX_BODY = 64 * 1024 * 1024
 _BLANK = b" \t\r\n"
+_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +117,12 @@ class Decoder:
             del self._buffer[:1]
         marks = (b"\r\n\r\n", b"\n\n")
         ends = [(at, len(mark)) for mark in marks if (at := self._buffer.find(mark)) >= 0]
+        # Where they end beyond the limit, they are as long as where their end has not come yet.
+        at, mark = min(ends, default=(len(self._buffer), 0))
+        if at > MAX_HEADER:
+            return Broken(f"headers are longer than {MAX_HEADER} bytes")
         if not ends:
-            long = len(self._buffer) > MAX_HEADER
-            return Broken(f"headers are longer than {MAX_HEADER} bytes") if long else None
-        at, mark = min(ends)
+            return None
         lines = bytes(self._buffer[:at]).decode("latin-1").splitlines()
         del self._buffer[: at + mark]
         for line in lines:
@@ -129,9 +133,9 @@ class Decoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed:
-    """Read one JSON value; numbers keep their size, and NaN and infinities are refused."""
+    """Read one JSON value; numbers keep their size, and those that JSON cannot say are refused."""
     try:
-        return Arrived(json.loads(body, parse_constant=_refuse))
+        return Arrived(json.loads(body, parse_constant=_refuse, parse_float=_finite))
     except RecursionError:
         return Malformed("the JSON is nested too deeply")
     except ValueError as error:
@@ -153,9 +157,19 @@ def encode(message: Json, framing: Framing) -> bytes:
 def _length(value: str) -> int | Broken:
     if not value.isdigit():
         return Broken(f"Content-Length is {value!r}, which is no number")
-    if int(value) > MAX_BODY:
-        return Broken(f"a message of {value} bytes is larger than the {MAX_BODY} that are taken")
+    # Python refuses to read numbers of thousands of digits.
+    if len(value) > _DIGITS or int(value) > MAX_BODY:
+        told = value if len(value) <= _DIGITS else f"{value[:_DIGITS]}…"
+        return Broken(f"a message of {told} bytes is larger than the {MAX_BODY} that are taken")
     return int(value)
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        # It would go on as Infinity, which is no JSON.
+        raise ValueError(f"{number[:_DIGITS]} is too large a number")
+    return value
 
 
 def _refuse(constant: str) -> NoReturn:

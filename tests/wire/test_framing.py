@@ -108,3 +108,27 @@ def test_a_line_that_is_too_long_costs_only_itself(monkeypatch: pytest.MonkeyPat
     ]
     assert decoder.feed(b"x" * 100) == []
     assert decoder.feed(b'x"}\n{"b": 1}\n') == [Arrived({"b": 1})]
+
+
+@given(messages, st.lists(st.integers(1, 40), max_size=30), st.sampled_from([8_000, 8_300]))
+def test_long_headers_are_lost_wherever_they_are_cut(
+    sent: list[Any], cuts: list[int], size: int
+) -> None:
+    data = b"X: %b\r\n" % (b"x" * size) + encode(sent[0], "headers")
+    frames = fed(data, cuts)
+    assert frames == fed(data, [size])
+    assert isinstance(frames[0], Broken) is (size > 8_192)
+
+
+def test_a_length_of_thousands_of_digits_is_too_large() -> None:
+    (frame,) = Decoder().feed(b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}")
+    assert isinstance(frame, Broken)
+    assert "larger than" in frame.reason
+    assert len(frame.reason) < 200
+
+
+@pytest.mark.parametrize("number", [b"1e400", b"-1e400", b"9" * 4_301])
+def test_a_number_that_could_not_be_sent_on_is_refused(number: bytes) -> None:
+    first, second = Decoder().feed(b'{"a":' + number + b'}\n{"b":1e300}\n')
+    assert isinstance(first, Malformed)
+    assert second == Arrived({"b": 1e300})
