@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from sidecar import __version__
+
 if TYPE_CHECKING:
     import typer
 
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run the command that the arguments name."""
     arguments = sys.argv[1:]
-    if arguments[:1] == ["--stdio"] or (arguments[:1] == ["serve"] and "--help" not in arguments):
+    if arguments == ["--version"]:
+        sys.stdout.write(f"sidecar {__version__}\n")
+    elif arguments[:1] == ["--stdio"] or (arguments[:1] == ["serve"] and "--help" not in arguments):
         _serve([a for a in arguments if a not in ("serve", "--stdio")])
     else:
         _people()
