@@ -36,6 +36,13 @@ def each_ending_well(make: Callable[..., T]) -> Iterator[Callable[..., T]]:
         assert not client.unexpected
 
 
+def popen(environment: dict[str, str], arguments: tuple[str, ...]) -> "subprocess.Popen[bytes]":
+    """Start a daemon of its own."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-m", "sidecar", *arguments]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+
+
 class PlainClient:
     """Starts the daemon and speaks to it; server requests are answered by `answers`."""
 
@@ -45,15 +52,11 @@ class PlainClient:
         answers: dict[str, Callable[[Any], Any]] | None = None,
         env: dict[str, str] | None = None,
         arguments: tuple[str, ...] = ("serve", "--stdio"),
+        spawn: Callable[[dict[str, str]], Any] | None = None,
     ) -> None:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "sidecar", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**clean, "SIDECAR_DATA_DIR": str(data), **(env or {})},
-        )
+        environment = {**clean, "SIDECAR_DATA_DIR": str(data), **(env or {})}
+        self.process = popen(environment, arguments) if spawn is None else spawn(environment)
         self.answers = answers or {}
         self.notifications: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []

@@ -1,0 +1,69 @@
+"""`kill -9` at thousands of random moments: nothing acknowledged is missing, nothing is half.
+
+`SIDECAR_KILLS=5000` says how many rounds; without it there are 200, or as many as fit into a
+minute. Most daemons are forked from a process that has all of it imported (`nursery.py`), which
+saves a second each; what runs, and what dies, is the whole daemon. Some are started by hand.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.faults.figures import Figures
+from tests.faults.forked import Nursery
+from tests.faults.killing import Reached, kill_often
+
+ASKED = os.environ.get("SIDECAR_KILLS")
+ROUNDS = int(ASKED or 200)
+SEED = int(os.environ.get("SIDECAR_KILLS_SEED", "1"))
+STARTED = max(4, ROUNDS // 50)
+"""Rounds whose daemons are started as an editor starts them."""
+SECONDS = 40.0
+LEAST = 40
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux's pidfds")
+
+
+@pytest.fixture
+def nursery() -> Iterator[Nursery]:
+    made = Nursery()
+    yield made
+    made.close()
+
+
+def told(figures: Figures, what: str, reached: Reached, goal: object) -> None:
+    figures.add(f"kill -9 rounds, {what}", reached.rounds, goal)
+    figures.add("  killed while it started or loaded", reached.starting)
+    figures.add("  killed while a turn ran", reached.working)
+    figures.add("  requests answered before the kill", reached.answers)
+    figures.add("  acknowledged items asked for again", reached.items)
+    figures.add("  next prompts found valid", reached.prompts)
+    figures.add("  stores read whole after a kill", reached.verified)
+    figures.add("  lost, half or refused", len(reached.lost), 0)
+
+
+def test_nothing_acknowledged_is_missing(
+    tmp_path: Path, nursery: Nursery, figures: Figures
+) -> None:
+    reached = Reached()
+    until = time.monotonic() + SECONDS
+    for _ in kill_often(tmp_path, ROUNDS, SEED, nursery.fork, reached):
+        if not ASKED and time.monotonic() > until and reached.rounds >= LEAST:
+            break
+    told(figures, "forked daemons", reached, ROUNDS)
+    assert reached.lost == []
+    assert min(reached.working, reached.answers, reached.verified) > 0
+    assert reached.items > reached.rounds
+
+
+def test_nothing_is_missing_where_daemons_are_started_as_editors_do(
+    tmp_path: Path, figures: Figures
+) -> None:
+    reached = Reached()
+    for _ in kill_often(tmp_path, STARTED, SEED, None, reached):
+        pass
+    told(figures, "started daemons", reached, STARTED)
+    assert reached.lost == []
