@@ -112,6 +112,7 @@ async def _serve(read: int, write: int) -> int:
         )
         for problem in problems:
             logger.warning("configuration: %s", problem)
+        logging.getLogger().setLevel(config.log.upper())
         models.configure(config)
         store = await asyncio.to_thread(open_store, config.data_dir)
         return Environment(

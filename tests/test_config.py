@@ -62,8 +62,8 @@ def test_the_default_model_depends_on_who_could_answer() -> None:
 def test_later_layers_go_before_earlier_ones(tmp_path: Path) -> None:
     config, problems = loaded(
         tmp_path,
-        user="model='user'\npolicy='user'\nagent='user'\nlog='error'\nworkspace_trusted=true",
-        workspace="model = 'workspace'\npolicy = 'workspace'\nwindow = 5000",
+        user="model='user'\npolicy='codex'\nagent='user'\nlog='error'\nworkspace_trusted=true",
+        workspace="model = 'workspace'\npolicy = 'manual'\nwindow = 5000",
         environment={"SIDECAR_LOG": "DEBUG", "SIDECAR_DATA_DIR": str(tmp_path / "data")},
         options={
             "model": "client",
@@ -75,7 +75,7 @@ def test_later_layers_go_before_earlier_ones(tmp_path: Path) -> None:
     assert problems == ()
     assert config.keep_alive
     assert not Config().keep_alive
-    assert (config.model, config.policy, config.agent) == ("client", "workspace", "user")
+    assert (config.model, config.policy, config.agent) == ("client", "manual", "user")
     assert (config.log, config.data_dir) == ("debug", tmp_path / "data")
     assert (config.window, config.max_tokens, config.max_steps) == (5000, 7000, 3)
 
@@ -152,8 +152,8 @@ def test_the_client_may_withdraw_trust(tmp_path: Path) -> None:
 def test_a_workspace_may_not_give_itself_power(key: str, value: object) -> None:
     config, problems = merge([Layer("theirs", {key: value}, restricted=True)])
     assert config == Config()
-    assert len(problems) == 1
-    assert "a workspace may not set this" in problems[0].message
+    assert problems
+    assert all("a workspace may not set this" in problem.message for problem in problems)
 
 
 def test_a_workspace_may_forbid_more() -> None:
@@ -190,6 +190,11 @@ def test_permissions_as_verdicts() -> None:
         ({"model": 3}, "here: model: must be a string, not a number."),
         ({"provider": "x"}, "here: provider: must be a table, not a string."),
         ({"data_dir": "here"}, "here: data_dir: must be an absolute path."),
+        (
+            {"delegate": {"step": 1}},
+            "here: delegate.step: is not a setting. Did you mean `delegate.steps`?",
+        ),
+        ({"retyr": {"attempts": 1}}, "here: retyr: is not a setting. Did you mean `retry`?"),
         ({"log": "loud"}, "here: log: must be one of debug, info, warning, error."),
         (
             {"provider": {"baseUrl": "localhost"}},
@@ -258,6 +263,24 @@ def test_a_bad_rule_list_is_refused() -> None:
     assert "must be a list of rules" in said({"permissions": {"allow": "shell rm"}})[0]
 
 
+def test_a_policy_that_is_none_is_told_with_the_one_that_was_meant() -> None:
+    [problem] = said({"policy": "economic-rihc"})
+    assert "'economic-rihc' is no policy. Did you mean 'economic-rich'? There are" in problem
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("x = " + "[" * 5000, "nested too deeply"), ("#" * 300_000, "256 KiB")]
+)
+def test_a_file_made_to_hurt_is_told_and_the_rest_holds(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    config, (problem,) = loaded(
+        tmp_path, workspace=text, options={"workspaceTrusted": True, "maxSteps": 3}
+    )
+    assert config.max_steps == 3
+    assert words in problem.message
+
+
 def test_a_bad_setting_leaves_the_one_before() -> None:
     config, problems = merge([Layer("a", {"window": 5000}), Layer("b", {"window": -1})])
     assert config.window == 5000
@@ -277,8 +300,8 @@ def test_unknown_options_are_only_told(tmp_path: Path) -> None:
 
 
 def test_a_broken_file_is_told_and_the_rest_holds(tmp_path: Path) -> None:
-    config, problems = loaded(tmp_path, user="model = ", options={"policy": "p"})
-    assert config.policy == "p"
+    config, problems = loaded(tmp_path, user="model = ", options={"policy": "manual"})
+    assert config.policy == "manual"
     assert problems[0].where == str(tmp_path / "user.toml")
     assert "cannot be read" in problems[0].message
 

@@ -49,16 +49,6 @@ def test_the_readme_names_every_command() -> None:
         assert f"`sidecar {name}" in readme, name
 
 
-def test_the_readme_names_only_settings_that_exist() -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    config = (ROOT / "sidecar/config/__init__.py").read_text("utf-8")
-    table = readme.partition("## Settings")[2].partition("## Commands")[0]
-    named = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", table, re.M)
-    for setting in re.findall(r"`(\w+)`", " ".join(named)):
-        snake = re.sub(r"([A-Z])", lambda m: f"_{m[1].lower()}", setting)
-        assert re.search(rf"^    {snake}: ", config, re.M), setting
-
-
 def test_the_wheel_has_the_vocabulary() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "sidecar/model/data"],

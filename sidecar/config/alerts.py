@@ -1,7 +1,8 @@
 """When people are warned: the thresholds of the alerts that the daemon computes."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+
+from sidecar.config.setting import Reader, setting
 
 NAMES = (
     "overflow_rate",
@@ -17,32 +18,7 @@ NAMES = (
 """The alerts, by the setting that is its threshold."""
 
 
-@dataclass(frozen=True, slots=True)
-class Alerts:
-    """Thresholds; `off` names alerts that nobody wants."""
-
-    overflow_rate: float = 0.10
-    """The share of the requests of 5 minutes that the provider may refuse as too long."""
-    hit_rate: float = 0.70
-    """The share of repeated prompts that must come from the cache, over 15 minutes."""
-    summarising: float = 10.0
-    """USD that summaries may cost within an hour."""
-    utilisation: float = 0.90
-    """The share of the room for input that may be in use at the end of three turns in a row."""
-    evictions: float = 5.0
-    """Parts that may be evicted a turn, over ten turns."""
-    compression: float = 2.0
-    """How many times smaller a compaction must make what it changes."""
-    burn_spike: float = 3.0
-    """How many times the usual cost of 5 minutes the newest 5 minutes may cost."""
-    fidelity: float = 0.75
-    """The share of what is likely to be needed that must still be in the prompt afterwards."""
-    tool_results: float = 0.30
-    """The share of the room for input that results of tools may take."""
-    off: tuple[str, ...] = ()
-
-
-def _number(most: float) -> Callable[[object], float]:
+def _number(most: float, kind: str) -> Reader:
     def read(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ValueError("must be a number.")  # noqa: TRY004 - one error for all, as readers do
@@ -50,7 +26,7 @@ def _number(most: float) -> Callable[[object], float]:
             raise ValueError(f"must be more than 0 and at most {most:g}, not {value}.")
         return float(value)
 
-    return read
+    return Reader(kind, read)
 
 
 def _off(value: object) -> tuple[str, ...]:
@@ -61,10 +37,64 @@ def _off(value: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-_SHARES = frozenset({"overflow_rate", "hit_rate", "utilisation", "fidelity", "tool_results"})
-ALERT_READERS: Mapping[str, Callable[[object], object]] = {
-    f"alerts.{each.name}": _off
-    if each.name == "off"
-    else _number(1.0 if each.name in _SHARES else 1e6)
-    for each in fields(Alerts)
-}
+_SHARE = _number(1.0, "share, up to 1")
+_NUMBER = _number(1e6, "number above 0")
+_NAMES = Reader("list of alerts", _off)
+
+
+@dataclass(frozen=True, slots=True)
+class Alerts:
+    """Thresholds; `off` names alerts that nobody wants."""
+
+    overflow_rate: float = setting(
+        0.10,
+        _SHARE,
+        "the share of the requests of 5 minutes that the provider may refuse as too long",
+        applies="restart",
+    )
+    hit_rate: float = setting(
+        0.70,
+        _SHARE,
+        "the share of repeated prompts that must come from the cache, over 15 minutes",
+        applies="restart",
+    )
+    summarising: float = setting(
+        10.0, _NUMBER, "USD that summaries may cost within an hour", applies="restart"
+    )
+    utilisation: float = setting(
+        0.90,
+        _SHARE,
+        "the share of the room for input that may be in use at the end of three turns in a row",
+        applies="restart",
+    )
+    evictions: float = setting(
+        5.0, _NUMBER, "parts that may be evicted a turn, over ten turns", applies="restart"
+    )
+    compression: float = setting(
+        2.0,
+        _NUMBER,
+        "how many times smaller a compaction must make what it changes",
+        applies="restart",
+    )
+    burn_spike: float = setting(
+        3.0,
+        _NUMBER,
+        "how many times the usual cost of 5 minutes the newest 5 minutes may cost",
+        applies="restart",
+    )
+    fidelity: float = setting(
+        0.75,
+        _SHARE,
+        "the share of what is likely to be needed that must still be in the prompt after a "
+        "compaction",
+        applies="restart",
+    )
+    tool_results: float = setting(
+        0.30,
+        _SHARE,
+        "the share of the room for input that results of tools may take",
+        applies="restart",
+    )
+    off: tuple[str, ...] = setting(
+        (), _NAMES, "alerts that nobody wants, by the names above", applies="restart"
+    )

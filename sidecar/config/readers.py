@@ -1,16 +1,18 @@
 """How each setting is read: what its value may be, and what to say when it is something else."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
-from sidecar.config.alerts import ALERT_READERS
 from sidecar.config.mcp import read_servers
-from sidecar.config.telemetry import TELEMETRY_READERS
+from sidecar.config.setting import Reader
+from sidecar.core.policies import policies
 from sidecar.core.preserve import ANY_AGENT, Preserve
 
+HARDER = ("low", "medium", "high", "xhigh", "max")
+"""How hard a model can be made to think; nothing said leaves it to the model."""
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 
@@ -62,7 +64,9 @@ def _flag(value: object) -> bool:
     return value
 
 
-def _count(least: int, most: int = 1_000_000_000) -> "Reader":
+def count(least: int, most: int = 1_000_000_000) -> Reader:
+    """Read a whole number from `least` to `most`."""
+
     def read(value: object) -> int:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
@@ -72,7 +76,7 @@ def _count(least: int, most: int = 1_000_000_000) -> "Reader":
             raise ValueError(f"must be from {least} to {most}, not {value}.")
         return value
 
-    return read
+    return Reader(f"{least:,} to {most:,}" if most < 1_000_000_000 else f"{least:,} or more", read)
 
 
 def _dollars(value: object) -> Decimal:
@@ -97,11 +101,27 @@ def _folder(value: object) -> Path:
     return path
 
 
+def _effort(value: object) -> str:
+    text = _text(value).lower()
+    if text not in ("", *HARDER):
+        raise ValueError(f"must be one of {', '.join(HARDER)}, or empty.")
+    return text
+
+
 def _level(value: object) -> str:
     text = _name(value).lower()
     if text not in get_args(LogLevel):
         raise ValueError(f"must be one of {', '.join(get_args(LogLevel))}.")
     return text
+
+
+def _policy(value: object) -> str:
+    text = _name(value)
+    if text in policies():
+        return text
+    near = get_close_matches(text, policies(), n=1)
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    raise ValueError(f"{text!r} is no policy. {meant}There are {', '.join(policies())}.")
 
 
 def _list(value: object) -> tuple[str, ...]:
@@ -138,45 +158,16 @@ def _kept(table: object) -> Preserve:
     )
 
 
-Reader: TypeAlias = Callable[[object], object]
-
-READERS: Mapping[str, Reader] = MappingProxyType(
-    {
-        "model": _name,
-        "policy": _name,
-        "agent": _text,
-        "effort": _text,
-        "window": _count(1000),
-        "max_tokens": _count(1),
-        "max_steps": _count(1, 10_000),
-        "auto_compact": _flag,
-        "auto_continue": _flag,
-        "instructions": _flag,
-        "keep_alive": _flag,
-        "learned": _flag,
-        "summaries": _flag,
-        "summary_model": _text,
-        "idle_compaction": _flag,
-        "provider.name": _name,
-        "provider.base_url": _url,
-        "provider.api_key": _secret,
-        "retry.attempts": _count(1, 20),
-        "retry.cap_ms": _count(0, 3_600_000),
-        "delegate.steps": _count(1, 10_000),
-        "delegate.tokens": _count(1000),
-        "delegate.cost": _dollars,
-        "snapshots.file_mib": _count(1, 100_000),
-        "snapshots.tracked_file_mib": _count(1, 100_000),
-        "snapshots.step_mib": _count(1, 100_000),
-        "snapshots.workspace_mib": _count(1, 100_000_000),
-        "permissions.allow": _list,
-        "permissions.reject": _list,
-        "preserve": _preserve,
-        "mcp_servers": read_servers,
-        "workspace_trusted": _flag,
-        "data_dir": _folder,
-        "log": _level,
-        **ALERT_READERS,
-        **TELEMETRY_READERS,
-    }
-)
+TEXT = Reader("text", _text)
+NAME = Reader("name", _name)
+SECRET = Reader("key", _secret)
+URL = Reader("http address", _url)
+FLAG = Reader("true or false", _flag)
+DOLLARS = Reader("USD", _dollars)
+FOLDER = Reader("absolute path", _folder)
+EFFORT = Reader(", ".join(HARDER), _effort)
+LEVEL = Reader(", ".join(get_args(LogLevel)), _level)
+POLICY = Reader("policy", _policy)
+RULES = Reader("list of rules", _list)
+PRESERVE = Reader("table, or tables by agent", _preserve)
+SERVERS = Reader("tables by name", read_servers)

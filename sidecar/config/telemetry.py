@@ -1,25 +1,12 @@
 """Where metrics and traces go: nowhere, unless the user says so."""
+# ruff: noqa: RUF009 - what `setting` gives is a dataclass's field
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
+from sidecar.config.setting import Reader, setting
+
 Exporter: TypeAlias = Literal["", "none", "prometheus", "otlp", "console"]
-
-
-@dataclass(frozen=True, slots=True)
-class Telemetry:
-    """Needs the extra `sidecar[telemetry]`, but for an OpenTelemetry SDK that is there already.
-
-    Nothing leaves the machine and nothing listens unless `exporter` says so.
-    """
-
-    exporter: Exporter = ""
-    """`prometheus`, `otlp` or `console`; empty uses an SDK that is set up already, `none` never."""
-    endpoint: str = ""
-    """Where `otlp` sends to over HTTP, such as http://127.0.0.1:4318; empty is as OTEL_… say."""
-    port: int = 9464
-    """Where `prometheus` listens, on 127.0.0.1 only; 0 takes any free port."""
 
 
 def _exporter(value: object) -> str:
@@ -30,6 +17,8 @@ def _exporter(value: object) -> str:
 
 
 def _endpoint(value: object) -> str:
+    if value == "":
+        return ""
     if not isinstance(value, str) or not value.startswith(("http://", "https://")):
         raise ValueError("must begin with http:// or https://.")
     return value.rstrip("/")
@@ -41,8 +30,33 @@ def _port(value: object) -> int:
     return value
 
 
-TELEMETRY_READERS: Mapping[str, Callable[[object], object]] = {
-    "telemetry.exporter": _exporter,
-    "telemetry.endpoint": _endpoint,
-    "telemetry.port": _port,
-}
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """Needs the extra `sidecar[telemetry]`, but for an OpenTelemetry SDK that is there already.
+
+    Nothing leaves the machine and nothing listens unless `exporter` says so.
+    """
+
+    exporter: Exporter = setting(
+        "",
+        Reader("none, prometheus, otlp, console", _exporter),
+        "where OpenTelemetry metrics and traces go, with `sidecar[telemetry]` installed; empty "
+        "uses an SDK that is set up already, `none` never",
+        applies="restart",
+        own=True,
+    )
+    endpoint: str = setting(
+        "",
+        Reader("http address", _endpoint),
+        "where `otlp` sends to over HTTP, such as `http://127.0.0.1:4318`; empty is as the "
+        "variables OTEL_… say",
+        applies="restart",
+        own=True,
+    )
+    port: int = setting(
+        9464,
+        Reader("0 to 65,535", _port),
+        "where `prometheus` listens, on 127.0.0.1 only; 0 takes any free port",
+        applies="restart",
+        own=True,
+    )

@@ -37,7 +37,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         "window": config.window if request.window is None else request.window,
         "maxTokens": config.max_tokens if request.max_tokens is None else request.max_tokens,
         "agent": request.agent or config.agent,
-        "effort": "",
+        "effort": config.effort,
         "autoCompact": config.auto_compact,
         "autoContinue": config.auto_continue,
     }

@@ -195,7 +195,7 @@ def _settings(environment: Environment, old: SessionRow) -> JsonObject:
         "window": config.window,
         "maxTokens": config.max_tokens,
         "agent": config.agent,
-        "effort": "",
+        "effort": config.effort,
         "autoCompact": config.auto_compact,
         "autoContinue": config.auto_continue,
     }

@@ -1,12 +1,13 @@
 """A session's config options, in ACP's shape, and what changing one means."""
 
+from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.policies import policies
 from sidecar.session.opening import amiss
 from sidecar.session.state import State
 
-EFFORTS = ("default", "low", "medium", "high", "xhigh", "max")
+EFFORTS = ("default", *HARDER)
 SWITCHES = ("on", "off")
 
 

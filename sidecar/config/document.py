@@ -1,0 +1,96 @@
+"""The settings as people read them: the table in the README, and a commented file to begin with."""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+
+from sidecar.config.layers import camel
+from sidecar.config.setting import Setting
+from sidecar.config.settings import SETTINGS
+from sidecar.core.parts import Json
+
+USUAL = "(this system's folder)"
+"""Stands for a default that is another on each machine."""
+
+
+def markdown() -> str:
+    """Give the table of all settings, for a README: one row each, under a heading."""
+    head = (
+        "| setting | what it may be | default | meaning |",
+        "|---|---|---|---|",
+    )
+    return "\n".join((*head, *(_row(one) for one in SETTINGS.values()))) + "\n"
+
+
+def _row(one: Setting) -> str:
+    own = "; not for a workspace to set" if one.own else ""
+    default = f"`{_default(one)}`" if _default(one) else ""
+    return f"| `{camel(one.name)}` | {one.reader.kind} | {default} | {one.meaning}{own} |"
+
+
+def sample() -> str:
+    """Give a file with every setting in a comment, at its default, ready to be changed."""
+    lines = [
+        "# Sidecar's settings. Everything is at its default: take away a # to set something.",
+        "# `sidecar config check` says what is wrong, `sidecar config show --origin` what holds.",
+    ]
+    table = ""
+    # Tables come last: in TOML what follows a table's name belongs to it.
+    for one in sorted(SETTINGS.values(), key=lambda one: "." in one.name):
+        owner, _, key = one.name.rpartition(".")
+        if owner != table:
+            table = owner
+            lines += ["", f"# [{owner}]"] if owner else []
+        lines += ["", f"# {one.meaning}"] if not owner else [f"# {one.meaning}"]
+        lines.append(f"# {key} = {_example(one)}")
+    return "\n".join(lines) + "\n"
+
+
+def _default(one: Setting) -> str:
+    if isinstance(one.default, Path):
+        return USUAL
+    return "" if one.default in (None, "", (), {}) else str(told(one.default)).lower()
+
+
+def _example(one: Setting) -> str:
+    """Write the default as TOML does, or an example where there is none."""
+    given = _EXAMPLES.get(one.name, told(one.default))
+    if isinstance(given, bool):
+        return str(given).lower()
+    if isinstance(given, list):
+        return "[]"
+    return str(given) if isinstance(given, int | float) else f'"{given}"' if given != {} else "{}"
+
+
+_EXAMPLES: Mapping[str, Json] = {
+    "window": 200_000,
+    "max_tokens": 32_000,
+    "delegate.tokens": 1_000_000,
+    "delegate.cost": "0.50",
+    "workspace_trusted": True,
+    "mcp_servers": {},
+}
+
+
+def told(value: object) -> Json:
+    """Give a setting's value as JSON has it: amounts and folders as text."""
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case Decimal() | Path():
+            return str(value)
+        case str():
+            return str(value)
+        case Mapping():
+            return {str(key): told(each) for key, each in value.items()}
+        case frozenset():
+            return [*sorted(str(each) for each in value)]
+        case tuple() | list():
+            return [told(each) for each in value]
+        case _:
+            return {name: told(each) for name, each in _fields(value)}
+
+
+def _fields(value: object) -> Iterator[tuple[str, object]]:
+    for name in getattr(type(value), "__dataclass_fields__", {}):
+        yield name, getattr(value, name)

@@ -1,0 +1,187 @@
+"""Layers of settings, merged into one value: each setting from the strongest that gives it.
+
+Every setting remembers where it came from; what cannot be used is a problem that is told, and
+leaves the setting as it was.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Literal, TypeAlias
+
+from sidecar.config.readers import kind_of
+from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
+
+Kind: TypeAlias = Literal["user", "workspace", "environment", "client"]
+"""Whose settings a layer holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Settings from one place. `name` says where they come from, for errors.
+
+    `restricted`: they belong to the workspace and may not give themselves more power. `names`
+    are what the place calls its settings, where that is something else: variables, in the
+    environment. `text` is the file's, by which lines are told.
+    """
+
+    name: str
+    values: Mapping[str, object]
+    restricted: bool = False
+    kind: Kind = "user"
+    names: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a setting's value was given: its layer, and the key as it was written there."""
+
+    layer: Layer
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A setting that was passed over. `path` is its key, dotted, in the layer `where`.
+
+    `unknown`: the key is none of ours. Otherwise its value is wrong. `text` is the file's, for
+    the line.
+    """
+
+    where: str
+    path: str
+    message: str
+    unknown: bool = False
+    text: str = field(default="", repr=False, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.path}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """The configuration, where each setting that is not a default came from, what was wrong.
+
+    Of lists that add up, all origins are named, the weakest first.
+    """
+
+    config: Config
+    origins: Mapping[str, tuple[Origin, ...]]
+    problems: tuple[Problem, ...]
+
+
+def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
+    """Merge layers, the weakest first; see `resolve`."""
+    resolved = resolve(layers)
+    return resolved.config, resolved.problems
+
+
+def resolve(layers: Iterable[Layer]) -> Resolved:
+    """Merge layers, the weakest first. A setting that cannot be used is left as it was.
+
+    Permissions add up. Without a chosen model, the default depends on whether there is a key or
+    a server to ask.
+    """
+    chosen: dict[str, object] = {}
+    origins: dict[str, tuple[Origin, ...]] = {}
+    problems: list[Problem] = []
+    for layer in layers:
+        for given in _flat(layer.values):
+            problem = _choose(layer, given, chosen, origins)
+            if problem:
+                problems.append(problem)
+    tables = {name: kind(**_table(name, chosen)) for name, kind in TABLES.items()}
+    plain = {key: value for key, value in chosen.items() if "." not in key}
+    provider = tables["provider"]
+    plain.setdefault("model", default_model(bool(provider.api_key or provider.base_url)))
+    config = Config(**tables, **plain)  # type: ignore[arg-type] # each is read by its reader
+    return Resolved(config, origins, tuple(problems))
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A setting as it was written, `path` dotted, and its name as we know it."""
+
+    path: str
+    name: str
+    value: object
+
+
+def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
+    """Take tables apart, one level deep; a null sets nothing."""
+    for key, value in values.items():
+        name = snake(key)
+        if name in TABLES and isinstance(value, Mapping):
+            inner = _rules(value) if name == "permissions" else value
+            for part, each in inner.items():
+                if each is not None:
+                    yield _Given(f"{key}.{part}", f"{name}.{snake(part)}", each)
+        elif value is not None:
+            yield _Given(key, name, value)
+
+
+def _rules(table: Mapping[str, object]) -> dict[str, object]:
+    """Understand `{shell = "allow", edit_file = "reject"}` too, as other agents write it."""
+    lists = {key: value for key, value in table.items() if value not in ("allow", "reject", "ask")}
+    for verdict in ("allow", "reject"):
+        named = [key for key, value in table.items() if value == verdict]
+        listed = lists.get(verdict, [])
+        if named and isinstance(listed, list):
+            lists[verdict] = [*listed, *named]
+    return lists
+
+
+def _choose(
+    layer: Layer,
+    given: _Given,
+    chosen: dict[str, object],
+    origins: dict[str, tuple[Origin, ...]],
+) -> Problem | None:
+    def problem(message: str, *, unknown: bool = False) -> Problem:
+        return Problem(layer.name, given.path, message, unknown, layer.text)
+
+    if given.name in TABLES:
+        return problem(f"must be a table, not {kind_of(given.value)}.")
+    setting = SETTINGS.get(given.name)
+    if setting is None:
+        return problem(_unknown(given), unknown=True)
+    if layer.restricted and setting.own:
+        return problem("a workspace may not set this. Set it in your own configuration file.")
+    try:
+        value = setting.reader.read(given.value)
+    except ValueError as error:
+        return problem(str(error))
+    origin = Origin(layer, given.path)
+    before = chosen.get(given.name)
+    if setting.adds_up and isinstance(before, tuple) and isinstance(value, tuple):
+        value = tuple(dict.fromkeys((*before, *value)))
+        origins[given.name] = (*origins[given.name], origin)
+    else:
+        origins[given.name] = (origin,)
+    chosen[given.name] = value
+    return None
+
+
+def _unknown(given: _Given) -> str:
+    in_camel = given.path != given.name
+    near = get_close_matches(given.name, (*SETTINGS, *TABLES), n=1, cutoff=0.7)
+    if not near:
+        return "is not a setting."
+    return f"is not a setting. Did you mean `{camel(near[0]) if in_camel else near[0]}`?"
+
+
+def _table(name: str, chosen: Mapping[str, object]) -> dict[str, object]:
+    prefix = f"{name}."
+    return {k.removeprefix(prefix): v for k, v in chosen.items() if k.startswith(prefix)}
+
+
+def snake(key: str) -> str:
+    """Give a key as files write it: `maxTokens` as `max_tokens`."""
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: f"_{found[0]}", key).lower()
+
+
+def camel(name: str) -> str:
+    """Give a setting's name as clients write it."""
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)

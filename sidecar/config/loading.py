@@ -1,0 +1,126 @@
+"""Read the configuration: the files, the environment and what the client gave, and merge them."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import platformdirs
+
+from sidecar.config.layers import Kind, Layer, Problem, Resolved, merge, resolve
+from sidecar.config.settings import Config
+from sidecar.core.errors import BadRequest
+
+OPTIONS = "initializationOptions"
+WORKSPACE_FILE = ".sidecar/config.toml"
+MOST_BYTES = 256 * 1024
+"""How large a configuration file may be: a workspace's may be anything."""
+
+_VARIABLES = {"data_dir": "SIDECAR_DATA_DIR", "log": "SIDECAR_LOG"}
+_PROVIDER = {"base_url": "ANTHROPIC_BASE_URL", "api_key": "ANTHROPIC_API_KEY"}
+VARIABLES: Mapping[str, str] = {
+    **_VARIABLES,
+    **{f"provider.{key}": variable for key, variable in _PROVIDER.items()},
+}
+"""The environment variable of each setting that has one."""
+
+
+def user_file() -> Path:
+    """Give the path of the user's configuration file, whether or not it exists."""
+    return Path(platformdirs.user_config_dir("sidecar", appauthor=False)) / "config.toml"
+
+
+def load(
+    *,
+    workspace: Path | None,
+    environment: Mapping[str, str],
+    options: Mapping[str, object],
+    user: Path | None = None,
+    trusted: Callable[[Config], bool] | None = None,
+) -> tuple[Config, tuple[Problem, ...]]:
+    """Read the files and merge everything; see `layers_of`.
+
+    Problems in files and environment, and unknown options, are given back to be shown.
+
+    Raises:
+        BadRequest: when an option that the client gave has a wrong value.
+    """
+    resolved = resolve_all(
+        workspace=workspace,
+        environment=environment,
+        options=options,
+        user=user,
+        trusted=trusted,
+    )
+    for problem in resolved.problems:
+        if problem.where == OPTIONS and not problem.unknown:
+            raise BadRequest(
+                f"{OPTIONS}.{problem.path}: {problem.message}", f"params.{OPTIONS}.{problem.path}"
+            )
+    return resolved.config, resolved.problems
+
+
+def resolve_all(
+    *,
+    workspace: Path | None,
+    environment: Mapping[str, str],
+    options: Mapping[str, object],
+    user: Path | None = None,
+    trusted: Callable[[Config], bool] | None = None,
+) -> Resolved:
+    """Read the files and merge everything, with where each setting came from. Blocks.
+
+    `user` is another user file than the usual one. The workspace's file is read only where the
+    other layers say that the workspace is trusted, or leave it open and `trusted` says so of them.
+    """
+    unread: list[Problem] = []
+    usual = _read(user or user_file(), unread)
+    told = [usual, environment_layer(environment), *options_layers(options)]
+    if workspace is not None and _trusts(merge(told)[0], trusted):
+        told.insert(1, _read(workspace / WORKSPACE_FILE, unread, restricted=True))
+    resolved = resolve(told)
+    return Resolved(resolved.config, resolved.origins, (*unread, *resolved.problems))
+
+
+def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:
+    if config.workspace_trusted is None:
+        return trusted is not None and trusted(config)
+    return config.workspace_trusted
+
+
+def environment_layer(environment: Mapping[str, str]) -> Layer:
+    """Give what environment variables set; empty ones set nothing."""
+    found = {key: environment.get(name) or None for key, name in _VARIABLES.items()}
+    provider = {key: environment.get(name) or None for key, name in _PROVIDER.items()}
+    values = {**found, "provider": provider}
+    return Layer("environment", values, kind="environment", names=VARIABLES)
+
+
+def options_layers(options: Mapping[str, object]) -> tuple[Layer, ...]:
+    """Give what the client set. Its `config` object holds settings too, under those beside it."""
+    nested = options.get("config")
+    direct = {key: value for key, value in options.items() if key != "config"}
+    inner = nested if isinstance(nested, Mapping) else {"config": nested}
+    return (Layer(OPTIONS, inner, kind="client"), Layer(OPTIONS, direct, kind="client"))
+
+
+def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> Layer:
+    text = ""
+    values: dict[str, object] = {}
+    try:
+        if path.is_file():
+            text = _text(path)
+            values = tomllib.loads(text)
+    except RecursionError:
+        problems.append(Problem(str(path), "", "cannot be read: it is nested too deeply."))
+    except (OSError, ValueError) as error:
+        problems.append(Problem(str(path), "", f"cannot be read: {error}"))
+    kind: Kind = "workspace" if restricted else "user"
+    return Layer(str(path), values, restricted, kind, text=text)
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"it is larger than {MOST_BYTES // 1024} KiB.")
+    return data.decode("utf-8")

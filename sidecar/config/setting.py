@@ -1,0 +1,128 @@
+"""One setting: its name, how it is read, what it means, who may set it, when a change takes hold.
+
+A dataclass of settings has its fields made by `setting`, so that each is described where it is
+declared; the table in the README, the commented file and `config show` are made from that.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from typing import Literal, TypeAlias, TypeVar, overload
+
+Applies: TypeAlias = Literal["turn", "session", "restart"]
+"""When a changed value takes hold: with the next turn, in sessions that begin later, or only when
+the daemon starts again."""
+
+T = TypeVar("T")
+_ABOUT = "setting"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a value is read. `kind` names in words what it may be.
+
+    `read` raises ValueError that says what is wrong, after the setting's name: "must be …".
+    """
+
+    kind: str
+    read: Callable[[object], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting. `name` has underscores, dotted where it is in a table: `retry.attempts`.
+
+    `own`: a workspace may not set it. `secret`: its value is never shown. `adds_up`: what a later
+    layer gives is added to what earlier ones gave.
+    """
+
+    name: str
+    default: object
+    reader: Reader
+    meaning: str
+    applies: Applies
+    own: bool
+    secret: bool
+    adds_up: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    reader: Reader
+    meaning: str
+    applies: Applies
+    own: bool
+    secret: bool
+    adds_up: bool
+
+
+@overload
+def setting(
+    default: Callable[[], T],
+    reader: Reader,
+    meaning: str,
+    *,
+    applies: Applies = "session",
+    own: bool = False,
+    secret: bool = False,
+    adds_up: bool = False,
+) -> T: ...
+@overload
+def setting(
+    default: T,
+    reader: Reader,
+    meaning: str,
+    *,
+    applies: Applies = "session",
+    own: bool = False,
+    secret: bool = False,
+    adds_up: bool = False,
+) -> T: ...
+def setting(
+    default: object,
+    reader: Reader,
+    meaning: str,
+    *,
+    applies: Applies = "session",
+    own: bool = False,
+    secret: bool = False,
+    adds_up: bool = False,
+) -> object:
+    """Declare a field that is a setting; a `default` that can be called makes the default."""
+    about = {_ABOUT: _About(reader, meaning, applies, own, secret, adds_up)}
+    if callable(default):
+        return field(default_factory=default, metadata=about)
+    return field(default=default, metadata=about)
+
+
+def table_of(owner: type) -> dict[str, type]:
+    """Give the fields of a dataclass that are tables of settings: their names and types."""
+    made: dict[str, object] = {one.name: one.default_factory for one in fields(owner)}
+    return {k: kind for k, kind in made.items() if isinstance(kind, type) and is_dataclass(kind)}
+
+
+def settings_of(owner: type) -> dict[str, Setting]:
+    """Give all settings of a dataclass by name, those of its tables among them, as declared."""
+    return {one.name: one for one in _settings(owner)}
+
+
+def _settings(owner: type, prefix: str = "") -> Iterator[Setting]:
+    tables = table_of(owner)
+    for one in fields(owner):
+        if one.name in tables:
+            yield from _settings(tables[one.name], f"{one.name}.")
+        else:
+            about: _About = one.metadata[_ABOUT]
+            yield Setting(
+                prefix + one.name,
+                _default(one),
+                about.reader,
+                about.meaning,
+                about.applies,
+                about.own,
+                about.secret,
+                about.adds_up,
+            )
+
+
+def _default(one: "Field[object]") -> object:
+    return one.default_factory() if one.default_factory is not MISSING else one.default

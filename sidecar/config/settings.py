@@ -1,0 +1,272 @@
+"""All settings, each with its default, what it may be, what it means and when a change takes hold.
+
+A new setting is a field here, or in a dataclass of its own that is a field here: a table.
+"""
+# ruff: noqa: RUF009 - what `setting` gives is a dataclass's field
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+
+import platformdirs
+
+from sidecar.config.alerts import Alerts
+from sidecar.config.mcp import McpServer
+from sidecar.config.readers import (
+    DOLLARS,
+    EFFORT,
+    FLAG,
+    FOLDER,
+    LEVEL,
+    NAME,
+    NO_KEY,
+    POLICY,
+    PRESERVE,
+    RULES,
+    SECRET,
+    SERVERS,
+    TEXT,
+    URL,
+    LogLevel,
+    Secret,
+    count,
+)
+from sidecar.config.setting import Setting, setting, settings_of, table_of
+from sidecar.config.telemetry import Telemetry
+from sidecar.core.preserve import Preserve
+
+OFFLINE_MODEL = "offline"
+DEFAULT_MODEL = "claude-opus-5-5"
+
+
+def default_model(has_key: bool) -> str:
+    """Give the model for who chose none: without a key or a server only the offline one works."""
+    return DEFAULT_MODEL if has_key else OFFLINE_MODEL
+
+
+def default_data_dir() -> Path:
+    """Give the folder where sessions are stored unless configured otherwise."""
+    return Path(platformdirs.user_data_dir("sidecar", appauthor=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """Who answers."""
+
+    name: str = setting(
+        "anthropic", TEXT, "the provider's name, for costs and logs", applies="restart", own=True
+    )
+    base_url: str = setting(
+        "",
+        URL,
+        "where a proxy or a local server answers; empty is the provider's own address",
+        applies="restart",
+        own=True,
+    )
+    api_key: Secret = setting(
+        NO_KEY, SECRET, "the key, kept in memory only", applies="restart", own=True, secret=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """Rules for calls that would be asked about; `tools/permission.py` says how they are written.
+
+    As a setting: `{allow = [rules], reject = [rules]}`.
+    """
+
+    allow: tuple[str, ...] = setting(
+        (),
+        RULES,
+        'calls that need not be asked about, such as `["write_file", "shell:git status*"]`',
+        applies="turn",
+        own=True,
+        adds_up=True,
+    )
+    reject: tuple[str, ...] = setting(
+        (),
+        RULES,
+        "calls that are never made; a workspace may add to them",
+        applies="turn",
+        adds_up=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Delegate:
+    """What one subtask may take. What is nearly used up leaves it one step for its report."""
+
+    steps: int = setting(
+        50, count(1, 10_000), "model calls that one subtask may make", applies="turn"
+    )
+    tokens: int | None = setting(
+        None,
+        count(1000),
+        "tokens in all requests and answers of one subtask; as many as its steps need unless set",
+        applies="turn",
+    )
+    cost: Decimal | None = setting(
+        None, DOLLARS, "what one subtask may cost; no bound unless set", applies="turn"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How failed model calls are tried again."""
+
+    attempts: int = setting(
+        3, count(1, 20), "how often a model call is tried in all", applies="restart"
+    )
+    cap_ms: int = setting(
+        30_000,
+        count(0, 3_600_000),
+        "the longest wait between two tries, in milliseconds",
+        applies="restart",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotSizes:
+    """What snapshots of a workspace may take, in MiB."""
+
+    file_mib: int = setting(
+        2,
+        count(1, 100_000),
+        "how large a file may be to be restorable",
+        applies="restart",
+        own=True,
+    )
+    tracked_file_mib: int = setting(
+        16, count(1, 100_000), "the same where git tracks the file", applies="restart", own=True
+    )
+    step_mib: int = setting(
+        64, count(1, 100_000), "what one snapshot may read anew", applies="restart", own=True
+    )
+    workspace_mib: int = setting(
+        1024,
+        count(1, 100_000_000),
+        "what is stored of one folder, compressed",
+        applies="restart",
+        own=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings. A session may be opened with another model, agent, policy, window or limit."""
+
+    model: str = setting(
+        OFFLINE_MODEL,
+        NAME,
+        "the model that answers, by the provider's id; `claude-opus-5-5` where there is a key or a "
+        "server, and else `offline`, which needs neither",
+    )
+    policy: str = setting(
+        "economic",
+        POLICY,
+        "how the context is made smaller; `sidecar replay --compare` plays all of them",
+    )
+    agent: str = setting("", TEXT, "the agent whose prompt is used; empty is the built-in one")
+    effort: str = setting(
+        "",
+        EFFORT,
+        "how hard the model should think; empty leaves it to the model",
+    )
+    window: int | None = setting(
+        None, count(1000), "tokens of context to use at most, never more than the model's own"
+    )
+    max_tokens: int | None = setting(
+        None,
+        count(1),
+        "tokens that one answer may have: 32,000 unless set, where the model gives as many; must "
+        "be smaller than the window",
+    )
+    max_steps: int = setting(
+        200, count(1, 10_000), "model calls in one turn, after which it ends", applies="turn"
+    )
+    auto_compact: bool = setting(True, FLAG, "whether the policy may rewrite the context by itself")
+    auto_continue: bool = setting(
+        True, FLAG, "whether a turn goes on by itself after a compaction in its middle"
+    )
+    summaries: bool = setting(
+        True,
+        FLAG,
+        "whether a model may be asked for summaries; else they are made of the log's own words",
+        applies="turn",
+    )
+    summary_model: str = setting(
+        "", TEXT, "a cheaper model for summaries, asked where that costs less", applies="turn"
+    )
+    idle_compaction: bool = setting(
+        True,
+        FLAG,
+        "whether a rewrite that will soon be needed is made while you are idle",
+        applies="turn",
+    )
+    keep_alive: bool = setting(
+        False,
+        FLAG,
+        "whether a warm prefix is kept alive through a pause, at most three times, where the "
+        "arithmetic says it pays",
+        applies="turn",
+    )
+    instructions: bool = setting(
+        True,
+        FLAG,
+        "whether AGENTS.md and CLAUDE.md are read; a change is told with the next message and "
+        "becomes static at the next rewrite",
+        applies="turn",
+    )
+    learned: bool = setting(
+        True,
+        FLAG,
+        "whether what is worth knowing in later sessions is kept in `.sidecar/learned` of a "
+        "trusted workspace, and read from there",
+        applies="turn",
+    )
+    provider: Provider = field(default_factory=Provider)
+    retry: Retry = field(default_factory=Retry)
+    delegate: Delegate = field(default_factory=Delegate)
+    snapshots: SnapshotSizes = field(default_factory=SnapshotSizes)
+    alerts: Alerts = field(default_factory=Alerts)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    permissions: Permissions = field(default_factory=Permissions)
+    preserve: Mapping[str, Preserve] = setting(
+        dict[str, Preserve],
+        PRESERVE,
+        '`{tools = ["skill"], patterns = ["^PLAN"], texts = [...], focus = "..."}`: what no '
+        "rewrite touches and what summaries dwell on; by agent's name, or for all",
+        applies="turn",
+    )
+    mcp_servers: tuple[McpServer, ...] = setting(
+        (),
+        SERVERS,
+        "MCP servers for every session: `{command, args, env}` or `{url, headers}`",
+        own=True,
+        secret=True,
+    )
+    workspace_trusted: bool | None = setting(
+        None,
+        FLAG,
+        "whether the workspace may run things, be changed, and configure the agent; asked once "
+        "unless set",
+        applies="restart",
+        own=True,
+    )
+    data_dir: Path = setting(
+        default_data_dir,
+        FOLDER,
+        "where sessions are stored; unless set, where this system keeps programs' data",
+        applies="restart",
+        own=True,
+    )
+    log: LogLevel = setting(
+        "info", LEVEL, "how much is written to stderr", applies="turn", own=True
+    )
+
+
+SETTINGS: Mapping[str, Setting] = settings_of(Config)
+"""Every setting by its name, dotted where it is in a table."""
+TABLES: Mapping[str, type] = table_of(Config)
+"""The tables and what each is read into."""

@@ -1,0 +1,73 @@
+"""Every setting is documented, and that is so; run as a module this writes the table."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sidecar.config import Config
+from sidecar.config.document import markdown, sample
+from sidecar.config.layers import Layer, resolve
+from sidecar.config.loading import VARIABLES
+from sidecar.config.setting import Setting
+from sidecar.config.settings import SETTINGS, TABLES
+
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+TABLE = re.compile(r"(?<=test_settings`. -->\n\n).*?(?=\n*<!-- end of the table -->)", re.S)
+
+
+def test_the_readme_has_the_table_of_all_settings() -> None:
+    written = TABLE.search(README.read_text("utf-8"))
+    assert written is not None
+    assert written[0] + "\n" == markdown(), "run `python -m tests.test_settings`"
+
+
+def test_the_readme_names_every_variable_of_the_environment() -> None:
+    about = README.read_text("utf-8").partition("## Settings")[2].partition("<!--")[0]
+    for variable in VARIABLES.values():
+        assert f"`{variable}`" in about
+
+
+def test_every_field_of_the_configuration_is_a_setting() -> None:
+    config = Config()
+    for name, setting in SETTINGS.items():
+        table, _, key = name.rpartition(".")
+        value = getattr(getattr(config, table) if table else config, key)
+        assert value == setting.default, name
+        assert not setting.meaning.endswith(".")
+    assert set(TABLES) >= {"provider", "retry", "permissions"}
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda one: one.name)
+def test_the_code_uses_every_setting(setting: Setting) -> None:
+    """A setting that no code reads would be a promise that nobody keeps."""
+    owner, _, key = setting.name.rpartition(".")
+    if owner in ("alerts", "telemetry"):
+        key = owner  # Read as a whole.
+        pytest.skip("nothing reads them yet")
+    code = [
+        path.read_text("utf-8")
+        for path in (ROOT / "sidecar").rglob("*.py")
+        if path.parent.name != "config"
+    ]
+    use = rf"\.{key}\b" if owner else rf"config\.{key}\b"
+    assert any(re.search(use, text) for text in code if owner in text)
+
+
+def test_the_sample_is_all_comments_and_all_of_it_can_be_taken() -> None:
+    assert tomllib.loads(sample()) == {}
+    assert all(not line or line.startswith("# ") for line in sample().splitlines())
+    live = "\n".join(
+        line.removeprefix("# ")
+        for line in sample().splitlines()
+        if re.match(r"# (\w+ = |\[)", line)
+    )
+    resolved = resolve([Layer("sample", tomllib.loads(live))])
+    assert resolved.problems == ()
+    assert set(resolved.origins) == set(SETTINGS)
+
+
+if __name__ == "__main__":
+    README.write_text(TABLE.sub(lambda _: markdown().rstrip("\n"), README.read_text("utf-8")))
