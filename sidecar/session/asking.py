@@ -67,7 +67,7 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
     if usage.prompt:
         state.log.spend(cost)
         if logged:
-            state.log.note(ASKED, _told(request, usage, cost))
+            state.log.note(ASKED, {**_told(request, usage, cost), "started": started})
         if own:
             factor = state.view.calibration.factor
             state.cached.sent(request, started, minimum, factor, usage)

@@ -30,6 +30,7 @@ from sidecar.session.deciding import (
 from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import usual_growth
 from sidecar.session.instructions import look
+from sidecar.session.keeping import figures_of
 from sidecar.session.learning import keep
 from sidecar.session.notices import give_notice
 from sidecar.session.planner import Planner, Scene, scene_now
@@ -104,6 +105,7 @@ class Compactor:
         self._planner = planner
         self._works = works
         self._breaker = Breaker()
+        self._begun = 0
         self.gate = asyncio.Lock()
 
     async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
@@ -111,6 +113,7 @@ class Compactor:
         begun = False
         await self._checkpoints.stepped()
         async with self.gate:
+            self._begun = self._state.clock.now()
             self._planner.absorb(self._state)
             for _ in range(ATTEMPTS):
                 settled = await self._room(opens_turn=opens_turn, overflowed=overflowed)
@@ -167,6 +170,7 @@ class Compactor:
             return False
         growth = usual_growth(state)
         async with self.gate:
+            self._begun = state.clock.now()
             planner.absorb(state)
             scene = scene_now(state, idle=True, growth=growth)
             draft = decide(state, planner, scene).decision
@@ -234,6 +238,7 @@ class Compactor:
             return told_decision(draft, None, possible[0].usd if possible else None)
         await self._host.writable(expected_revision)
         async with self.gate:
+            self._begun = state.clock.now()
             await look(state)
             await self._host.writable(expected_revision)
             settled = await self._settled(scene(), again(), again, token)
@@ -293,7 +298,15 @@ class Compactor:
     async def _install(self, settled: Settled) -> Recorded:
         """Carry out what was decided, and keep what was learned on the way."""
         state, decision = self._state, settled.decision
-        recorded = replace(decision.recorded, price=settled.price(), summary=settled.as_json())
+        figures = {**decision.recorded.figures, "took": state.clock.now() - self._begun}
+        if decision.recorded.opens:
+            figures |= figures_of(decision, tuple(state.log))
+        recorded = replace(
+            decision.recorded,
+            price=settled.price(),
+            summary=settled.as_json(),
+            figures=figures,
+        )
         done = await carry_out(state, replace(decision, recorded=recorded), self._told)
         if done.opens:
             state.environment.counts.rewrites += 1

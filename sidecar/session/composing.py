@@ -1,14 +1,17 @@
 """How a session's state is put together from its log."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
+from sidecar.core.observed import SnapshotTaken
 from sidecar.core.parts import JsonObject
 from sidecar.session import epochs
 from sidecar.session.cached import CacheWatch
 from sidecar.session.channel import Channel
 from sidecar.session.log import SessionLog
 from sidecar.session.notices import give_notice
+from sidecar.session.observing import observe_record
 from sidecar.session.permissions import Permissions
 from sidecar.session.restoring import restore
 from sidecar.session.state import Environment, State
@@ -51,11 +54,16 @@ def compose(
         trust=Trust(config.workspace_trusted, Path(log.row.cwd), config.data_dir),
         permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),
         tracking=Tracking(
-            environment.snapshots, lambda: state.log, environment.clock.part_id, tell
+            environment.snapshots,
+            lambda: state.log,
+            environment.clock.part_id,
+            tell,
+            lambda seconds: environment.observe(SnapshotTaken(log.row.id, seconds)),
         ),
         take_over=lambda: take_over(state),
         read_only=read_only,
         owner=owner,
     )
+    log.durable = partial(observe_record, state, log)
     restore(state)
     return state

@@ -47,6 +47,10 @@ def left_behind(records: Iterable[Record]) -> frozenset[MessageId]:
     return frozenset(MessageId(str(name)) for name in gone)
 
 
+def _nobody(_: Record) -> None:
+    """Nobody is told of a session that is only read."""
+
+
 class SessionLog:
     """The messages of one session, its row and its records.
 
@@ -61,6 +65,9 @@ class SessionLog:
         self._messages: dict[MessageId, Message] = {m.id: m for m in stored.messages}
         self._left = left_behind(self.records)
         self._pending: list[Change] = []
+        self._untold: list[Record] = []
+        self.durable: Callable[[Record], None] = _nobody
+        """Told of each record that a commit has made durable, in order; must not raise."""
         self._aside: list[Record] = []
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
@@ -164,7 +171,8 @@ class SessionLog:
         """
         gathered = tuple(self._pending)
         written = self._store.write(*self.unit(cause, body, first))
-        written.add_done_callback(lambda done: self._keep_unwritten(done, gathered))
+        records, self._untold = tuple(self._untold), []
+        written.add_done_callback(lambda done: self._ended(done, gathered, records))
         return written
 
     def unit(
@@ -183,11 +191,11 @@ class SessionLog:
         if first is not None:
             opening = Record(self.row.revision + 1, first[0], now, first[1])
             self.row = replace(self.row, revision=opening.revision)
-            self.records.append(opening)
+            self._append(opening)
             ahead = (AppendRecord(self.row.id, opening),)
         record = Record(self.row.revision + 1, cause, now, body or {})
         self.row = replace(self.row, revision=record.revision, updated=now)
-        self.records.append(record)
+        self._append(record)
         gathered, self._pending = tuple(self._pending), []
         return PutSession(self.row), *gathered, *ahead, AppendRecord(self.row.id, record)
 
@@ -196,9 +204,25 @@ class SessionLog:
         match unit[-1]:
             case AppendRecord(record=record):
                 self.records.remove(record)
+                self._untold.remove(record)
             case _:
                 pass
         self._gather(unit[1:-1])
+
+    def _append(self, record: Record) -> None:
+        self.records.append(record)
+        self._untold.append(record)
+
+    def _ended(
+        self,
+        written: "asyncio.Future[None]",
+        gathered: tuple[Change, ...],
+        records: tuple[Record, ...],
+    ) -> None:
+        self._keep_unwritten(written, gathered)
+        if not written.cancelled() and written.exception() is None:
+            for record in records:
+                self.durable(record)
 
     def _keep_unwritten(
         self, written: "asyncio.Future[None]", gathered: tuple[Change, ...]
@@ -230,7 +254,7 @@ class SessionLog:
     def _number(self, record: Record) -> None:
         record = replace(record, revision=self.row.revision + 1)
         self.row = replace(self.row, revision=record.revision)
-        self.records.append(record)
+        self._append(record)
         self._pending.append(AppendRecord(self.row.id, record))
 
     @property

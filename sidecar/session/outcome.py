@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from sidecar.core.observed import TurnDone
 from sidecar.core.parts import JsonObject, Message, MessageId, StepFinishPart, TurnId, Usage
 from sidecar.core.turns import turn_usage
 from sidecar.session.asking import asked_since
@@ -45,7 +46,16 @@ def ended_body(turn_id: TurnId, end: TurnEnd) -> JsonObject:
 
 
 def ended_event(state: State, result: PromptResult) -> TurnEnded:
-    """Give what all watchers are told of a result."""
+    """Give what all watchers are told of a result; who observes is told too."""
+    state.environment.observe(
+        TurnDone(
+            state.log.row.id,
+            result.turn_id,
+            state.clock.now(),
+            result.stop_reason,
+            result.meter,
+        )
+    )
     return TurnEnded(
         state.log.row.id,
         state.channel.next_seq(),

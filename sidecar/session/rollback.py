@@ -7,10 +7,12 @@ the log, from which the conversation follows, become durable in one transaction.
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Protocol
 
 from sidecar.core.changeset import ChangeSet, attribute
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
+from sidecar.core.observed import RestoreDone
 from sidecar.core.parts import Json, JsonObject, Message, MessageId, StepFinishPart
 from sidecar.core.rollback import Fate
 from sidecar.core.tree import Change as PathDelta
@@ -114,6 +116,7 @@ class Rollback:
                 "params.sessionId",
             )
         async with self._host.turning, self._gate:
+            begun = monotonic()
             await self._host.writable(wish.expected_revision)
             timeline = timeline_of(self._state)
             aim = find(timeline)
@@ -139,6 +142,8 @@ class Rollback:
                     conflicts=[conflict(fate, diffs) for fate in conflicts],
                 )
             undo = await self._carry_out(aim, talk, files if acts else None, fates)
+            took = monotonic() - begun
+            self._state.environment.observe(RestoreDone(self._state.log.row.id, took))
         return Done(undo, self._state.log.row.revision, prompt, fates, diffs)
 
     # --- what is to be done ------------------------------------------------------------------

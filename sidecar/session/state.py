@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sidecar.config import Config
+from sidecar.core.observed import Observe, SessionClosed, ignore
 from sidecar.core.parts import Json, JsonObject, SessionId, Usage
 from sidecar.core.pricing import ModelInfo, money, price
 from sidecar.core.tokens import Count
@@ -37,7 +38,8 @@ class Environment:
     """What `daemon.py` joins together and every session uses.
 
     `model_for` gives the model that answers for an id, `info` what the catalogue knows of it.
-    Without `snapshots` no workspace is followed, and no change can be undone.
+    Without `snapshots` no workspace is followed, and no change can be undone. `observe` is told
+    what happens, in numbers.
     """
 
     store: Store
@@ -56,11 +58,13 @@ class Environment:
     snapshots: SharedSnapshots | None = None
     mcp: McpServers = field(default_factory=McpServers)
     counts: Counts = field(default_factory=Counts)
+    observe: Observe = ignore
 
     def forget(self, session_id: SessionId) -> None:
         """Let go of what a session had of the outside: it is closed."""
         self.watch.forget(session_id)
         self.mcp.drop(session_id)
+        self.observe(SessionClosed(session_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,9 @@ class _Attempt:
         turn = self._turn
         void = tuple(part.id for part in self._draft.parts)
         turn.log.put(replace(self._message, status="discarded"))
-        await turn.log.commit("discarded", {"messageId": self._message.id, "why": event.message})
+        await turn.log.commit(
+            "discarded", {"messageId": self._message.id, "why": event.message, "kind": event.kind}
+        )
         turn.channel.publish(
             Retrying(
                 turn.session_id,

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 from typing import TypeVar
 
 from sidecar.core.changeset import ChangeSet, Write, attribute, same
@@ -54,8 +55,8 @@ class Tracking:
     """Follows one session's workspace. Whatever fails here is said once and stops no turn.
 
     `log` gives the session's log, another one after a take-over. Without `shared`, nothing is
-    followed. `above` is who this session does a subtask for: what is written here, its agent
-    writes.
+    followed. `took` is told the seconds that each snapshot takes. `above` is who this session
+    does a subtask for: what is written here, its agent writes.
     """
 
     def __init__(
@@ -64,11 +65,13 @@ class Tracking:
         log: Callable[[], SessionLog],
         new_part_id: Callable[[], PartId],
         tell: Callable[[str], None],
+        took: Callable[[float], None] = lambda _: None,
     ) -> None:
         self._shared = shared
         self._log = log
         self._new_part_id = new_part_id
         self._tell = tell
+        self._took = took
         self._lock = asyncio.Lock()
         self._snapshots: Snapshots | None = None
         self._off = shared is None
@@ -264,7 +267,9 @@ class Tracking:
                 # What the restore did must not be taken for the user's work.
                 self._at = await made.snapshot()
                 log.note(REACHED, {"at": self._at})
+        begun = monotonic()
         at = await made.snapshot()
+        self._took(monotonic() - begun)
         before = at if self._at is None else self._at
         delta = () if before == at else await made.delta(before, at)
         if delta is None:

@@ -12,6 +12,7 @@ import pytest
 
 from sidecar.config import Config
 from sidecar.core.errors import Cancelled, StorageFailed
+from sidecar.core.observed import Observation
 from sidecar.core.parts import Json, JsonObject, Message
 from sidecar.core.pricing import ModelInfo
 from sidecar.core.prompt import ModelRequest, Prompt, flat
@@ -161,6 +162,7 @@ class World:
     follows: bool = False
     recheck_every: int = RECHECK_EVERY
     shared: SharedSnapshots | None = None
+    observed: list[Observation] = field(default_factory=list)
 
     def now(self) -> int:
         self.time += 1
@@ -221,6 +223,7 @@ class World:
             cold=ColdGate(self.now),
             watch=self.watch,
             snapshots=self.snapshots(store) if self.follows else None,
+            observe=self.observed.append,
         )
 
         async def open_environment(options: JsonObject, root: Path | None) -> Environment:
