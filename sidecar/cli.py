@@ -76,6 +76,7 @@ def _people() -> None:
 
     _going_back(app)
     _moving(app)
+    _configuration(app)
 
     @app.command()
     def replay(  # noqa: PLR0913, PLR0917 - one for each option
@@ -241,3 +242,46 @@ def _moving(app: "typer.Typer") -> None:
         from sidecar.commands.moving import read_in as take_in
 
         sys.exit(take_in(path, cwd or Path.cwd(), format_name))
+
+
+def _configuration(app: "typer.Typer") -> None:
+    import typer
+
+    config = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(config, name="config", help="Show, check and begin the settings.")
+    folder_option = typer.Option(help="The workspace; else the current folder.")
+
+    @config.command()
+    def show(
+        origin: Annotated[
+            bool, typer.Option("--origin", help="Say where each value was given.")
+        ] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+        cwd: Annotated[Path | None, folder_option] = None,
+        options: Annotated[
+            str, typer.Option(help="An editor's initializationOptions, as JSON.")
+        ] = "{}",
+    ) -> None:
+        """Show every setting with its value. Keys are never shown."""
+        from sidecar.commands.config import show as show_all
+
+        folder = (cwd or Path.cwd()).resolve()
+        sys.exit(show_all(folder, options, origin=origin, as_json=as_json))
+
+    @config.command()
+    def check(cwd: Annotated[Path | None, folder_option] = None) -> None:
+        """Say what is wrong in the files of settings, with line, key and what to do."""
+        from sidecar.commands.config import check as look
+
+        sys.exit(look((cwd or Path.cwd()).resolve()))
+
+    @config.command()
+    def init(
+        overwrite: Annotated[
+            bool, typer.Option("--overwrite", help="Replace the file that is there.")
+        ] = False,
+    ) -> None:
+        """Write your file of settings, with every setting explained in a comment."""
+        from sidecar.commands.config import init as begin
+
+        sys.exit(begin(overwrite=overwrite))

@@ -33,6 +33,7 @@ from sidecar.workspace.instructions import Instruction, read_instructions, user_
 from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.reading import Limits
+from sidecar.workspace.trust import is_trusted
 
 logger = logging.getLogger("sidecar.daemon")
 
@@ -108,7 +109,11 @@ async def _serve(read: int, write: int) -> int:
 
     async def open_environment(options: JsonObject, root: Path | None) -> Environment:
         config, problems = await asyncio.to_thread(
-            load, workspace=root, environment=os.environ, options=options
+            load,
+            workspace=root,
+            environment=os.environ,
+            options=options,
+            trusted=lambda config: root is not None and is_trusted(config.data_dir, root),
         )
         for problem in problems:
             logger.warning("configuration: %s", problem)

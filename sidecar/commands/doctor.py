@@ -17,6 +17,7 @@ from rich.text import Text
 
 from sidecar import __version__
 from sidecar.commands.checkpoint_tables import visible
+from sidecar.commands.config import public
 from sidecar.config import Config, load, user_file
 from sidecar.core.errors import StorageFailed
 from sidecar.daemon import open_store
@@ -80,7 +81,7 @@ async def _findings() -> list[Finding]:
 def _key(config: Config) -> Finding:
     provider = config.provider
     if provider.base_url:
-        return Finding("ok", "model", f"{config.model} at {provider.base_url}")
+        return Finding("ok", "model", f"{config.model} at {public(provider.base_url)}")
     if provider.api_key:
         info = lookup(config.model)
         cost = "" if info.price is not None else "; its price is unknown, so costs are too"

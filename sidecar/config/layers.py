@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
+from sidecar.config.lines import line_of
 from sidecar.config.readers import kind_of
 from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 
@@ -41,6 +42,17 @@ class Origin:
     layer: Layer
     path: str
 
+    def __str__(self) -> str:
+        """Name it: `FILE:LINE`, a variable of the environment, or a field of the client's."""
+        match self.layer.kind:
+            case "environment":
+                return self.layer.names.get(self.path, self.layer.name)
+            case "client":
+                return f"{self.layer.name}.{self.path}"
+            case "user" | "workspace":
+                line = line_of(self.layer.text, self.path)
+                return self.layer.name if line is None else f"{self.layer.name}:{line}"
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -57,7 +69,9 @@ class Problem:
     text: str = field(default="", repr=False, compare=False)
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.path}: {self.message}"
+        line = line_of(self.text, self.path)
+        where = self.where if line is None else f"{self.where}:{line}"
+        return ": ".join(filter(None, (where, self.path, self.message)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,156 @@
+"""`sidecar config`: what holds and where it comes from, what is wrong, a file to begin with."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sidecar.commands.checkpoint_tables import visible
+from sidecar.config.document import sample, told
+from sidecar.config.layers import Resolved
+from sidecar.config.loading import WORKSPACE_FILE, resolve_all, user_file
+from sidecar.config.setting import Setting
+from sidecar.config.settings import SETTINGS, Config
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.redaction import REDACTED, Redaction
+from sidecar.workspace.trust import is_trusted
+
+HIDDEN = "(set, not shown)"
+"""Stands for the value of a key, and of what may hold some."""
+PIPED = 200
+"""Columns where no terminal says how many there are."""
+
+
+def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
+    """Print every setting with its value, and with `origin` where that was given.
+
+    `options` are the client's, as JSON; what a running editor gives is not known here.
+    """
+    try:
+        resolved = _resolved(folder, options)
+    except BadRequest as error:
+        sys.stderr.write(f"{error.message}\n")
+        return 2
+    if as_json:
+        sys.stdout.write(f"{json.dumps(as_object(resolved), indent=2, ensure_ascii=False)}\n")
+    else:
+        _print(resolved, origin=origin)
+    for problem in resolved.problems:
+        sys.stderr.write(f"{visible(str(problem))}\n")
+    return 1 if resolved.problems else 0
+
+
+def check(folder: Path) -> int:
+    """Print what is wrong in the files and the environment; the exit code is 1 if anything is."""
+    resolved = _resolved(folder, "{}")
+    for problem in resolved.problems:
+        print(visible(str(problem)))
+    workspace = folder / WORKSPACE_FILE
+    read = {origin.layer.name for found in resolved.origins.values() for origin in found}
+    if workspace.is_file() and not _trusts(resolved.config, folder):
+        print(f"{workspace} is not read: this folder is not trusted.")
+    if not resolved.problems:
+        print(f"Nothing is wrong; settings come from {', '.join(sorted(read)) or 'nowhere'}.")
+    return 1 if resolved.problems else 0
+
+
+def init(*, overwrite: bool) -> int:
+    """Write the user's file with every setting in a comment; only its owner can read it."""
+    path = user_file()
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if overwrite else os.O_EXCL)
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileExistsError:
+        sys.stderr.write(f"{path} is there already; --overwrite replaces it\n")
+        return 1
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(sample())
+    print(f"Wrote {path}: take away a # to set something.")
+    return 0
+
+
+def as_object(resolved: Resolved) -> JsonObject:
+    """Give all settings by name: `{value, default, origin: [{layer, at}], applies}`; no secrets."""
+    return {name: _described(one, resolved) for name, one in SETTINGS.items()}
+
+
+def value_of(config: Config, name: str) -> object:
+    """Give a setting's value by its dotted name."""
+    table, _, key = name.rpartition(".")
+    return getattr(getattr(config, table) if table else config, key)
+
+
+def _described(one: Setting, resolved: Resolved) -> JsonObject:
+    origins = resolved.origins.get(one.name, ())
+    given: list[Json] = [{"layer": each.layer.kind, "at": str(each)} for each in origins]
+    return {
+        "value": _shown(one, value_of(resolved.config, one.name)),
+        "default": told(one.default),
+        "origin": given or [{"layer": "default", "at": ""}],
+        "applies": one.applies,
+    }
+
+
+def _shown(one: Setting, value: object) -> Json:
+    if not one.secret:
+        return Redaction().value(told(public(value) if isinstance(value, str) else value))
+    if isinstance(value, tuple):
+        # Servers by name: their commands, addresses and headers may hold keys.
+        return [each.name for each in value]
+    return HIDDEN if value else ""
+
+
+def public(text: str) -> str:
+    """Give an address without the name and password that may stand in it."""
+    return _LOGIN.sub(rf"\g<1>{REDACTED}@", text)
+
+
+_LOGIN = re.compile(r"(https?://)[^/@\s]+@")
+
+
+def _print(resolved: Resolved, *, origin: bool) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in ("setting", "value", *(("from",) if origin else ())):
+        table.add_column(heading, overflow="fold")
+    for name, one in SETTINGS.items():
+        value = _in_words(_shown(one, value_of(resolved.config, name)))
+        origins = resolved.origins.get(name, ())
+        cells = [Text(name), Text(visible(value), style="bold" if origins else "")]
+        if origin:
+            named = [f"{each.layer.kind}  {visible(str(each))}" for each in origins]
+            cells.append(Text("\n".join(named) or "default", style="" if named else "dim"))
+        table.add_row(*cells)
+    Console(highlight=False, width=None if sys.stdout.isatty() else PIPED).print(table)
+
+
+def _in_words(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _resolved(folder: Path, options: str) -> Resolved:
+    try:
+        given = json.loads(options)
+    except ValueError as error:
+        raise BadRequest(f"--options is no JSON: {error}", "options") from error
+    if not isinstance(given, Mapping):
+        raise BadRequest("--options must be a JSON object, as initializationOptions are", "options")
+    return resolve_all(
+        workspace=folder,
+        environment=os.environ,
+        options=given,
+        trusted=lambda config: is_trusted(config.data_dir, folder),
+    )
+
+
+def _trusts(config: Config, folder: Path) -> bool:
+    if config.workspace_trusted is None:
+        return is_trusted(config.data_dir, folder)
+    return config.workspace_trusted
