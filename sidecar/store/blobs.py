@@ -29,6 +29,9 @@ class _Press(threading.local):
 
 _press = _Press()
 
+AT_ONCE = 32 * 1024 * 1024
+"""Bytes that are made room for because a frame says so; for more, as they really come."""
+
 
 @dataclass(frozen=True, slots=True)
 class PressedBlob:
@@ -97,7 +100,7 @@ def expand(name: str, size: int, encoding: str, stored: bytes) -> bytes:
                 # A damaged frame may claim any size, so it is believed only where the row agrees.
                 if zstandard.frame_content_size(stored) != size:
                     raise BodyBroken(f"blob {name} is damaged: its frame has another size")
-                data = _press.expand(stored)
+                data = _press.expand(stored) if size <= AT_ONCE else _grown(stored)
             except zstandard.ZstdError as error:
                 raise BodyBroken(f"blob {name} is damaged: {error}") from error
         case _:
@@ -105,3 +108,8 @@ def expand(name: str, size: int, encoding: str, stored: bytes) -> bytes:
     if len(data) != size:
         raise BodyBroken(f"blob {name} is damaged: {len(data)} bytes instead of {size}")
     return data
+
+
+def _grown(stored: bytes) -> bytes:
+    with zstandard.ZstdDecompressor().stream_reader(stored) as reader:
+        return b"".join(iter(lambda: reader.read(AT_ONCE), b""))

@@ -12,6 +12,7 @@ from sidecar.core.tree import Delta, Seen, SnapshotId
 from sidecar.store import trees
 from sidecar.store.blobs import PressedBlob, put_pressed
 from sidecar.store.deltas import pack_delta, unpack_delta
+from sidecar.store.fields import BodyBroken
 from sidecar.store.holders import drop_unreferenced
 
 
@@ -178,7 +179,10 @@ def deltas(
 
 def some(con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]) -> dict[bytes, Seen]:
     """See `SnapshotRows.tree`."""
-    (folded,) = con.execute("SELECT folded FROM workspace WHERE id = ?", (workspace,)).fetchone()
+    row = con.execute("SELECT folded FROM workspace WHERE id = ?", (workspace,)).fetchone()
+    if row is None:
+        raise BodyBroken(f"workspace {workspace} is missing")
+    (folded,) = row
     return trees.tree(con, workspace, folded, paths)[0]
 
 

@@ -54,5 +54,6 @@ def _entry(fields: list[object] | None) -> Entry | None:
     if fields is None:
         return None
     mode, name, size, lost, version = fields
-    assert isinstance(name, bytes)
+    if not isinstance(name, bytes):
+        raise TypeError("a hash is no bytes")
     return Entry(mode, f"b2:{name.hex()}" if name else "", size, lost, version)  # type: ignore[arg-type] # checked by the hash

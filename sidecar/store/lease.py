@@ -58,12 +58,20 @@ def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
 
 def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
     """Tell whether an owner still runs, as far as can be known from here."""
+    if not _is_owner(owner, heartbeat):
+        return False
     fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT
     if owner.host != platform.node():
         return fresh
     if owner.started and owner.started.startswith(f"{_world()}:"):
         return _started(owner.pid) == owner.started.rpartition(":")[2]
     return fresh and (bool(owner.started) or _exists(owner.pid))
+
+
+def _is_owner(owner: Owner, heartbeat: Millis) -> bool:
+    """Tell whether a row names an owner; a damaged one may hold values of any type."""
+    texts = isinstance(owner.host, str) and isinstance(owner.started, str)
+    return texts and isinstance(owner.pid, int) and isinstance(heartbeat, int)
 
 
 def _world() -> str:
@@ -93,7 +101,7 @@ def _exists(pid: int) -> bool:
         return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         return True

@@ -220,7 +220,7 @@ def _adopt(con: sqlite3.Connection, claim: Claim, now: Millis) -> Unfinished | R
     number, state, stages, steps = found
     if state not in STATES:
         raise BodyBroken(f"restore {number} has the unknown state {state!r}")
-    return Unfinished(number, state, tuple(msgpack.unpackb(stages)), unpack_steps(steps))
+    return Unfinished(number, state, unpack_stages(stages), unpack_steps(steps))
 
 
 def _left(owner: Owner, claim: Claim) -> bool:
@@ -320,6 +320,17 @@ def pack_steps(steps: Sequence[Step]) -> bytes:
     return TAG + kind + head + blob.data
 
 
+def unpack_stages(body: bytes) -> tuple[bytes, ...]:
+    """Read the folders that a restore is staged in; raises BodyBroken."""
+    try:
+        stages = tuple(msgpack.unpackb(body))
+    except (ValueError, TypeError) as error:
+        raise BodyBroken(f"a restore's folders are no list: {error}") from error
+    if not all(isinstance(stage, bytes) for stage in stages):
+        raise BodyBroken("a restore's folders are no paths")
+    return stages
+
+
 def unpack_steps(body: bytes) -> tuple[Step, ...]:
     """Read steps; raises BodyBroken."""
     # A damaged row may hold a value of any type.
@@ -330,10 +341,13 @@ def unpack_steps(body: bytes) -> tuple[Step, ...]:
     data = expand("of a restore", size, encoding, body[28:])
     if digest(data) != f"b2:{body[4:24].hex()}":
         raise BodyBroken("a restore is damaged: its steps have another hash")
-    return tuple(
-        Step(kind, path, number, stage, _mark(old), _mark(new))
-        for kind, path, number, stage, old, new in msgpack.unpackb(data)
-    )
+    try:
+        return tuple(
+            Step(kind, path, number, stage, _mark(old), _mark(new))
+            for kind, path, number, stage, old, new in msgpack.unpackb(data)
+        )
+    except (ValueError, TypeError) as error:
+        raise BodyBroken(f"a restore is no list of steps: {error}") from error
 
 
 def _plain(mark: Mark | None) -> list[object] | None:

@@ -313,7 +313,7 @@ def read_part(fields: Fields) -> Part:  # noqa: PLR0911 - one return per part ty
             child = SessionId(fields.text("child"))
             return SubtaskPart(part_id, child, fields.text("task"), fields.text("result", ""))
         case unknown:
-            raise BodyBroken(f"unknown part type {unknown!r}; a newer Sidecar may read it")
+            raise BodyBroken(f"unknown part type {unknown!r:.40}; a newer Sidecar may read it")
 
 
 def _state(fields: Fields) -> ToolState:
@@ -342,7 +342,7 @@ def _state(fields: Fields) -> ToolState:
                 output=None if output is None else _output(output),
             )
         case unknown:
-            raise BodyBroken(f"unknown tool state {unknown!r}; a newer Sidecar may read it")
+            raise BodyBroken(f"unknown tool state {unknown!r:.40}; a newer Sidecar may read it")
 
 
 def _output(fields: Fields) -> Output:

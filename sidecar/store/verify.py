@@ -136,7 +136,7 @@ def _records(con: sqlite3.Connection, tally: Tally) -> None:
 def _references(con: sqlite3.Connection, tally: Tally) -> None:
     recorded = set(con.execute("SELECT session_id, holder, hash FROM reference"))
     known = {name for (name,) in con.execute("SELECT hash FROM blob")}
-    for session_id, holder, name in sorted(recorded | tally.referred):
+    for session_id, holder, name in sorted(recorded | tally.referred, key=repr):
         place = (session_id, holder)
         if place in tally.unread:
             continue
@@ -228,7 +228,7 @@ def _body(
 
 def _name(place: Place) -> str:
     session_id, holder = place
-    kind, _, name = holder.partition(":")
+    kind, _, name = str(holder).partition(":")
     return f"{kind} {name} of session {session_id}" if name else f"{kind} {session_id}"
 
 

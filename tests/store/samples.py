@@ -1,21 +1,36 @@
 """Small values to store, and a clock that stands still."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from sidecar.core.digest import digest
+from sidecar.core.facts import Fact
 from sidecar.core.parts import (
+    CompactionPart,
+    FilePart,
     JsonObject,
+    Media,
     Message,
     MessageId,
+    OpaquePart,
     Output,
     PartId,
+    PatchPart,
+    ReasoningPart,
     SessionId,
+    StepFinishPart,
+    StepStartPart,
+    SubtaskPart,
     TextPart,
     ToolCompleted,
+    ToolError,
     ToolPart,
     TurnId,
+    Usage,
 )
+from sidecar.store.bundles import Bundle
 from sidecar.store.journal import Store
-from sidecar.store.values import Change, PutMessage, PutPart, PutSession, SessionRow
+from sidecar.store.values import Change, PutMessage, PutPart, PutSession, Record, SessionRow
 
 NOW = 1_800_000_000_000
 
@@ -49,3 +64,31 @@ def base(name: str = "ses_1") -> tuple[Change, ...]:
 
 def put_text(name: str, content: str = "hello", *, final: bool = True, at: int = 0) -> PutPart:
     return PutPart(SessionId("ses_1"), MessageId("msg_1"), at, text(name, content), final)
+
+
+WHOLE = ("the whole output, é 😀 \ud83d\ude00 \udc80\n" * 50).encode("utf-8", "surrogatepass")
+BYTES = bytes(range(256))
+
+
+def sample() -> Bundle:
+    """A session with a part of every type, and every oddity that JSON has."""
+    odd = {"b": 10**30, "a": [1.5, None, True, "\ud83d\ude00 \u2028\n\x00"], "": {}}
+    failed = ToolError("no", "error", NOW, NOW, "t", {"x": 1}, Output("cut", digest(BYTES)))
+    parts = (
+        text("p1", "hello \udc80 \ud83d\ude00"),
+        tool("p2", "short", digest(WHOLE)),
+        ToolPart(PartId("p3"), "toolu_2", "shell", odd, failed),
+        ReasoningPart(PartId("p4"), "so", {"signature": "abc"}),
+        FilePart(PartId("p5"), "file:///a", "a", Media("image/png", "AAAA"), None),
+        OpaquePart(PartId("p6"), {"type": "new", "deep": [[[1]]]}),
+        StepStartPart(PartId("p7"), "m"),
+        StepFinishPart(PartId("p8"), "end_turn", Usage(1, 2, 3, 4, 5, 6, 7), "0.01", NOW),
+        PatchPart(PartId("p9"), (("a.py", "modified"),), {"at": 3, "sets": []}),
+        CompactionPart(PartId("p10"), "cmp_1", "user"),
+        SubtaskPart(PartId("p11"), SessionId("ses_2"), "do", "done"),
+    )
+    messages = (replace(message("msg_1"), parts=parts), message("msg_2"))
+    records = (Record(1, "epoch", NOW, {"n": 10**30}), Record(4, "step", NOW + 1, {}))
+    facts = (Fact("decision", "we chose", TurnId("turn_1"), NOW, "user"),)
+    outputs = {digest(WHOLE): WHOLE, digest(BYTES): BYTES}
+    return Bundle(session(), messages, records, outputs, facts, NOW, 3)

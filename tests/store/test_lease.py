@@ -44,6 +44,16 @@ def test_alive(owner: Owner, silent: bool, busy: bool) -> None:
     assert alive(owner, NOW - 5_000, NOW) is busy
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"pid": "x"}, {"pid": 2**62}, {"host": b"x"}, {"started": 5}, {"started": b"x", "pid": None}],
+)
+def test_a_damaged_owner_is_nobody(changes: dict[str, object]) -> None:
+    damaged = replace(replace(US, started=""), **changes)  # type: ignore[arg-type]
+    assert not alive(damaged, NOW, NOW)
+    assert not alive(US, "now", NOW)  # type: ignore[arg-type]
+
+
 @on_linux
 def test_a_name_with_brackets_does_not_confuse(tmp_path: Path) -> None:
     program = tmp_path / "a) Z 1 ("

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import msgpack
 import pytest
 
 from sidecar.core.digest import digest
@@ -21,6 +22,7 @@ from sidecar.store.restores import (
     Step,
     Unfinished,
     pack_steps,
+    unpack_stages,
     unpack_steps,
 )
 from sidecar.store.values import AppendRecord, PutBlob, Record
@@ -142,3 +144,23 @@ def test_damaged_steps_are_noticed() -> None:
             continue
     with pytest.raises(BodyBroken):
         unpack_steps(body[:20])
+
+
+@pytest.mark.parametrize("plain", [[[1]], [["put", b"a", 1, 0, [], None]], 5, {}, [None], [b"a"]])
+def test_steps_of_another_shape_are_broken(plain: object) -> None:
+    data = msgpack.packb(plain)
+    assert data is not None
+    blob = press(data)
+    head = bytes.fromhex(blob.hash.partition(":")[2]) + blob.size.to_bytes(4, "big")
+    body = pack_steps(())[:3] + b"r" + head + data
+    if plain == {}:
+        assert unpack_steps(body) == ()
+        return
+    with pytest.raises(BodyBroken, match="no list of steps"):
+        unpack_steps(body)
+
+
+@pytest.mark.parametrize("stages", [b"", b"\xc1", b"\x05", b"\x91\x05", b"\x91\xa1a", b"\x90\x00"])
+def test_damaged_folders_are_noticed(stages: bytes) -> None:
+    with pytest.raises(BodyBroken, match="a restore's folders"):
+        unpack_stages(stages)

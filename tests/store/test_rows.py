@@ -155,6 +155,7 @@ def test_fields_that_an_earlier_version_lacked_have_defaults() -> None:
         (b"mp1:\x81\xa2id\xd4\x07x", "unknown extension"),
         (pack({"id": 1}).body, "'id' should be text"),
         (pack({"id": "p", "type": "dream"}).body, "unknown part type"),
+        (pack({"id": "p", "type": "x" * 999}, spill=False).body, "^.{20,100}$"),
         (pack({"id": "p", "type": "text", "text": "t", "source": "x"}).body, "should be one of"),
         (pack({"id": "p", "type": "opaque", "block": "{"}).body, "should be JSON"),
         (pack({"id": "p", "type": "opaque", "block": "[]"}).body, "should be a JSON object"),

@@ -65,6 +65,8 @@ TAMPERED = [
     ),
     ("DROP INDEX reference_by_hash; DROP TABLE blob", "broke off"),
     ("DROP INDEX session_by_cwd", "the schema is damaged"),
+    ("UPDATE reference SET hash = x'00' WHERE holder = 'part:part_1'", "which is missing"),
+    ("UPDATE reference SET holder = x'00' WHERE holder = 'part:part_1'", "has a reference to blob"),
 ]
 
 
@@ -77,4 +79,16 @@ async def test_what_is_wrong_is_found(tmp_path: Path, statements: str, problem: 
         lambda con: [con.execute(statement) for statement in statements.split(";")]
     )
     assert problem in "\n".join((await store.verify()).problems)
+    await store.close()
+
+
+@pytest.mark.parametrize("value", ["x'00'", "5", "'é'"])
+async def test_a_record_after_a_hash_that_is_none_is_still_read(tmp_path: Path, value: str) -> None:
+    store = await filled(tmp_path)
+    assert store._writer is not None
+    change = f"UPDATE record SET hash = {value} WHERE revision = 1"
+    await store._writer.submit(lambda con: con.execute(change))
+    stored = await store.load(SES)
+    assert [record.revision for record in stored.records] == [1, 2, 4]
+    assert len(stored.problems) == 2
     await store.close()

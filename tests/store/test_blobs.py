@@ -1,0 +1,37 @@
+"""Blobs that are damaged: refused, and never given more room than what is really in them."""
+
+import resource
+from collections.abc import Iterator
+
+import pytest
+
+from sidecar.store.blobs import AT_ONCE, expand, press
+from sidecar.store.fields import BodyBroken
+
+
+@pytest.fixture
+def _little_room() -> Iterator[None]:
+    """Let a demand for a gigabyte at once fail."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        now = int(file.read().split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (now + (512 << 20), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+@pytest.mark.usefixtures("_little_room")
+@pytest.mark.parametrize("size", [AT_ONCE + 1, 2**30, 2**31, 2**40, 2**62])
+def test_a_frame_that_claims_much_gets_no_room(size: int) -> None:
+    blob = press(b"some words " * 100)
+    claims = blob.data[:4] + b"\xe0" + size.to_bytes(8, "little") + blob.data[6:]
+    with pytest.raises(BodyBroken, match="blob x is damaged"):
+        expand("x", size, "zstd", claims)
+
+
+def test_what_is_really_large_is_given_whole() -> None:
+    data = bytes(range(256)) * ((AT_ONCE >> 8) + 1)
+    blob = press(data)
+    assert expand("x", blob.size, blob.encoding, blob.data) == data
+    with pytest.raises(BodyBroken, match="blob x is damaged"):
+        expand("x", blob.size, blob.encoding, blob.data[:-5])
