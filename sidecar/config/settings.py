@@ -32,6 +32,7 @@ from sidecar.config.readers import (
     Secret,
     count,
 )
+from sidecar.config.retention import Retention
 from sidecar.config.setting import Setting, setting, settings_of, table_of
 from sidecar.config.telemetry import Telemetry
 from sidecar.core.preserve import Preserve
@@ -229,6 +230,7 @@ class Config:
     retry: Retry = field(default_factory=Retry)
     delegate: Delegate = field(default_factory=Delegate)
     snapshots: SnapshotSizes = field(default_factory=SnapshotSizes)
+    retention: Retention = field(default_factory=Retention)
     alerts: Alerts = field(default_factory=Alerts)
     telemetry: Telemetry = field(default_factory=Telemetry)
     permissions: Permissions = field(default_factory=Permissions)

@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from time import monotonic
 
 import regex
@@ -24,24 +26,31 @@ from sidecar.core.parts import (
 from sidecar.session.state import State
 from sidecar.session.values import Recalled
 from sidecar.store.journal import Store
+from sidecar.store.values import Gone
 
 PATTERN_SECONDS = 2.0
 LIMIT = 50 * 1024
 
 
-async def whole_text(part: Part, store: Store) -> str:
-    """Give everything a part holds, the stored complete output where the shown one was cut."""
+async def whole_text(part: Part, store: Store) -> tuple[str, str]:
+    """Give everything a part holds: the complete output where the shown one was cut.
+
+    Where that is stored no more, it is what was shown, and a line says when and why.
+    """
     match part:
         case TextPart(text=text) | ReasoningPart(text=text):
-            return text
+            return text, ""
         case FilePart(text=text):
-            return text or ""
+            return text or "", ""
         case ToolPart(state=ToolCompleted(output=output)):
             return await _whole(output, store)
         case ToolPart(state=ToolError(message=message, output=output)):
-            return message if output is None else f"{await _whole(output, store)}\n{message}"
+            if output is None:
+                return message, ""
+            text, gone = await _whole(output, store)
+            return (f"{text}\n{message}" if text else message), gone
         case ToolPart(state=ToolPending(raw=raw)):
-            return raw
+            return raw, ""
         case ToolPart(state=ToolRunning()):
             raise BadRequest(
                 "this call is still running: ask again when it has ended", "params.partId"
@@ -68,8 +77,10 @@ async def recall_from(
 
 async def recall(part: Part, store: Store, span: tuple[int, int | None, str | None]) -> Recalled:
     """Give `(offset, limit, pattern)` of a part; matching runs off the loop and within a limit."""
-    text = await whole_text(part, store)
-    return await asyncio.to_thread(recalled, text, *span)
+    text, gone = await whole_text(part, store)
+    found = await asyncio.to_thread(recalled, text, *span)
+    # It comes first whatever was asked for: an empty answer would read as if nothing was there.
+    return replace(found, content=f"{gone}\n{found.content}") if gone else found
 
 
 def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
@@ -104,7 +115,8 @@ async def recall_left_out(
     deadline = monotonic() + PATTERN_SECONDS
     found = []
     for part in told:
-        text = await whole_text(part, store)
+        text, gone = await whole_text(part, store)
+        found += [f"{part.id}:{gone}"] if gone else []
         lines = await asyncio.to_thread(_matching_lines, text, pattern, deadline)
         found += [f"{part.id}:{line}" for line in lines.splitlines()]
     return recalled("\n".join(found), offset, limit, None)
@@ -160,8 +172,24 @@ def _at_code_point(data: bytes, index: int) -> int:
     return index
 
 
-async def _whole(output: Output, store: Store) -> str:
+async def _whole(output: Output, store: Store) -> tuple[str, str]:
     if output.whole is None:
-        return output.text
+        return output.text, ""
     data = await store.blob(output.whole)
-    return output.text if data is None else data.decode("utf-8", "surrogatepass")
+    if data is not None:
+        return data.decode("utf-8", "surrogatepass"), ""
+    return output.text, _why_gone(output, await store.keeping.gone(output.whole))
+
+
+def _why_gone(output: Output, gone: Gone | None) -> str:
+    size = f"The complete output, {output.total_bytes} bytes in {output.total_lines} lines,"
+    rest = "What was shown of it when it was new is all there is"
+    match gone:
+        case None:
+            return f"[{size} is not in the store any more. {rest}.]"
+        case Gone(why="age"):
+            why = f"outputs are kept for {gone.bound} days (retention.outputs_days)"
+        case Gone():
+            why = f"outputs took more than {gone.bound} MiB (retention.outputs_mib)"
+    when = datetime.fromtimestamp(gone.at / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f"[{size} was removed on {when}, because {why}. {rest}.]"

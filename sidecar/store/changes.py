@@ -5,13 +5,15 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import Message, SessionId
+from sidecar.core.parts import Message, SessionId, ToolPart
 from sidecar.store import rows
 from sidecar.store.blobs import put_blob
-from sidecar.store.facts import drop_facts, put_facts
+from sidecar.store.facts import put_facts
 from sidecar.store.forks import copy_log
-from sidecar.store.holders import drop_unreferenced, refer
+from sidecar.store.holders import refer
+from sidecar.store.outputs import note_output, put_gone
 from sidecar.store.packing import Packed, encode_text
+from sidecar.store.removing import erase_session
 from sidecar.store.values import (
     AppendRecord,
     Change,
@@ -19,6 +21,7 @@ from sidecar.store.values import (
     DeleteSession,
     PutBlob,
     PutFacts,
+    PutGone,
     PutMessage,
     PutPart,
     PutSession,
@@ -46,10 +49,12 @@ def apply(con: sqlite3.Connection, change: Change) -> None:
             _append_record(con, session_id, record)
         case PutBlob(name, data):
             put_blob(con, name, data)
+        case PutGone():
+            put_gone(con, change)
         case PutFacts(session_id, cwd, facts):
             put_facts(con, session_id, cwd, facts)
         case DeleteSession(session_id):
-            _delete_session(con, session_id)
+            erase_session(con, session_id)
         case CopyLog(source, session_id, messages, until, before):
             copy_log(con, source, session_id, messages, until, before)
         case _:
@@ -112,7 +117,10 @@ def _put_part(con: sqlite3.Connection, put: PutPart) -> None:
             body = excluded.body, hash = excluded.hash""",
         (put.session_id, put.part.id, put.message_id, put.position, packed.body, packed.hash),
     )
-    _hold(con, put.session_id, f"part:{put.part.id}", packed, rows.whole_output(put.part))
+    part, whole = put.part, rows.whole_output(put.part)
+    if isinstance(part, ToolPart) and whole and not note_output(con, put.session_id, part):
+        whole = None
+    _hold(con, put.session_id, f"part:{part.id}", packed, whole)
 
 
 def _append_record(con: sqlite3.Connection, session_id: SessionId, record: Record) -> None:
@@ -145,13 +153,3 @@ def _hold(
         put_blob(con, name, data)
     names = {name for name, _ in packed.blobs}
     refer(con, session_id, holder, names if whole is None else names | {whole})
-
-
-def _delete_session(con: sqlite3.Connection, session_id: SessionId) -> None:
-    found = con.execute("SELECT DISTINCT hash FROM reference WHERE session_id = ?", (session_id,))
-    names = [name for (name,) in found]
-    for table in ("reference", "part", "message", "record", "lease"):
-        con.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
-    drop_facts(con, session_id)
-    con.execute("DELETE FROM session WHERE id = ?", (session_id,))
-    drop_unreferenced(con, names)

@@ -259,16 +259,39 @@ def copy_facts(
         con.execute(f"INSERT INTO fact_text (rowid, text) {copied}", (target,))
 
 
-def drop_facts(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Remove a session's facts, but for those that were promoted."""
+_SHARED = (
+    "EXISTS (SELECT 1 FROM fact other WHERE other.cwd = fact.cwd AND other.key = fact.key "
+    "AND other.session_id != fact.session_id)"
+)
+
+
+def drop_facts(
+    con: sqlite3.Connection, session_id: SessionId, *, shared: bool = True, dry: bool = False
+) -> int:
+    """Remove a session's facts, but for those that were promoted; gives the bytes of their rows.
+
+    `shared`: also those that other sessions of the folder bear out. `dry` removes nothing.
+    """
+    stays = _LEARNED if shared else f"({_LEARNED} OR {_SHARED})"
     gone = con.execute(
-        f"SELECT number, text FROM fact WHERE session_id = ? AND NOT {_LEARNED}", (session_id,)
+        "SELECT number, text, length(body) + length(CAST(text AS BLOB)) FROM fact "
+        f"WHERE session_id = ? AND NOT {stays}",
+        (session_id,),
     ).fetchall()
+    if gone and not dry:
+        if _is_indexed(con):
+            con.executemany(
+                "INSERT INTO fact_text (fact_text, rowid, text) VALUES ('delete', ?, ?)",
+                [(number, text) for number, text, _ in gone],
+            )
+        con.executemany("DELETE FROM fact WHERE number = ?", [(number,) for number, *_ in gone])
+    return sum(size for *_, size in gone)
+
+
+def forget_words(con: sqlite3.Connection) -> None:
+    """Rewrite the index of words, so that it holds none of what was removed."""
     if _is_indexed(con):
-        con.executemany(
-            "INSERT INTO fact_text (fact_text, rowid, text) VALUES ('delete', ?, ?)", gone
-        )
-    con.executemany("DELETE FROM fact WHERE number = ?", [(number,) for number, _ in gone])
+        con.execute("INSERT INTO fact_text (fact_text) VALUES ('optimize')")
 
 
 def _is_indexed(con: sqlite3.Connection) -> bool:

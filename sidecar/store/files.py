@@ -51,11 +51,15 @@ def open_writer(path: Path) -> sqlite3.Connection:
     """Open the file for writing: WAL, every commit on the disk before it returns."""
     con = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
+        # Only a file that holds nothing yet takes this.
+        con.execute("PRAGMA auto_vacuum = INCREMENTAL")
         # Changing the mode does not wait for other connections by itself.
         (mode,) = patiently(lambda: con.execute("PRAGMA journal_mode = WAL").fetchone())
         _require_wal(mode)
         con.execute("PRAGMA synchronous = FULL")
         con.execute("PRAGMA foreign_keys = ON")
+        # What a page still holds of a removed row is overwritten where the page is written anyway.
+        con.execute("PRAGMA secure_delete = FAST")
     except BaseException:
         con.close()
         raise

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from sidecar.core.errors import UnknownSession
 from sidecar.core.parts import MessageId, Millis, SessionId
 from sidecar.store.facts import copy_facts
+from sidecar.store.outputs import copy_outputs
 
 _HOLDERS = (
     "SELECT 'message:' || id AS holder FROM message WHERE session_id = :target",
@@ -62,4 +63,5 @@ def copy_log(
             ON held.session_id = :source AND held.holder = copied.holder""",
             names,
         )
+    copy_outputs(con, source, target)
     copy_facts(con, source, target, before)

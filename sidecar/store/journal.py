@@ -14,8 +14,10 @@ from sidecar.store import files, lease, reading
 from sidecar.store.changes import apply_all, weight
 from sidecar.store.facts import FactRows
 from sidecar.store.faults import FAULTS, READ_ONLY, storage_failed
+from sidecar.store.keeping import KeepingRows
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.restores import RestoreRows
+from sidecar.store.shrinking import make_shrinkable
 from sidecar.store.snapshots import SnapshotRows
 from sidecar.store.values import (
     Change,
@@ -60,6 +62,7 @@ class Store:
         self.snapshots = SnapshotRows(self._submit, self._read)
         self.facts = FactRows(self._submit, self._read)
         self.restores = RestoreRows(self._submit, self._read, self._overtake, now)
+        self.keeping = KeepingRows(self._submit, self._read, path, now)
         self._closed = False
 
     @classmethod
@@ -92,6 +95,8 @@ class Store:
         con = files.open_writer(path)
         try:
             files.patiently(lambda: migrate(con, MIGRATIONS, now()))
+            if 0 < found < len(MIGRATIONS):
+                files.patiently(lambda: make_shrinkable(con))
         except BaseException:
             con.close()
             raise

@@ -8,6 +8,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+import msgpack
+
 NEWER = (
     "The store was written by a newer Sidecar. It is open for reading only and nothing was "
     "changed: update this Sidecar, or set SIDECAR_DATA_DIR to another folder."
@@ -157,6 +159,44 @@ def _written(con: sqlite3.Connection) -> None:
     )
 
 
+def _retention(con: sqlite3.Connection) -> None:
+    for statement in (
+        # Complete outputs that stand beside what was shown of them. `at` is when the call ended;
+        # `gone` when the output was let go, `why` (age, quota) and by which bound (days, MiB).
+        """CREATE TABLE output (
+            session_id TEXT NOT NULL, part_id TEXT NOT NULL, hash TEXT NOT NULL,
+            at INTEGER NOT NULL, gone INTEGER, why TEXT, bound INTEGER,
+            PRIMARY KEY (session_id, part_id)
+        ) WITHOUT ROWID""",
+        "CREATE INDEX output_by_hash ON output (hash)",
+        # When the whole store was last swept, and the like.
+        "CREATE TABLE swept (name TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID",
+        # Sessions whose rows are gone, and of which files and free pages may still hold something.
+        """CREATE TABLE erasing (
+            session_id TEXT PRIMARY KEY, at INTEGER NOT NULL
+        ) WITHOUT ROWID""",
+    ):
+        con.execute(statement)
+    _note_outputs(con)
+
+
+def _note_outputs(con: sqlite3.Connection) -> None:
+    """Find the complete outputs of before; what cannot be read is left to `sidecar verify`."""
+    found = con.execute("SELECT session_id, id, body FROM part").fetchall()
+    for session_id, part_id, body in found:
+        try:
+            content = msgpack.unpackb(body[4:], unicode_errors="surrogatepass")
+            state = content["state"] if content["type"] == "tool" else {}
+            whole, at = (state.get("output") or {}).get("whole"), state.get("finished")
+        except (ValueError, TypeError, LookupError, AttributeError):
+            continue
+        if isinstance(whole, str) and isinstance(at, int):
+            con.execute(
+                "INSERT INTO output (session_id, part_id, hash, at) VALUES (?, ?, ?, ?)",
+                (session_id, part_id, whole, at),
+            )
+
+
 def has_full_text(con: sqlite3.Connection) -> bool:
     """Whether this SQLite can search texts by an index; a few are built without that."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
@@ -170,6 +210,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("restores", _restores),
     ("folded", _folded),
     ("written", _written),
+    ("retention", _retention),
 )
 
 

@@ -85,6 +85,21 @@ def unpack(body: bytes, read: ReadBlob) -> Fields:
     return fields_of(content)
 
 
+def spilled(body: bytes) -> frozenset[str]:
+    """Name the blobs whose texts a body contains; empty for what cannot be read."""
+    names: set[str] = set()
+
+    def extension(_: int, data: bytes) -> str:
+        names.add(data.decode("ascii", "replace"))
+        return ""
+
+    try:
+        msgpack.unpackb(body[len(TAG) :], unicode_errors="surrogatepass", ext_hook=extension)
+    except (ValueError, TypeError):
+        return frozenset()
+    return frozenset(names)
+
+
 def _spilled(value: Plain, blobs: dict[str, bytes]) -> object:
     match value:
         case str():

@@ -1,10 +1,12 @@
 """What is stored and how it may change: rows, records, changes, leases. Pure data."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from sidecar.core.facts import Fact
-from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, SessionId
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, PartId, SessionId
+
+Why: TypeAlias = Literal["age", "quota"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,25 @@ class PutBlob:
 
 
 @dataclass(frozen=True, slots=True)
+class Gone:
+    """That a complete output of a tool was let go: when, why, beyond which bound (days, MiB)."""
+
+    at: Millis
+    why: Why
+    bound: int
+
+
+@dataclass(frozen=True, slots=True)
+class PutGone:
+    """Know that the output which a part names as `hash` went; it comes before its `PutPart`."""
+
+    session_id: SessionId
+    part_id: PartId
+    hash: str
+    gone: Gone
+
+
+@dataclass(frozen=True, slots=True)
 class PutFacts:
     """Keep facts of a session; those that it has already are left as they are.
 
@@ -143,7 +164,15 @@ class CopyLog:
 
 
 Change: TypeAlias = (
-    PutSession | PutMessage | PutPart | AppendRecord | PutBlob | PutFacts | DeleteSession | CopyLog
+    PutSession
+    | PutMessage
+    | PutPart
+    | AppendRecord
+    | PutBlob
+    | PutGone
+    | PutFacts
+    | DeleteSession
+    | CopyLog
 )
 
 

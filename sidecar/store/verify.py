@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from sidecar.core.parts import PartId, SessionId
 from sidecar.store import rows
 from sidecar.store.blobs import get_blob
 from sidecar.store.deltas import unpack_delta
@@ -13,6 +14,7 @@ from sidecar.store.facts import decode_fact
 from sidecar.store.faults import FAULTS, storage_failed
 from sidecar.store.fields import BodyBroken
 from sidecar.store.migrations import MIGRATIONS, migrate, version
+from sidecar.store.outputs import gone
 from sidecar.store.packing import ReadBlob
 from sidecar.store.reading import damage, reader
 from sidecar.store.restores import unpack_steps
@@ -223,7 +225,14 @@ def _body(
         return
     if says != holder:
         tally.problems.append(f"{_name(place)} has the body of {says}")
+    if outside and _went(con, session_id, holder):
+        outside = set()
     tally.referred |= {(session_id, holder, name) for name in names | outside}
+
+
+def _went(con: sqlite3.Connection, session_id: str, holder: str) -> bool:
+    part_id = PartId(holder.partition(":")[2])
+    return gone(con, SessionId(session_id), part_id) is not None
 
 
 def _name(place: Place) -> str:

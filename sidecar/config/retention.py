@@ -1,0 +1,46 @@
+"""How long what is stored is kept, and how much of it: `retention` in the settings."""
+
+from dataclasses import dataclass
+
+from sidecar.config.readers import count
+from sidecar.config.setting import setting
+
+DAY = 24 * 3_600_000
+"""Milliseconds."""
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What the hourly sweep does; 0 turns a rule off."""
+
+    outputs_days: int = setting(
+        7,
+        count(0, 36_500),
+        "days after its call at which a complete output of a tool goes, where no live session "
+        "refers to it; 0 is never",
+        applies="restart",
+        own=True,
+    )
+    outputs_mib: int = setting(
+        0,
+        count(0, 100_000_000),
+        "what complete outputs may take together, the oldest go first; 0 is no bound",
+        applies="restart",
+        own=True,
+    )
+    archive_days: int = setting(
+        0,
+        count(0, 36_500),
+        "days without use after which a session is archived; 0 is never",
+        applies="restart",
+        own=True,
+    )
+    sessions_mib: int = setting(
+        0,
+        count(0, 100_000_000),
+        "what sessions may take in the store; beyond it, those used longest ago are archived; 0 "
+        "is no bound",
+        applies="restart",
+        own=True,
+    )

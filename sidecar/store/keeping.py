@@ -1,0 +1,140 @@
+"""What is kept and what goes: outputs, archived and deleted sessions, free pages, who sweeps.
+
+The rules are `due`'s; here is what carries them out, each call one transaction of some
+milliseconds, so that turns go on between them.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from sidecar.config.retention import Retention
+from sidecar.core.errors import SessionOwned, StorageFailed
+from sidecar.core.parts import Millis, SessionId
+from sidecar.store import due, lease, outputs, reading, removing, shrinking, weighing
+from sidecar.store.due import Plan
+from sidecar.store.outputs import Freed, GoingOutput
+from sidecar.store.shrinking import Space
+from sidecar.store.snapshots import Read, Submit
+from sidecar.store.values import Gone, Owner, SessionRow
+from sidecar.store.weighing import Weights
+
+SWEEP = SessionId("(sweep)")
+"""Whose lease says which daemon sweeps."""
+HOUR: Millis = 3_600_000
+CHANGED = "This session was written to meanwhile, so it stays as it is. Try again."
+
+
+class KeepingRows:
+    """How long things stay in the store. Everything may raise StorageFailed."""
+
+    def __init__(self, submit: Submit, read: Read, path: Path, now: Callable[[], Millis]) -> None:
+        self._submit = submit
+        self._read = read
+        self._path = path
+        self._now = now
+
+    async def plan(self, rules: Retention) -> Plan:
+        """Say what is due by these rules; changes nothing."""
+        return await self._read(partial(due.plan, rules=rules, now=self._now()))
+
+    async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
+        """Let complete outputs go; those of sessions that are live by now stay."""
+        run = partial(outputs.let_go, going=tuple(going), now=self._now())
+        return await self._submit(run, synced=False)
+
+    async def gone(self, name: str) -> Gone | None:
+        """Say what became of an output that is in the store no more."""
+        return await self._read(partial(outputs.gone_by_hash, name=name))
+
+    async def gone_of(self, session_id: SessionId) -> dict[str, Gone]:
+        """Give the outputs of a session that went, by hash."""
+        return await self._read(partial(outputs.gone_of, session_id=session_id))
+
+    async def family(self, session_id: SessionId) -> tuple[SessionRow, ...]:
+        """Give a session behind those of its subtasks; raises UnknownSession."""
+        now = self._now()
+        return await self._read(lambda con: due.family(con, reading.row(con, session_id), now))
+
+    async def take_out(self, row: SessionRow, token: str) -> Freed:
+        """Remove a session that is stored elsewhere now, if it still is as it was read.
+
+        Raises:
+            SessionOwned: the lease under this token was lost.
+            StorageFailed: it was written to.
+        """
+        return await self._submit(partial(_take_out, row=row, token=token))
+
+    async def unfinished(self) -> tuple[SessionId, ...]:
+        """List deleted sessions of which something may be left outside of their rows."""
+        return await self._read(removing.unfinished)
+
+    async def finish(self, session_id: SessionId) -> None:
+        """Say that nothing is left of a deleted session."""
+        await self._submit(partial(removing.finish, session_id=session_id))
+
+    async def weigh(self) -> Weights:
+        """Say what holds the size; reads an index or a row of everything there is."""
+        return await self._read(weighing.weigh)
+
+    async def space(self) -> Space:
+        """Say how much of the file is free."""
+        return await self._read(shrinking.space)
+
+    async def shrink(self) -> Space:
+        """Give free pages back for some milliseconds; says what is left."""
+        return await self._submit(shrinking.shrink, synced=False)
+
+    async def overwrite_free(self) -> None:
+        """Fill free pages with zeros, where the file cannot give them back."""
+        await self._submit(shrinking.overwrite_free)
+
+    async def rebuild(self) -> None:
+        """Rewrite a file of an earlier Sidecar, so that it can shrink; nobody writes meanwhile."""
+        await asyncio.to_thread(shrinking.rebuild, self._path)
+
+    async def empty_log(self) -> bool:
+        """Cut the log to nothing; `False` where readers were in the way for seconds."""
+        return await asyncio.to_thread(shrinking.empty_log, self._path)
+
+    async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:
+        """Become the one who sweeps, if that is due and nobody else does."""
+        return await self._submit(partial(_claim, owner=owner, every=every, now=self._now()))
+
+    async def swept(self, token: str, *, whole: bool) -> None:
+        """Let others sweep again; `whole`: the next sweep is due in an hour."""
+        await self._submit(partial(_swept, token=token, whole=whole, now=self._now()))
+
+    async def last_sweep(self) -> Millis | None:
+        """Give when the store was last swept."""
+        return await self._read(_last_sweep)
+
+
+def _take_out(con: sqlite3.Connection, row: SessionRow, token: str) -> Freed:
+    held = con.execute("SELECT token FROM lease WHERE session_id = ?", (row.id,)).fetchone()
+    if held is None or held[0] != token:
+        raise SessionOwned("another window has opened this session: close it there first")
+    if reading.row(con, row.id) != row:
+        raise StorageFailed(CHANGED, kind="io")
+    return removing.take_out(con, row.id, shared=False)
+
+
+def _claim(con: sqlite3.Connection, owner: Owner, every: Millis, now: Millis) -> bool:
+    last = _last_sweep(con)
+    # A clock that went back by more makes it due, too; else it might never be again.
+    if last is not None and abs(now - last) < every:
+        return False
+    return lease.acquire(con, SWEEP, owner, now) is None
+
+
+def _swept(con: sqlite3.Connection, token: str, whole: bool, now: Millis) -> None:
+    lease.release(con, SWEEP, token)
+    if whole:
+        con.execute("INSERT OR REPLACE INTO swept (name, at) VALUES ('store', ?)", (now,))
+
+
+def _last_sweep(con: sqlite3.Connection) -> Millis | None:
+    found = con.execute("SELECT at FROM swept WHERE name = 'store'").fetchone()
+    return None if found is None else int(found[0])
