@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from sidecar.core.errors import NothingToDo, RevisionConflict
+from sidecar.core.facts import Fact
 from sidecar.core.parts import Json, PartId, StepFinishPart
 from sidecar.core.plan import Plan
 from sidecar.core.view import Dropped, Rewrite, Shown, fold_rewrites
@@ -24,8 +25,12 @@ Tell = Callable[[EpochChanged | None], None]
 """Called once, when a change of the view is durable or has failed."""
 
 
-async def carry_out(state: State, decision: Decision, tell: Tell) -> Recorded:
+async def carry_out(
+    state: State, decision: Decision, tell: Tell, facts: tuple[Fact, ...] = ()
+) -> Recorded:
     """Write a rewrite as one record, show the view accordingly, and tell of it when it is durable.
+
+    `facts`, which its summary brought, are kept with it or not at all.
 
     `tell` gets no event when only what no request had carried yet was cut: that begins no epoch.
     Cancelling the caller leaves the rewrite, and it is told all the same.
@@ -43,7 +48,7 @@ async def carry_out(state: State, decision: Decision, tell: Tell) -> Recorded:
     rewrite = decision.recorded.rewrite
     notes = tuple(replace(note, id=state.clock.part_id()) for note in rewrite.notes)
     recorded = replace(decision.recorded, rewrite=replace(rewrite, notes=notes))
-    await _log(state, REWRITE, recorded, tell)
+    await _log(state, REWRITE, recorded, tell, facts)
     return recorded
 
 
@@ -102,14 +107,16 @@ def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
     return [part_id for part_id in fold_rewrites(rewrites).shown if part_id not in left]
 
 
-async def _log(state: State, kind: str, recorded: Recorded, tell: Tell) -> None:
+async def _log(
+    state: State, kind: str, recorded: Recorded, tell: Tell, facts: tuple[Fact, ...] = ()
+) -> None:
     before, static = state.view.imagined(), state.view.static
     if kind == REWRITE and recorded.opens:
         static = renewed(state, static)
     opening = None
     if static != state.view.static:
         opening = (EPOCH, body_of(static, recorded.rewrite.id, "instructions"))
-    written = state.log.commit(kind, to_json(recorded), opening)
+    written = state.log.commit(kind, to_json(recorded), opening, facts)
     records = state.log.records[-1 if opening is None else -2 :]
     since = records[-1].at if recorded.opens else None
     state.view.restate(static, records[-1].at)

@@ -31,7 +31,7 @@ from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import usual_growth
 from sidecar.session.instructions import look
 from sidecar.session.keeping import figures_of
-from sidecar.session.learning import keep
+from sidecar.session.learning import promote_facts
 from sidecar.session.notices import give_notice
 from sidecar.session.planner import Planner, Scene, scene_now
 from sidecar.session.progress import Token, Works
@@ -307,12 +307,13 @@ class Compactor:
             summary=settled.as_json(),
             figures=figures,
         )
-        done = await carry_out(state, replace(decision, recorded=recorded), self._told)
+        facts = settled.told.facts if settled.told is not None else ()
+        done = await carry_out(state, replace(decision, recorded=recorded), self._told, facts)
         if done.opens:
             state.environment.counts.rewrites += 1
             self._breaker = self._breaker.after(True)
-        if settled.told is not None and settled.told.facts:
-            await keep(state, settled.told.facts)
+        if facts:
+            await promote_facts(state)
         if done.opens:
             await self._checkpoints.compacted()
         return done

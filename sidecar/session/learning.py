@@ -6,13 +6,11 @@ stays the same for it.
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from math import ceil
 from pathlib import Path
 
 from sidecar.core.claims import KINDS
 from sidecar.core.errors import BadRequest, SidecarError
-from sidecar.core.facts import Fact
 from sidecar.core.learned import is_worth_keeping, render
 from sidecar.core.parts import SessionId
 from sidecar.session.notices import give_notice
@@ -30,17 +28,17 @@ LIMIT = 30.0
 logger = logging.getLogger("sidecar.session")
 
 
-async def keep(state: State, facts: Sequence[Fact]) -> None:
-    """Store what a session found out, and promote what is worth it; never raises for a failure.
+async def promote_facts(state: State) -> None:
+    """Write down for later sessions what is worth it of all that this one found out.
 
-    What a summary could not keep for later is still in the summary, so that people are only told.
+    Never raises for a failure: the facts are kept, and are looked at again with the next ones.
     """
+    if not (state.config.learned and state.trust.granted):
+        return
     try:
-        row = state.log.row
-        await state.store.facts.add(row.id, row.cwd, facts)
-        added = await _promote(state) if state.config.learned and state.trust.granted else 0
+        added = await _promote(state)
     except (SidecarError, OSError) as error:
-        logger.warning("facts were not kept: %s", error)
+        logger.warning("facts were not promoted: %s", error)
         _tell(state, "warning", f"What was learned could not be kept for later sessions: {error}")
         return
     if added:

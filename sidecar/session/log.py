@@ -13,6 +13,7 @@ from decimal import Decimal
 
 from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
+from sidecar.core.facts import Fact
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part
 from sidecar.core.pricing import money
 from sidecar.store.journal import Store
@@ -20,6 +21,7 @@ from sidecar.store.values import (
     AppendRecord,
     Change,
     PutBlob,
+    PutFacts,
     PutMessage,
     PutPart,
     PutSession,
@@ -163,14 +165,17 @@ class SessionLog:
         cause: str,
         body: JsonObject | None = None,
         first: tuple[str, JsonObject] | None = None,
+        facts: tuple[Fact, ...] = (),
     ) -> "asyncio.Future[None]":
         """Raise the revision and write everything gathered as one unit.
 
-        `cause` and `body` become a record of the log, and so does `first`, before it. The future
-        resolves when it is durable and raises StorageFailed when it cannot be.
+        `cause` and `body` become a record of the log, and so does `first`, before it; `facts` are
+        kept with it. The future resolves when it is durable and raises StorageFailed when it
+        cannot be.
         """
         gathered = tuple(self._pending)
-        written = self._store.write(*self.unit(cause, body, first))
+        beside = (PutFacts(self.row.id, self.row.cwd, facts),) if facts else ()
+        written = self._store.write(*self.unit(cause, body, first), *beside)
         records, self._untold = tuple(self._untold), []
         written.add_done_callback(lambda done: self._ended(done, gathered, records))
         return written

@@ -21,8 +21,6 @@ from tests.session.conftest import LIMIT, Desk, World
 from tests.session.work import Worker
 
 SMALL = {"window": 48_000, "max_tokens": 4_000}
-FACT = '{"kind": "decision", "content": "The last one used it", "source": "the last one used it"}'
-WITH_FACTS = f"{SUMMARY}\n```facts\n{FACT}\n```\n"
 DOWN = ModelFailed("the server is down", kind="overloaded", status=529, retryable=True)
 
 
@@ -101,19 +99,6 @@ async def test_without_an_answer_the_logs_own_words_do(desk: Desk, answer: str) 
     assert done["tokensAfter"] < done["tokensBefore"]
     assert done["compactionId"] in await shown(worker)
     await worker.turns(1, 2)
-
-
-async def test_facts_are_kept_that_the_log_bears_out(desk: Desk) -> None:
-    desk.model.written.append(
-        says(WITH_FACTS.replace("}\n", "}\n" + FACT.replace("used", "ate") + "\n"))
-    )
-    worker = await grown(desk)
-    await compact(worker)
-    [record] = rewrites(worker)
-    facts: Any = record.body["summary"]["facts"]  # type: ignore[index, call-overload]
-    assert [fact["content"] for fact in facts] == ["The last one used it"]
-    found = await desk.store.facts.find(session_id=worker.session.id, limit=9)
-    assert [one.fact.content for one in found] == ["The last one used it"]
 
 
 async def test_a_cheaper_model_is_asked_where_that_costs_less(world: World) -> None:

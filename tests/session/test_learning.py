@@ -1,5 +1,6 @@
 """What sessions learn: kept, promoted where there is trust, and told when an epoch begins."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,19 +12,29 @@ from sidecar.core.errors import BadRequest, StorageFailed
 from sidecar.core.facts import Fact, Speaker
 from sidecar.core.parts import TurnId
 from sidecar.core.render import TextBlock
-from sidecar.session.events import Notice
-from sidecar.session.learning import ROOM, find, keep
+from sidecar.session.events import EpochChanged, Notice
+from sidecar.session.learning import ROOM, find, promote_facts
 from sidecar.session.session import Session
-from tests.fakes.scripted_model import says
+from sidecar.session.state import State
+from tests.fakes.scripted_model import SUMMARY, says
 from tests.session.conftest import Desk, World
+from tests.session.work import Worker
 
 AT = 1_795_219_200_000
+FACT = '{"kind": "decision", "content": "The last one used it", "source": "the last one used it"}'
+WITH_FACTS = f"{SUMMARY}\n```facts\n{FACT}\n```\n"
 
 
 def fact(
     content: str, kind: FactKind = "decision", who: Speaker = "user", source: str = "turn_1"
 ) -> Fact:
     return Fact(kind, content, TurnId(source), AT, who)
+
+
+async def keep(state: State, facts: list[Fact]) -> None:
+    """Keep what a summary brought, as the record that installs it does, and what comes of it."""
+    await state.log.commit("kept", facts=tuple(facts))
+    await promote_facts(state)
 
 
 def file(world: World, name: str = "decisions") -> Path:
@@ -58,6 +69,50 @@ async def listed(desk: Desk, **only: str) -> list[tuple[str, bool]]:
 
 async def compact(session: Session) -> Any:
     return await session.rewriting.compact("economic", None, dry_run=False)
+
+
+async def grown(desk: Desk) -> Worker:
+    """A session with something to leave out, and a summary to come that brings a fact."""
+    worker = await desk.worker(policy="manual")
+    await worker.turns(4)
+    return worker
+
+
+async def summed_up(worker: Worker) -> None:
+    await worker.session.rewriting.compact("opencode-noprune", None, dry_run=False)
+
+
+async def test_facts_are_kept_that_the_log_bears_out(desk: Desk) -> None:
+    desk.model.written.append(
+        says(WITH_FACTS.replace("}\n", "}\n" + FACT.replace("used", "ate") + "\n"))
+    )
+    worker = await grown(desk)
+    await summed_up(worker)
+    [record] = [r for r in worker.session.state.log.records if r.kind == "rewrite"]
+    facts: Any = record.body["summary"]["facts"]  # type: ignore[index, call-overload]
+    assert [fact["content"] for fact in facts] == ["The last one used it"]
+    found = await desk.store.facts.find(session_id=worker.session.id, limit=9)
+    assert [one.fact.content for one in found] == ["The last one used it"]
+
+
+async def test_facts_are_written_with_the_rewrite_or_not_at_all(desk: Desk) -> None:
+    desk.model.written.append(says(WITH_FACTS))
+    worker = await grown(desk)
+    task = asyncio.current_task()
+    assert task is not None
+
+    def leave(event: object) -> None:
+        if isinstance(event, EpochChanged):
+            # As when the user comes back right after a rewrite in the background.
+            task.cancel()
+
+    worker.session.state.channel.attach(leave)
+    with pytest.raises(asyncio.CancelledError):
+        await summed_up(worker)
+    task.uncancel()
+    assert len([r for r in worker.session.state.log.records if r.kind == "rewrite"]) == 1
+    found = await desk.store.facts.find(session_id=worker.session.id, limit=9)
+    assert [one.fact.content for one in found] == ["The last one used it"]
 
 
 async def test_what_is_worth_it_is_promoted_and_said(desk: Desk, world: World) -> None:
@@ -122,18 +177,19 @@ async def test_it_can_be_turned_off(world: World) -> None:
 async def test_a_failure_is_said_and_no_more(desk: Desk, world: World) -> None:
     session = await desk.open()
     store: Any = desk.store
-    works = store.facts.add
+    works = store.facts.candidates
 
     async def fails(*given: Any) -> None:
         raise StorageFailed("the disk is full", kind="full")
 
-    store.facts.add = fails
+    store.facts.candidates = fails
     await keep(session.state, [fact("Use pnpm")])
-    store.facts.add = works
+    store.facts.candidates = works
     ((level, text),) = notices(desk)
     assert (level, "the disk is full" in text) == ("warning", True)
+    assert await listed(desk) == [("Use pnpm", False)]
     assert not file(world).exists()
-    await keep(session.state, [fact("Use pnpm")])
+    await promote_facts(session.state)
     assert file(world).exists()
 
 
