@@ -74,6 +74,7 @@ def _people() -> None:
 
         sys.exit(show(Path.cwd() if here else None, limit))
 
+    _looking(app)
     _going_back(app)
     _moving(app)
     _configuration(app)
@@ -124,6 +125,27 @@ def _people() -> None:
         sys.exit(check())
 
     app()
+
+
+def _looking(app: "typer.Typer") -> None:
+    import typer
+
+    session_help = (
+        "Its id or the beginning of it, or a folder for its newest session; else the newest of "
+        "the current folder."
+    )
+    last_help = "The newest session of all."
+
+    @app.command()
+    def inspect(
+        session: Annotated[str | None, typer.Argument(help=session_help)] = None,
+        last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ) -> None:
+        """Show what a session holds, what fills its context, and what happened turn by turn."""
+        from sidecar.commands.inspecting import inspect as show
+
+        sys.exit(show(session, last=last, json_wanted=as_json))
 
 
 def _going_back(app: "typer.Typer") -> None:

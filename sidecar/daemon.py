@@ -159,6 +159,29 @@ async def _serve(read: int, write: int) -> int:
                 task.cancel()
 
 
+async def looking(config: Config) -> Environment:
+    """Give what looking at sessions takes: nothing is written, no model asked, no file followed.
+
+    Raises StorageFailed when there is no store, or it cannot be read.
+    """
+    models = Models(read_clock, secrets.SystemRandom().random, 0.0)
+    store = await asyncio.to_thread(lambda: Store.look(config.data_dir, now=read_clock))
+    return Environment(
+        store=store,
+        config=config,
+        clock=Clock(read_clock, id_source(read_clock)),
+        buffers=Buffers(),
+        count=await models.counter(),
+        model_for=models.model_for,
+        info=lookup,
+        facts=_facts,
+        models=KNOWN,
+        variables=os.environ,
+        instructions=_instructions(config),
+        cold=ColdGate(read_clock),
+    )
+
+
 def open_store(folder: Path) -> Store:
     """Open the store; imported late, because `initialize` needs none of it."""
     return Store.open(folder, now=read_clock)

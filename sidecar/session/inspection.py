@@ -122,13 +122,13 @@ def _dropped(view: View, message: Message, rendered: tuple[Rendered, ...]) -> It
     here = {block.part_id for one in rendered for block in one.blocks}
     for part in message.parts:
         if part.id in view.shown.shown and part.id not in here:
-            region, label = _left_out(part)
+            region, label = described(part)
             label = one_line(label, LABEL)
             yield Segment(part.id, region, label, 0, "dropped", False, message.turn_id, part.id)
 
 
-def _left_out(part: Part) -> tuple[Region, str]:
-    """Give where a part that is not sent was counted, and what it was."""
+def described(part: Part) -> tuple[Region, str]:
+    """Give where a part counts, or was counted while it was sent, and what it is."""
     match part:
         case TextPart(source="context", text=text):
             return "context", text

@@ -102,6 +102,25 @@ class Store:
             raise
         return cls(path, now, con)
 
+    @classmethod
+    def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
+        """Open what is there for reading only, whoever writes it; nothing is made or migrated.
+
+        Raises StorageFailed when there is nothing, or it cannot be read.
+        """
+        path = folder / files.NAME
+        try:
+            found = files.read(path, version) if path.exists() else 0
+        except FAULTS as error:
+            raise storage_failed(error) from error
+        if found == 0:
+            raise StorageFailed(
+                f"There are no sessions in {folder} yet. `sidecar demo` plays one; "
+                "SIDECAR_DATA_DIR names another folder.",
+                kind="io",
+            )
+        return cls(path, now, "newer_schema" if found > len(MIGRATIONS) else "read_only")
+
     @property
     def read_only(self) -> bool:
         """Whether nothing can be written: the schema is newer, or the folder not ours."""
@@ -144,6 +163,10 @@ class Store:
         `before` is the `next` of the page before; raises BadRequest for anything else.
         """
         return await self._read(lambda con: reading.page(con, cwd, before, limit))
+
+    async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
+        """Read up to `most` sessions whose ids begin with `start`, newest first."""
+        return await self._read(lambda con: reading.named(con, start, most))
 
     async def blob(self, hash: str) -> bytes | None:  # noqa: A002 - the field's name for it
         """Read the bytes that were put under a hash."""

@@ -59,6 +59,20 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
     return Page(tuple(row for row in sessions if row is not None), cursor)
 
 
+def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
+    """Read the sessions whose ids begin so, newest first; damaged rows are left out."""
+    if not _storable(start):
+        return ()
+    found = con.execute(
+        "SELECT body FROM session WHERE substr(id, 1, ?) = ? ORDER BY updated DESC, id DESC "
+        "LIMIT ?",
+        (len(start), start, most),
+    ).fetchall()
+    decode = partial(rows.decode_session, read=reader(con))
+    sessions = [readable("session", body, decode, []) for (body,) in found]
+    return tuple(row for row in sessions if row is not None)
+
+
 def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Part | None:
     """Read one part; raises BodyBroken."""
     if not (_storable(session_id) and _storable(part_id)):

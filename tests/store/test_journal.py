@@ -295,3 +295,32 @@ async def test_deleting_twice_in_a_unit_with_other_changes_is_fine(tmp_path: Pat
     await store.write(*base(), put_text("part_1", BIG), DeleteSession(SES), *base())
     assert (await store.load(SES)).messages == (message(),)
     await store.close()
+
+
+async def test_who_only_looks_makes_nothing_and_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(StorageFailed, match=r"no sessions in .* yet"):
+        Store.look(tmp_path / "none", now=lambda: NOW)
+    assert not (tmp_path / "none").exists()
+    store = open_store(tmp_path)
+    await store.write(*base())
+    looking = Store.look(tmp_path, now=lambda: NOW)
+    assert (await looking.load(SES)).session == session()
+    with pytest.raises(StorageFailed, match="read"):
+        await looking.delete(SES)
+    # What is written meanwhile is seen.
+    await store.write(PutSession(replace(session(), title="later")))
+    assert (await looking.row(SES)).title == "later"
+    await looking.close()
+    await store.close()
+
+
+async def test_sessions_are_named_by_how_their_ids_begin(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    for number, name in enumerate(("ses_a1", "ses_a2", "ses_b1", "ses_%")):
+        row = replace(session(), id=SessionId(name), updated=NOW + number)
+        await store.write(PutSession(row))
+    assert [row.id for row in await store.named("ses_a", 9)] == ["ses_a2", "ses_a1"]
+    assert [row.id for row in await store.named("ses_", 2)] == ["ses_%", "ses_b1"]
+    assert await store.named("ses_A", 9) == ()
+    assert await store.named("\ud800", 9) == ()
+    await store.close()

@@ -1,0 +1,47 @@
+"""Reads a session for the commands that only look: `sidecar inspect` and `sidecar report`."""
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from sidecar.config import load
+from sidecar.core.redaction import Redaction, secrets_in
+from sidecar.daemon import looking
+from sidecar.observe.course import Course
+from sidecar.session.looking import find, look
+
+
+def course_of(session: str | None, *, last: bool) -> Course:
+    """Read the session that is meant: by id or its beginning, by folder, or the newest.
+
+    What looks like a key is taken out of every text.
+
+    Raises:
+        SidecarError: there is no such session, or it cannot be read; the message says what to do.
+    """
+    return asyncio.run(_read(session, last=last))
+
+
+async def _read(session: str | None, *, last: bool) -> Course:
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    name, folder = _meant(session, last=last)
+    environment = await looking(config)
+    try:
+        redaction = Redaction(secrets_in(os.environ.items()))
+        found = await find(environment, name, folder)
+        course = await look(environment, found, redaction.text)
+    finally:
+        await environment.store.close()
+    # Its names are what the store knows it by, and no secret however they look.
+    return replace(redaction.value(course), about=replace(redaction.value(course.about), id=found))
+
+
+def _meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
+    """Give the id, or its beginning, and the folder whose newest session is meant."""
+    if session is None:
+        return None, None if last else Path.cwd()
+    path = Path(session)
+    if session in (".", "..") or os.sep in session or path.is_dir():
+        return None, path
+    return session, None
