@@ -68,7 +68,7 @@ class Alerts:
         applies="restart",
     )
     evictions: float = setting(
-        5.0, _NUMBER, "parts that may be evicted a turn, over ten turns", applies="restart"
+        5.0, _NUMBER, "how often one turn may take something out of the context", applies="restart"
     )
     compression: float = setting(
         2.0,
