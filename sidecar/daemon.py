@@ -7,18 +7,21 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from sidecar import __version__
-from sidecar.config import Config, default_model, load
+from sidecar.config import Config, Problem, default_model, load, settings_files
+from sidecar.config.reload import stamps
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Millis
 from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
 from sidecar.session.context import Clock
 from sidecar.session.gate import ColdGate
+from sidecar.session.reloading import follow
 from sidecar.session.sessions import Sessions
 from sidecar.session.state import Environment
 from sidecar.store.journal import Store
@@ -108,19 +111,20 @@ async def _serve(read: int, write: int) -> int:
     mcp = McpServers()
 
     async def open_environment(options: JsonObject, root: Path | None) -> Environment:
-        config, problems = await asyncio.to_thread(
-            load,
-            workspace=root,
-            environment=os.environ,
-            options=options,
-            trusted=lambda config: root is not None and is_trusted(config.data_dir, root),
-        )
+        read, files = partial(read_settings, options, root), settings_files(root)
+        known = await asyncio.to_thread(stamps, files)
+        config, problems = await asyncio.to_thread(read)
+        logging.getLogger().setLevel(config.log.upper())
         for problem in problems:
             logger.warning("configuration: %s", problem)
-        logging.getLogger().setLevel(config.log.upper())
+
+        def take(config: Config, problems: tuple[Problem, ...]) -> None:
+            sessions.reload(config, problems)
+            logging.getLogger().setLevel(environment.config.log.upper())
+
         models.configure(config)
         store = await asyncio.to_thread(open_store, config.data_dir)
-        return Environment(
+        environment = Environment(
             store=store,
             config=config,
             clock=clock,
@@ -131,15 +135,19 @@ async def _serve(read: int, write: int) -> int:
             facts=_facts,
             models=KNOWN,
             variables=os.environ,
-            instructions=_instructions(config),
+            instructions=lambda cwd, trusted: _instructions(environment.config, cwd, trusted),
             cold=ColdGate(read_clock),
             watch=watch,
             snapshots=SharedSnapshots(
                 store, config.data_dir, read_clock, Limits.of(config.snapshots)
             ),
             mcp=mcp,
+            amiss=tuple(map(str, problems)),
         )
+        following.append(group.create_task(follow(files, read, take, known)))
+        return environment
 
+    following: list[asyncio.Task[None]] = []
     sessions = Sessions(
         open_environment, buffers, this_process(secrets.token_hex(8)), describe, check_options
     )
@@ -155,7 +163,7 @@ async def _serve(read: int, write: int) -> int:
                 on_initialized=lambda: _warm_up(models, sessions),
             )
         finally:
-            for task in others:
+            for task in (*others, *following):
                 task.cancel()
 
 
@@ -177,8 +185,18 @@ async def looking(config: Config) -> Environment:
         facts=_facts,
         models=KNOWN,
         variables=os.environ,
-        instructions=_instructions(config),
+        instructions=partial(_instructions, config),
         cold=ColdGate(read_clock),
+    )
+
+
+def read_settings(options: JsonObject, root: Path | None) -> tuple[Config, tuple[Problem, ...]]:
+    """Read all settings; those of a workspace that the user has trusted, too. Blocks."""
+    return load(
+        workspace=root,
+        environment=os.environ,
+        options=options,
+        trusted=lambda config: root is not None and is_trusted(config.data_dir, root.resolve()),
     )
 
 
@@ -242,13 +260,10 @@ async def _facts(cwd: str, trusted: bool, shown: JsonObject) -> str:
     return volatile_context(day, git, shown, Path(cwd))
 
 
-def _instructions(config: Config) -> Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]:
-    async def read(cwd: str, trusted: bool) -> tuple[Instruction, ...]:
-        if not config.instructions:
-            return ()
-        return await asyncio.to_thread(read_instructions, Path(cwd), trusted, user_folder())
-
-    return read
+async def _instructions(config: Config, cwd: str, trusted: bool) -> tuple[Instruction, ...]:
+    if not config.instructions:
+        return ()
+    return await asyncio.to_thread(read_instructions, Path(cwd), trusted, user_folder())
 
 
 def _pace() -> float:

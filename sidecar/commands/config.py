@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,18 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecar.commands.checkpoint_tables import visible
-from sidecar.config.document import sample, told
+from sidecar.config.document import in_words, sample, shown, told
 from sidecar.config.layers import Resolved
 from sidecar.config.loading import WORKSPACE_FILE, resolve_all, user_file
 from sidecar.config.setting import Setting
-from sidecar.config.settings import SETTINGS, Config
+from sidecar.config.settings import SETTINGS, Config, value_of
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
-from sidecar.core.redaction import REDACTED, Redaction
 from sidecar.workspace.trust import is_trusted
 
-HIDDEN = "(set, not shown)"
-"""Stands for the value of a key, and of what may hold some."""
 PIPED = 200
 """Columns where no terminal says how many there are."""
 
@@ -82,38 +78,15 @@ def as_object(resolved: Resolved) -> JsonObject:
     return {name: _described(one, resolved) for name, one in SETTINGS.items()}
 
 
-def value_of(config: Config, name: str) -> object:
-    """Give a setting's value by its dotted name."""
-    table, _, key = name.rpartition(".")
-    return getattr(getattr(config, table) if table else config, key)
-
-
 def _described(one: Setting, resolved: Resolved) -> JsonObject:
     origins = resolved.origins.get(one.name, ())
     given: list[Json] = [{"layer": each.layer.kind, "at": str(each)} for each in origins]
     return {
-        "value": _shown(one, value_of(resolved.config, one.name)),
+        "value": shown(one, value_of(resolved.config, one.name)),
         "default": told(one.default),
         "origin": given or [{"layer": "default", "at": ""}],
         "applies": one.applies,
     }
-
-
-def _shown(one: Setting, value: object) -> Json:
-    if not one.secret:
-        return Redaction().value(told(public(value) if isinstance(value, str) else value))
-    if isinstance(value, tuple):
-        # Servers by name: their commands, addresses and headers may hold keys.
-        return [each.name for each in value]
-    return HIDDEN if value else ""
-
-
-def public(text: str) -> str:
-    """Give an address without the name and password that may stand in it."""
-    return _LOGIN.sub(rf"\g<1>{REDACTED}@", text)
-
-
-_LOGIN = re.compile(r"(https?://)[^/@\s]+@")
 
 
 def _print(resolved: Resolved, *, origin: bool) -> None:
@@ -121,7 +94,7 @@ def _print(resolved: Resolved, *, origin: bool) -> None:
     for heading in ("setting", "value", *(("from",) if origin else ())):
         table.add_column(heading, overflow="fold")
     for name, one in SETTINGS.items():
-        value = _in_words(_shown(one, value_of(resolved.config, name)))
+        value = in_words(shown(one, value_of(resolved.config, name)))
         origins = resolved.origins.get(name, ())
         cells = [Text(name), Text(visible(value), style="bold" if origins else "")]
         if origin:
@@ -129,10 +102,6 @@ def _print(resolved: Resolved, *, origin: bool) -> None:
             cells.append(Text("\n".join(named) or "default", style="" if named else "dim"))
         table.add_row(*cells)
     Console(highlight=False, width=None if sys.stdout.isatty() else PIPED).print(table)
-
-
-def _in_words(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _resolved(folder: Path, options: str) -> Resolved:

@@ -17,8 +17,8 @@ from rich.text import Text
 
 from sidecar import __version__
 from sidecar.commands.checkpoint_tables import visible
-from sidecar.commands.config import public
 from sidecar.config import Config, load, user_file
+from sidecar.config.document import public
 from sidecar.core.errors import StorageFailed
 from sidecar.daemon import open_store
 from sidecar.model.catalogue import lookup

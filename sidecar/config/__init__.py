@@ -13,6 +13,7 @@ from sidecar.config.loading import (
     environment_layer,
     load,
     options_layers,
+    settings_files,
     user_file,
 )
 from sidecar.config.readers import Secret
@@ -48,5 +49,6 @@ __all__ = [
     "load",
     "merge",
     "options_layers",
+    "settings_files",
     "user_file",
 ]

@@ -1,5 +1,7 @@
-"""The settings as people read them: the table in the README, and a commented file to begin with."""
+"""The settings as people read them: a table, a commented file, a value without its secrets."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -8,7 +10,12 @@ from sidecar.config.layers import camel
 from sidecar.config.setting import Setting
 from sidecar.config.settings import SETTINGS
 from sidecar.core.parts import Json
+from sidecar.core.redaction import REDACTED, Redaction
 
+WHEN = {"turn": "next turn", "session": "new sessions", "restart": "after a restart"}
+"""When a changed value takes hold, in the words of the table."""
+HIDDEN = "(set, not shown)"
+"""Stands for the value of a key, and of what may hold some."""
 USUAL = "(this system's folder)"
 """Stands for a default that is another on each machine."""
 
@@ -16,8 +23,8 @@ USUAL = "(this system's folder)"
 def markdown() -> str:
     """Give the table of all settings, for a README: one row each, under a heading."""
     head = (
-        "| setting | what it may be | default | meaning |",
-        "|---|---|---|---|",
+        "| setting | what it may be | default | a change holds | meaning |",
+        "|---|---|---|---|---|",
     )
     return "\n".join((*head, *(_row(one) for one in SETTINGS.values()))) + "\n"
 
@@ -25,7 +32,8 @@ def markdown() -> str:
 def _row(one: Setting) -> str:
     own = "; not for a workspace to set" if one.own else ""
     default = f"`{_default(one)}`" if _default(one) else ""
-    return f"| `{camel(one.name)}` | {one.reader.kind} | {default} | {one.meaning}{own} |"
+    kind, when = one.reader.kind, WHEN[one.applies]
+    return f"| `{camel(one.name)}` | {kind} | {default} | {when} | {one.meaning}{own} |"
 
 
 def sample() -> str:
@@ -94,3 +102,26 @@ def told(value: object) -> Json:
 def _fields(value: object) -> Iterator[tuple[str, object]]:
     for name in getattr(type(value), "__dataclass_fields__", {}):
         yield name, getattr(value, name)
+
+
+def shown(one: Setting, value: object) -> Json:
+    """Give a setting's value as people may see it: no key, and no password in an address."""
+    if one.secret:
+        if isinstance(value, tuple):
+            # Servers by name: their commands, addresses and headers may hold keys.
+            return [each.name for each in value]
+        return HIDDEN if value else ""
+    return Redaction().value(told(public(value) if isinstance(value, str) else value))
+
+
+def in_words(value: Json) -> str:
+    """Give a shown value as text."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def public(text: str) -> str:
+    """Give an address without the name and password that may stand in it."""
+    return _LOGIN.sub(rf"\g<1>{REDACTED}@", text)
+
+
+_LOGIN = re.compile(r"(https?://)[^/@\s]+@")

@@ -29,6 +29,12 @@ def user_file() -> Path:
     return Path(platformdirs.user_config_dir("sidecar", appauthor=False)) / "config.toml"
 
 
+def settings_files(workspace: Path | None) -> tuple[Path, ...]:
+    """Give the files that settings are read from, whether or not they are there."""
+    theirs = () if workspace is None else (workspace / WORKSPACE_FILE,)
+    return (user_file(), *theirs)
+
+
 def load(
     *,
     workspace: Path | None,

@@ -268,6 +268,12 @@ class Config:
     )
 
 
+def value_of(config: Config, name: str) -> object:
+    """Give a setting's value by its dotted name."""
+    table, _, key = name.rpartition(".")
+    return getattr(getattr(config, table) if table else config, key)
+
+
 SETTINGS: Mapping[str, Setting] = settings_of(Config)
 """Every setting by its name, dotted where it is in a table."""
 TABLES: Mapping[str, type] = table_of(Config)

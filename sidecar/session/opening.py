@@ -107,7 +107,9 @@ def provide(state: State, servers: tuple[McpServer, ...]) -> None:
 
 
 def warn(state: State) -> None:
-    """Tell watchers of what is amiss with a new session's prompt and tools."""
+    """Tell watchers of what is amiss with settings, and with a new session's prompt and tools."""
+    for problem in state.environment.amiss:
+        give_notice(state.log, state.channel, "warning", f"Settings: {problem}")
     for problem in state.environment.mcp.problems(state.log.row.id):
         give_notice(state.log, state.channel, "warning", problem)
     _warn_of_volatile_text(state)

@@ -44,6 +44,14 @@ class Permissions:
         other._book = self._book
         return other
 
+    def exchange(self, before: Rules, after: Rules) -> None:
+        """Put the configuration's new rules in the place of its old ones; answers stay."""
+        answers = self._book.rules
+        self._book.rules = Rules(
+            (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),
+            (*after.reject, *(rule for rule in answers.reject if rule not in before.reject)),
+        )
+
     async def settle(
         self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
     ) -> Answer | str:

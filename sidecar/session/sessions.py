@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
+from sidecar.config import Config, Problem
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session import bootstrap, checkpoints, instructions
@@ -19,6 +20,7 @@ from sidecar.session.handoff import drafted, handoff, standing
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
 from sidecar.session.opening import warn
+from sidecar.session.reloading import take_over
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
 from sidecar.session.values import Handoff, NewSession, Opened, SessionSummary
@@ -96,6 +98,12 @@ class Sessions:
                 if self._environment.snapshots is not None and self._group is not None:
                     self._group.create_task(self._environment.snapshots.run())
             return self._environment
+
+    def reload(self, config: Config, problems: tuple[Problem, ...]) -> None:
+        """Take over settings that changed, where that is safe, and tell every session."""
+        if self._environment is not None:
+            states = (session.state for session in self._open.values())
+            take_over(self._environment, states, config, problems)
 
     async def warm_up(self) -> None:
         """Load what is slow, so that the first call that needs it need not wait."""

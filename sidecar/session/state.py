@@ -33,13 +33,14 @@ ANSWER_TOKENS = 32_000
 """Most an answer may have unless maxTokens says otherwise, where the model can give as much."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Environment:
     """What `daemon.py` joins together and every session uses.
 
     `model_for` gives the model that answers for an id, `info` what the catalogue knows of it.
     Without `snapshots` no workspace is followed, and no change can be undone. `observe` is told
-    what happens, in numbers.
+    what happens, in numbers. `config` alone is ever replaced, when its files change; `amiss` is
+    what was wrong in them.
     """
 
     store: Store
@@ -59,6 +60,7 @@ class Environment:
     mcp: McpServers = field(default_factory=McpServers)
     counts: Counts = field(default_factory=Counts)
     observe: Observe = ignore
+    amiss: tuple[str, ...] = ()
 
     def forget(self, session_id: SessionId) -> None:
         """Let go of what a session had of the outside: it is closed."""

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.commands.config import HIDDEN, check, init, public, show
+from sidecar.commands.config import check, init, show
+from sidecar.config.document import HIDDEN, public
 from sidecar.config.loading import user_file
 from sidecar.config.settings import SETTINGS
 from sidecar.workspace.trust import trust

@@ -1,0 +1,79 @@
+"""What becomes of settings whose files changed while the daemon runs: some now, some later."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from sidecar.config.document import in_words, shown
+from sidecar.config.layers import Problem
+from sidecar.config.setting import Applies, Setting
+from sidecar.config.settings import SETTINGS, TABLES, Config, value_of
+
+Stamps: TypeAlias = tuple[tuple[int, int, int] | None, ...]
+_WHEN: dict[Applies, str] = {
+    "turn": "From the next turn",
+    "session": "In sessions that begin now",
+    "restart": "Only after a restart of Sidecar",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reloaded:
+    """The configuration that holds from now on, and what people are told; `bad` is a warning."""
+
+    config: Config
+    told: tuple[str, ...]
+    bad: bool = False
+
+
+def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Reloaded:
+    """Take over what may change without a restart.
+
+    With a value that cannot be used, or a file that cannot be read, everything stays as it was:
+    half a file is nobody's wish. Keys that are unknown are told and keep nothing back.
+    """
+    if any(not problem.unknown for problem in problems):
+        said = " ".join(str(problem) for problem in problems)
+        return Reloaded(before, (f"The settings stay as they were. {said}",), bad=True)
+    unknown = tuple(str(problem) for problem in problems)
+    changed = [one for one in SETTINGS.values() if _differs(one, before, after)]
+    told = tuple(
+        f"{words}: {', '.join(_value(one, after) for one in changed if one.applies == when)}."
+        for when, words in _WHEN.items()
+        if any(one.applies == when for one in changed)
+    )
+    return Reloaded(_taken(before, after), (*told, *unknown), bad=bool(unknown))
+
+
+def stamps(files: Sequence[Path]) -> Stamps:
+    """Give what tells that a file is another one: its number, size and time; `None`: none there."""
+    found: list[tuple[int, int, int] | None] = []
+    for file in files:
+        try:
+            about = file.stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((about.st_ino, about.st_size, about.st_mtime_ns))
+    return tuple(found)
+
+
+def _differs(one: Setting, before: Config, after: Config) -> bool:
+    return value_of(before, one.name) != value_of(after, one.name)
+
+
+def _value(one: Setting, config: Config) -> str:
+    return f"{one.name} = {in_words(shown(one, value_of(config, one.name)))}"
+
+
+def _taken(before: Config, after: Config) -> Config:
+    """Give the new values, but the old ones of settings that need a restart."""
+    kept = [one.name for one in SETTINGS.values() if one.applies == "restart"]
+    plain = {name: value_of(before, name) for name in kept if "." not in name}
+    tables = {}
+    for table in TABLES:
+        names = [f"{table}.{one.name}" for one in fields(getattr(before, table))]
+        old = {n.partition(".")[2]: value_of(before, n) for n in names if n in kept}
+        tables[table] = replace(getattr(after, table), **old)
+    return replace(after, **plain, **tables)  # type: ignore[arg-type] # each from a configuration

@@ -1,0 +1,55 @@
+"""Settings that change while sessions are open: taken over where that is safe, and told."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from sidecar.config import Config, Problem
+from sidecar.config.reload import Stamps, reloaded, stamps
+from sidecar.core.errors import BadRequest
+from sidecar.session.notices import give_notice
+from sidecar.session.state import Environment, State
+from sidecar.tools.permission import Rules
+
+EVERY = 2.0
+"""Seconds between looks at the files. They are few, and editors replace them in many ways."""
+
+
+async def follow(
+    files: Sequence[Path],
+    read: Callable[[], tuple[Config, tuple[Problem, ...]]],
+    take: Callable[[Config, tuple[Problem, ...]], None],
+    known: Stamps,
+    every: float = EVERY,
+) -> None:
+    """Have the settings read again, in a thread, whenever a file is another one.
+
+    `known` is how the files were before they were read last. Runs until it is cancelled.
+    """
+    while True:
+        await asyncio.sleep(every)
+        now = await asyncio.to_thread(stamps, files)
+        if now == known:
+            continue
+        known = now
+        try:
+            config, problems = await asyncio.to_thread(read)
+        except BadRequest as error:
+            config, problems = Config(), (Problem("the editor's options", "", error.message),)
+        take(config, problems)
+
+
+def take_over(
+    environment: Environment, states: Iterable[State], after: Config, problems: Sequence[Problem]
+) -> None:
+    """Let settings that may change hold from now on, and tell every open session what changed."""
+    before = environment.config
+    result = reloaded(before, after, problems)
+    environment.config = result.config
+    environment.amiss = tuple(map(str, problems))
+    rules = [Rules(c.permissions.allow, c.permissions.reject) for c in (before, result.config)]
+    for state in states:
+        state.permissions.exchange(*rules)
+        if result.told and not state.read_only:
+            text = " ".join(("The settings were read again.", *result.told))
+            give_notice(state.log, state.channel, "warning" if result.bad else "info", text)

@@ -1,0 +1,76 @@
+"""Settings of a real daemon: read from its files, and again when those change."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.plain import PlainClient
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The user's file of settings."""
+    folder = tmp_path / "config/sidecar"
+    folder.mkdir(parents=True)
+    return folder / "config.toml"
+
+
+@pytest.fixture
+def client(start: Callable[..., PlainClient], tmp_path: Path, file: Path) -> PlainClient:
+    file.write_text("max_steps = 5\n")
+    return start(env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
+
+
+def notice(client: PlainClient, words: str) -> dict[str, Any]:
+    """Wait for a notice with these words in it."""
+
+    def found(sent: dict[str, Any]) -> bool:
+        update = sent["params"].get("update", {})
+        return update.get("sessionUpdate") == "notice" and words in update["message"]
+
+    return client.wait_for(found)["params"]["update"]
+
+
+def test_a_file_that_changes_is_taken_over_or_refused_and_told(
+    client: PlainClient, file: Path, workspace: Path
+) -> None:
+    client.start()
+    client.request("session/new", {"cwd": str(workspace)})
+    file.write_text('max_steps = 7\n[provider]\nbase_url = "http://proxy.test"\n')
+    told = notice(client, "read again")
+    assert told["level"] == "info"
+    assert "From the next turn: max_steps = 7." in told["message"]
+    assert (
+        "Only after a restart of Sidecar: provider.base_url = http://proxy.test" in told["message"]
+    )
+    file.write_text("max_steps = 9\n\nkeep_alive = 3\n")
+    told = notice(client, "stay as they were")
+    assert told["level"] == "warning"
+    assert f"{file}:3: keep_alive: must be true or false, not a number." in told["message"]
+
+
+def test_what_is_wrong_from_the_start_is_told_in_the_session(
+    client: PlainClient, file: Path, workspace: Path
+) -> None:
+    file.write_text("max_stepps = 5\n")
+    client.start()
+    client.request("session/new", {"cwd": str(workspace)})
+    assert f"{file}:1: max_stepps: is not a setting." in notice(client, "Settings")["message"]
+    assert client.stop() == 0
+    assert "configuration" in client.stderr
+
+
+def test_the_log_is_as_quiet_as_the_file_says(
+    client: PlainClient, file: Path, workspace: Path
+) -> None:
+    """What was wrong is a warning, and the file asks for errors only."""
+    file.write_text("log = 'error'\nunknown_word = 1\n")
+    client.start()
+    client.request("session/new", {"cwd": str(workspace)})
+    notice(client, "unknown_word")
+    file.write_text("log = 'debug'\nunknown_word = 1\n")
+    notice(client, "log = debug")
+    assert client.stop() == 0
+    assert "configuration" not in client.stderr

@@ -1,0 +1,82 @@
+"""Settings that change while the daemon runs: what holds now, what later, what is told."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sidecar.config import Config, Layer, merge
+from sidecar.config.reload import Reloaded, reloaded, stamps
+from sidecar.config.settings import SETTINGS, value_of
+
+BEFORE = merge([Layer("file", {"max_steps": 9})])[0]
+
+
+def after(**values: object) -> Reloaded:
+    return reloaded(BEFORE, *merge([Layer("file", {"max_steps": 9, **values})]))
+
+
+def test_each_change_is_told_by_when_it_holds() -> None:
+    result = after(
+        max_steps=5,
+        keep_alive=True,
+        model="m",
+        retry={"attempts": 7},
+        delegate={"steps": 3},
+        provider={"api_key": "sk-secret", "name": "x"},
+    )
+    assert result.told == (
+        "From the next turn: max_steps = 5, keep_alive = true, delegate.steps = 3.",
+        "In sessions that begin now: model = m.",
+        "Only after a restart of Sidecar: provider.name = x, provider.api_key = (set, not shown), "
+        "retry.attempts = 7.",
+    )
+    assert not result.bad
+    config = result.config
+    assert (config.max_steps, config.keep_alive, config.model) == (5, True, "m")
+    assert config.delegate.steps == 3
+    assert (config.retry, config.provider) == (BEFORE.retry, BEFORE.provider)
+
+
+def test_settings_that_need_a_restart_keep_their_values_all_of_them() -> None:
+    other = merge([Layer("file", {"data_dir": "/elsewhere", "workspace_trusted": True})])[0]
+    config = reloaded(BEFORE, other, ()).config
+    for name, one in SETTINGS.items():
+        expected = BEFORE if one.applies == "restart" else other
+        assert value_of(config, name) == value_of(expected, name), name
+
+
+@pytest.mark.parametrize("wrong", [{"max_steps": 0}, {"retry": {"attempts": "x"}}, {"log": 3}])
+def test_a_value_that_cannot_be_used_keeps_everything_as_it_was(wrong: dict[str, object]) -> None:
+    result = after(**{"keep_alive": True, **wrong})
+    assert result.config == BEFORE
+    assert result.bad
+    assert "stay as they were" in result.told[0]
+    assert next(iter(wrong)) in result.told[0]
+
+
+def test_a_key_that_is_unknown_keeps_nothing_back() -> None:
+    result = after(keep_alive=True, keep_alvie=False)
+    assert result.config.keep_alive
+    assert result.bad
+    assert result.told[-1].endswith("Did you mean `keep_alive`?")
+
+
+def test_nothing_changed_and_nothing_is_told() -> None:
+    assert after() == Reloaded(BEFORE, ())
+    assert reloaded(Config(), Config(), ()).told == ()
+
+
+def test_a_file_is_another_one_when_it_was_written_replaced_or_removed(tmp_path: Path) -> None:
+    file, other = tmp_path / "config.toml", tmp_path / "other"
+    seen = [stamps([file])]
+    file.write_text("a = 1\n")
+    seen.append(stamps([file]))
+    file.write_text("a = 12\n")
+    seen.append(stamps([file]))
+    other.write_text("a = 12\n")
+    os.utime(other, ns=(0, file.stat().st_mtime_ns))
+    other.replace(file)
+    seen.append(stamps([file]))
+    assert len(set(seen)) == 4
+    assert stamps([file]) == seen[-1]
