@@ -29,6 +29,7 @@ from protocol.source.context import (
     ContextUndoCompactionResult,
 )
 from protocol.source.daemon import (
+    DaemonAlertParams,
     DaemonStatusChangedParams,
     DaemonStatusParams,
     DaemonStatusResult,
@@ -202,6 +203,11 @@ METHODS: dict[str, Method] = {
             "A model request is tried again; parts that it had streamed are withdrawn.",
         ),
         _tell("daemon/statusChanged", DaemonStatusChangedParams, "Something for the status bar."),
+        _tell(
+            "daemon/alert",
+            DaemonAlertParams,
+            "A number is bad, or well again; `daemon/status` has the alerts that stand.",
+        ),
         _call(
             "session/request_permission",
             SessionRequestPermissionParams,

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from protocol import sample_moves
+from protocol import sample_moves, sample_news
 from protocol.source import client, context, daemon, history, meter, session
 
 SESSION, PARENT = "ses_01k9f3", "ses_01k9c7"
@@ -169,19 +169,6 @@ PARAMS: dict[str, msgspec.Struct] = {
     "session/changed": daemon.SessionChangedParams(
         session_id=SESSION, revision=13, cause="turn_ended"
     ),
-    "session/retrying": daemon.SessionRetryingParams(
-        session_id=SESSION,
-        attempt=1,
-        max_attempts=5,
-        delay_ms=2000,
-        error=daemon.RetryError(
-            kind="overloaded", message="The provider is overloaded.", status=529
-        ),
-        discard=["part_08", "part_09"],
-    ),
-    "daemon/statusChanged": daemon.DaemonStatusChangedParams(
-        busy=True, kind="working", message="1 turn is running"
-    ),
     "session/request_permission": client.SessionRequestPermissionParams(
         session_id=SESSION,
         tool_call=client.PermissionToolCall(
@@ -202,6 +189,7 @@ PARAMS: dict[str, msgspec.Struct] = {
         session_id=SESSION, path="/home/ada/engine/src/a b.py", content="é = 1\n"
     ),
     **sample_moves.PARAMS,
+    **sample_news.PARAMS,
     "checkpoint/list": history.CheckpointListParams(session_id=SESSION),
     "checkpoint/diff": history.CheckpointDiffParams(
         session_id=SESSION, from_checkpoint="cp_msg_05", to="cp_msg_09", path="src/a b.py"

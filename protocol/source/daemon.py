@@ -100,6 +100,24 @@ class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
     message: str
 
 
+class DaemonAlertParams(msgspec.Struct, rename="camel", kw_only=True):
+    """A number is bad (`raised`) or well again (`cleared`); each is told once.
+
+    `name` is the setting under `alerts` that holds the threshold, in whose unit `value` is too.
+    `action` says what to do. Without `sessionId` it is about all sessions of the daemon.
+    """
+
+    state: Annotated[str, msgspec.Meta(examples=["raised", "cleared"])]
+    name: Annotated[str, msgspec.Meta(examples=["hit_rate", "utilisation"])]
+    level: Annotated[str, msgspec.Meta(examples=["info", "warning", "critical"])]
+    message: str
+    action: str
+    value: float
+    threshold: float
+    at: str
+    session_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
 class SessionChangedParams(msgspec.Struct, rename="camel", kw_only=True):
     """The session's log grew; `revision` is its newest."""
 

@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sidecar.core.meter import Meter
-from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId, TurnId, Usage
+from sidecar.core.parts import (
+    Json,
+    JsonObject,
+    MessageId,
+    Millis,
+    PartId,
+    SessionId,
+    TurnId,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +194,25 @@ class StatusChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class AlertChanged:
+    """A number is bad (`raised`), or well again (`cleared`): said to all, once each.
+
+    `level` is info, warning or critical; `action` says what to do. `value` and `threshold` are in
+    the unit of the setting `name`. Without a session it is about all of them.
+    """
+
+    state: str
+    name: str
+    level: str
+    session_id: SessionId | None
+    message: str
+    action: str
+    value: float
+    threshold: float
+    at: Millis
+
+
+@dataclass(frozen=True, slots=True)
 class Progressed:
     """Work that a person may wait for has begun, got on or ended (`begin`, `report`, `end`).
 
@@ -216,6 +244,7 @@ Event: TypeAlias = (
     | SessionChanged
     | Retrying
     | StatusChanged
+    | AlertChanged
     | Progressed
 )
 

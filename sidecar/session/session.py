@@ -71,7 +71,7 @@ class Session:
         self._state = state
         self._busy_changed = busy_changed
         self._inbox: asyncio.Queue[Waiting | None] = asyncio.Queue()
-        self._line: deque[Waiting] = deque()
+        self.line: deque[Waiting] = deque()
         self._arriving: list[Waiting] = []
         self._running: Waiting | None = None
         self._turn_id: TurnId | None = None
@@ -101,7 +101,7 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether a turn runs or waits."""
-        return self._running is not None or bool(self._line)
+        return self._running is not None or bool(self.line)
 
     def opened(self) -> Opened:
         """Say how the session stands, as `session/new` and `session/load` answer."""
@@ -166,13 +166,13 @@ class Session:
             )
             self._steering.add(self._user_message(self._turn_id, parts))
             self._running.steered.append(waiting.result)
-        elif len(self._line) + (self._running is not None) > MOST_WAITING:
+        elif len(self.line) + (self._running is not None) > MOST_WAITING:
             raise Overloaded(
                 f"{MOST_WAITING} prompts wait already in this session: "
                 "send this one when one of them has ended"
             )
         else:
-            self._line.append(waiting)
+            self.line.append(waiting)
             self._inbox.put_nowait(waiting)
 
     def remind(self, words: str) -> None:
@@ -186,13 +186,13 @@ class Session:
 
         Each keeps its message in the log and ends as cancelled, so that nothing typed is lost.
         """
-        for waiting in (*self._arriving, *self._line):
+        for waiting in (*self._arriving, *self.line):
             waiting.cancelled = True
         self._stop_turn()
 
     def cancel_prompt(self, ticket: object) -> None:
         """Stop just the prompt that came with this ticket, running or not."""
-        for waiting in (*self._arriving, *self._line):
+        for waiting in (*self._arriving, *self.line):
             waiting.cancelled = waiting.cancelled or waiting.request.ticket is ticket
         if self._running is not None and self._running.request.ticket is ticket:
             self._stop_turn()
@@ -260,9 +260,9 @@ class Session:
     async def _run(self, group: asyncio.TaskGroup) -> None:
         """Take prompts from the inbox, one turn at a time, until `end`."""
         while (waiting := await self._next(group)) is not None:
-            if waiting not in self._line:
+            if waiting not in self.line:
                 continue
-            self._line.remove(waiting)
+            self.line.remove(waiting)
             self._running, self._cancelling = waiting, waiting.cancelled
             self._busy_changed(self)
             try:

@@ -322,9 +322,16 @@ class Sessions:
             return
         self._told_busy = busy
         title = session.state.log.row.title or "a new session"
-        event = StatusChanged(busy, f"working on: {title}" if busy else "ready")
+        self.tell_all(StatusChanged(busy, f"working on: {title}" if busy else "ready"))
+
+    def tell_all(self, event: Event) -> None:
+        """Tell whoever watches any session, once."""
         for watcher in {w for s in self._open.values() for w in s.watchers()}:
             watcher(event)
+
+    def waiting(self) -> int:
+        """Count the prompts that wait in line in all sessions."""
+        return sum(len(session.line) for session in self._open.values())
 
     async def _begin(self, log: SessionLog) -> Session:
         environment = await self.ready()

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.events import (
+    AlertChanged,
     Event,
     MeterChanged,
     Progressed,
@@ -102,6 +103,10 @@ class Connection:
             case ToolOutputChunk(origin=origin):
                 key = f"{origin.part_id} output"
                 self._outbox.chunk(origin.session_id, key, message, _OUTPUT_DELTA)
+            case AlertChanged(session_id=session_id):
+                self._outbox.update(session_id or "", message)
+                if (shown := alarm(event)) is not None:
+                    self.notify("window/showMessage", shown)
             case Progressed(session_id=session_id):
                 self._progress(event, session_id, message)
             case _:
@@ -227,6 +232,14 @@ class Connection:
         for answer in self._asked.values():
             if not answer.done():
                 answer.set_exception(Cancelled("the editor is not connected any more"))
+
+
+def alarm(event: AlertChanged) -> JsonObject | None:
+    """Give LSP's message for an alert that a person should see at once; not for mere hints."""
+    kinds = {"warning": 2, "critical": 1}
+    if event.state != "raised" or event.level not in kinds:
+        return None
+    return {"type": kinds[event.level], "message": f"{event.message} {event.action}"}
 
 
 def path_of(uri: str) -> str | None:

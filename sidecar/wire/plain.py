@@ -5,10 +5,18 @@ from contextlib import suppress
 
 from sidecar.core.meter import Meter
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.session.events import EpochChanged, Event, Notice, Progressed, TextChunk, ToolChanged
+from sidecar.session.events import (
+    AlertChanged,
+    EpochChanged,
+    Event,
+    Notice,
+    Progressed,
+    TextChunk,
+    ToolChanged,
+)
 from sidecar.session.progress import Work
 from sidecar.tools.contract import PermissionOption, Terminals
-from sidecar.wire.connection import ClientFailed, Connection
+from sidecar.wire.connection import ClientFailed, Connection, alarm
 
 ERROR, WARNING, INFO = 1, 2, 3
 """LSP's message types."""
@@ -62,6 +70,8 @@ class PlainEditor:
                 self._connection.watch(event)
             case Notice(level=level, text=text) if level in LEVELS:
                 self.show(text, LEVELS[level])
+            case AlertChanged() if (shown := alarm(event)) is not None:
+                self._connection.notify("window/showMessage", shown)
             case EpochChanged(status="completed", cause=cause) if cause not in ("user", "restore"):
                 before, after = tokens(event.tokens_before), tokens(event.tokens_after)
                 self.show(f"Compacted: {before} to {after} tokens.")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from sidecar.core.meter import Meter
 from sidecar.core.parts import Json, JsonObject, Millis, Usage
 from sidecar.session.events import (
+    AlertChanged,
     ContentChunk,
     EpochChanged,
     Event,
@@ -49,6 +50,8 @@ def notification(event: Event) -> JsonObject:
                 "message": message,
             }
             return _notify("daemon/statusChanged", status)
+        case AlertChanged():
+            return _notify("daemon/alert", _alert(event))
         case Progressed(token=token):
             return _notify("$/progress", {"token": token, "value": _progress(event)})
         case Retrying():
@@ -287,6 +290,20 @@ def _turn_ended(event: TurnEnded) -> JsonObject:
 
 def _turn_error(error: JsonObject) -> JsonObject:
     return {"code": MODEL_FAILED, **error}
+
+
+def _alert(event: AlertChanged) -> JsonObject:
+    told: JsonObject = {
+        "state": event.state,
+        "name": event.name,
+        "level": event.level,
+        "message": event.message,
+        "action": event.action,
+        "value": event.value,
+        "threshold": event.threshold,
+        "at": iso(event.at),
+    }
+    return told if event.session_id is None else {**told, "sessionId": event.session_id}
 
 
 def _retrying(event: Retrying) -> JsonObject:

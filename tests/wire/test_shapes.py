@@ -49,6 +49,8 @@ EVENTS = [
     e.SessionChanged(SES, 4, "step"),
     e.Retrying(SES, 1, 3, 500, "busy", "overloaded", 529, (PartId("part_1"),)),
     e.StatusChanged(True, "working"),
+    e.AlertChanged("raised", "hit_rate", "warning", None, "low", "look", 0.4, 0.7, 1),
+    e.AlertChanged("cleared", "fidelity", "warning", SES, "low", "pin", 0.8, 0.75, 1),
     e.Progressed(SES, "work 1", "report", "half of it", 50),
 ]  # fmt: skip
 

@@ -554,6 +554,24 @@ export interface DaemonStatusChangedParams {
   message: string;
 }
 
+/**
+ * A number is bad (`raised`) or well again (`cleared`); each is told once.
+ *
+ * `name` is the setting under `alerts` that holds the threshold, in whose unit `value` is too.
+ * `action` says what to do. Without `sessionId` it is about all sessions of the daemon.
+ */
+export interface DaemonAlertParams {
+  state: "raised" | "cleared" | (string & {});
+  name: "hit_rate" | "utilisation" | (string & {});
+  level: "info" | "warning" | "critical" | (string & {});
+  message: string;
+  action: string;
+  value: number;
+  threshold: number;
+  at: string;
+  sessionId?: string;
+}
+
 /** The session's log grew; `revision` is its newest. */
 export interface SessionChangedParams {
   sessionId: string;
@@ -1160,6 +1178,8 @@ export interface ClientNotifications {
   "session/retrying": { params: SessionRetryingParams };
   /** Something for the status bar. */
   "daemon/statusChanged": { params: DaemonStatusChangedParams };
+  /** A number is bad, or well again; `daemon/status` has the alerts that stand. */
+  "daemon/alert": { params: DaemonAlertParams };
 }
 
 /** Codes of JSON-RPC errors, with what `data.kind` can be. */

@@ -5,6 +5,7 @@ from time import monotonic
 
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.events import (
+    AlertChanged,
     Event,
     MeterChanged,
     SessionChanged,
@@ -125,7 +126,7 @@ class AgentConnection(Connection):
 
     def _tell_ours(self, session_id: str, event: Event) -> None:
         """Tell a client that knows us what ACP has no word for."""
-        if isinstance(event, SessionChanged | StatusChanged):
+        if isinstance(event, SessionChanged | StatusChanged | AlertChanged):
             message = notification(event)
             message["method"] = outgoing(str(message["method"]))
             self._outbox.update(session_id, message)

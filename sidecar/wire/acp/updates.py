@@ -5,6 +5,7 @@ from decimal import Decimal
 from sidecar.core.meter import Meter
 from sidecar.core.parts import Json, JsonObject
 from sidecar.session.events import (
+    AlertChanged,
     ContentChunk,
     EpochChanged,
     Event,
@@ -41,7 +42,7 @@ def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
             return _tool(event, folder)
         case TextChunk(origin=origin) | ContentChunk(origin=origin):
             return {**_plain(event), "messageId": origin.message_id}
-        case SessionChanged() | StatusChanged() | ToolInputChunk() | TurnEnded():
+        case SessionChanged() | StatusChanged() | AlertChanged() | ToolInputChunk() | TurnEnded():
             return None
         case _:
             found = notification(event)

@@ -1,0 +1,34 @@
+"""Sample messages of what the daemon says beside a session's updates."""
+
+import msgspec
+
+from protocol.source import daemon
+
+SESSION = "ses_01k9f3"
+
+PARAMS: dict[str, msgspec.Struct] = {
+    "session/retrying": daemon.SessionRetryingParams(
+        session_id=SESSION,
+        attempt=1,
+        max_attempts=5,
+        delay_ms=2000,
+        error=daemon.RetryError(
+            kind="overloaded", message="The provider is overloaded.", status=529
+        ),
+        discard=["part_08", "part_09"],
+    ),
+    "daemon/statusChanged": daemon.DaemonStatusChangedParams(
+        busy=True, kind="working", message="1 turn is running"
+    ),
+    "daemon/alert": daemon.DaemonAlertParams(
+        state="raised",
+        name="hit_rate",
+        level="warning",
+        message="Only 41% of the repeated prompts came from the cache in 15 minutes (under 70%).",
+        action="See which segment broke the prefix.",
+        value=0.41,
+        threshold=0.7,
+        at="2026-11-21T09:30:00.000Z",
+        session_id=SESSION,
+    ),
+}
