@@ -1,9 +1,9 @@
 """The Messages API's raw stream as provider-neutral events. Pure: one decoder for each response."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
+from sidecar.core.jsontext import is_deep, plain, read
 from sidecar.core.parts import Json, JsonObject, Usage
 from sidecar.core.stream import (
     BlockDelta,
@@ -22,6 +22,8 @@ _KINDS: dict[str, BlockKind] = {
     "redacted_thinking": "reasoning",
     "tool_use": "tool",
 }
+MOST = 10**12
+"""Tokens; what is told beyond it is no count."""
 
 
 class Decoder:
@@ -38,7 +40,7 @@ class Decoder:
         """Give what one event means; pings and unknown kinds mean nothing."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
-                self._usage = usage_of(message.get("usage") or {}, Usage())
+                self._usage = usage_of(_object(message.get("usage")), Usage())
                 yield ResponseStarted(
                     str(message.get("model") or ""), self._usage, str(message.get("id") or "")
                 )
@@ -50,7 +52,7 @@ class Decoder:
                 yield self._end(index)
             case {"type": "message_delta", "delta": dict(delta)}:
                 self._stop = str(delta.get("stop_reason") or self._stop)
-                self._usage = usage_of(event.get("usage") or {}, self._usage)
+                self._usage = usage_of(_object(event.get("usage")), self._usage)
             case {"type": "message_stop"}:
                 self.finished = bool(self._stop)
                 if self.finished:
@@ -68,10 +70,14 @@ class Decoder:
                     index, "tool", str(block.get("id") or ""), str(block.get("name") or "")
                 )
             case "reasoning":
-                hidden: JsonObject = {"data": block["data"]} if "data" in block else {}
-                yield BlockStarted(index, "reasoning", block=hidden)
-                if block.get("signature"):
-                    yield BlockMetadata(index, {"signature": block["signature"]})
+                match block:
+                    case {"data": str(data)}:
+                        yield BlockStarted(index, "reasoning", block={"data": data})
+                    case _:
+                        yield BlockStarted(index, "reasoning")
+                match block:
+                    case {"signature": str(signature)} if signature:
+                        yield BlockMetadata(index, {"signature": signature})
                 if block.get("thinking"):
                     yield BlockDelta(index, str(block["thinking"]))
             case "text":
@@ -79,7 +85,8 @@ class Decoder:
                 if block.get("text"):
                     yield BlockDelta(index, str(block["text"]))
             case "opaque":
-                yield BlockStarted(index, "opaque", block=block)
+                known = {} if is_deep(block) else _object(plain(block))
+                yield BlockStarted(index, "opaque", block=known)
 
     def _delta(self, index: int, delta: JsonObject) -> Iterator[StreamEvent]:
         match delta:
@@ -101,34 +108,39 @@ class Decoder:
         raw = self._raw[index]
         if not raw.strip():
             # Some servers give the whole input with the start of the block.
-            return BlockFinished(index, self._given[index] or {})
+            whole = self._given[index] or {}
+            return BlockFinished(index, {} if is_deep(whole) else plain(whole))
         try:
-            return BlockFinished(index, json.loads(raw))
-        except (ValueError, RecursionError) as error:
+            given = read(raw)
+        except ValueError as error:
             return BlockFinished(index, None, str(error))
+        if is_deep(given):
+            return BlockFinished(index, None, "it is nested too deep")
+        return BlockFinished(index, given)
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
-    """Read a usage object; what it leaves out stays as it was before."""
+    """Read a usage object; what it leaves out, or what is no count, stays as it was before."""
 
-    def number(name: str, otherwise: int) -> int:
-        value = told.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
+    def number(value: Json, otherwise: int) -> int:
+        counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
+        return value if counts and isinstance(value, int) else otherwise
 
-    written = told.get("cache_creation")
-    split = written if isinstance(written, dict) else {}
+    written = _object(told.get("cache_creation"))
     known = before.cache_write_5m + before.cache_write_1h
-    total = number("cache_creation_input_tokens", known)
-    hour = split.get("ephemeral_1h_input_tokens")
-    write_1h = hour if isinstance(hour, int) else before.cache_write_1h
-    details = told.get("output_tokens_details")
-    thinking = details.get("thinking_tokens") if isinstance(details, dict) else None
+    total = number(told.get("cache_creation_input_tokens"), known)
+    write_1h = number(written.get("ephemeral_1h_input_tokens"), before.cache_write_1h)
+    details = _object(told.get("output_tokens_details"))
     return Usage(
-        input=number("input_tokens", before.input),
-        cache_read=number("cache_read_input_tokens", before.cache_read),
+        input=number(told.get("input_tokens"), before.input),
+        cache_read=number(told.get("cache_read_input_tokens"), before.cache_read),
         cache_write_5m=max(0, total - write_1h),
         cache_write_1h=write_1h,
-        output=number("output_tokens", before.output),
-        thinking=thinking if isinstance(thinking, int) else before.thinking,
+        output=number(told.get("output_tokens"), before.output),
+        thinking=number(details.get("thinking_tokens"), before.thinking),
         requests=before.requests,
     )
+
+
+def _object(value: Json) -> JsonObject:
+    return value if isinstance(value, dict) else {}

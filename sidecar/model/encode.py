@@ -1,5 +1,7 @@
 """A prompt as the Messages API takes it. Pure: the same prompt gives the same bytes."""
 
+import msgspec
+
 from sidecar.core.parts import Json, JsonObject, Media
 from sidecar.core.prompt import Breakpoint, ModelRequest, ToolSpec
 from sidecar.core.render import (
@@ -22,16 +24,16 @@ def encode(request: ModelRequest) -> JsonObject:
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens}
     if request.prompt.system:
         body["system"] = [
-            _marked(_block(block), marks.get((None, index)))
+            _marked(_sent(_block(block)), marks.get((None, index)))
             for index, block in enumerate(request.prompt.system)
         ]
     if request.prompt.tools:
-        body["tools"] = [_tool(tool) for tool in request.prompt.tools]
+        body["tools"] = [_sent(_tool(tool)) for tool in request.prompt.tools]
     body["messages"] = [
         {
             "role": message.role,
             "content": [
-                _marked(_block(block), marks.get((number, index)))
+                _marked(_sent(_block(block)), marks.get((number, index)))
                 for index, block in enumerate(message.blocks)
             ],
         }
@@ -45,7 +47,7 @@ def encode(request: ModelRequest) -> JsonObject:
 def _tool(tool: ToolSpec) -> JsonObject:
     return {
         "name": tool.name,
-        "description": _text(tool.description),
+        "description": tool.description,
         "input_schema": tool.input_schema,
     }
 
@@ -60,7 +62,7 @@ def _marked(block: JsonObject, mark: Breakpoint | None) -> JsonObject:
 def _block(block: Block) -> JsonObject:
     match block.content:
         case TextBlock(text=text):
-            return {"type": "text", "text": _text(text)}
+            return {"type": "text", "text": text}
         case MediaBlock(media=media):
             return _media(media)
         case ReasoningBlock(text=text, metadata={"data": data}):
@@ -80,7 +82,7 @@ def _block(block: Block) -> JsonObject:
 
 
 def _result(result: ResultBlock) -> JsonObject:
-    text = _text(result.text) or NOTHING
+    text = result.text or NOTHING
     content: Json = text
     if result.media:
         content = [{"type": "text", "text": text}, *(_media(media) for media in result.media)]
@@ -100,6 +102,26 @@ def _media(media: Media) -> JsonObject:
     }
 
 
+def _sent(block: JsonObject) -> JsonObject:
+    """Replace lone surrogates, which JSON over HTTP cannot carry; looking for any costs little."""
+    try:
+        msgspec.json.encode(block)
+    except UnicodeEncodeError:
+        return {key: _replaced(inner) for key, inner in block.items()}
+    return block
+
+
+def _replaced(value: Json) -> Json:
+    match value:
+        case str():
+            return _text(value)
+        case list():
+            return [_replaced(inner) for inner in value]
+        case dict():
+            return {_text(key): _replaced(inner) for key, inner in value.items()}
+        case _:
+            return value
+
+
 def _text(text: str) -> str:
-    """Replace lone surrogates, which JSON over HTTP cannot carry."""
     return text.encode("utf-8", "replace").decode("utf-8")

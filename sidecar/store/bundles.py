@@ -9,6 +9,7 @@ A bundle may come from anybody: what is read here is checked for its form, not f
 """
 
 import json
+import math
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -252,6 +253,8 @@ class _Reader:
             if depth > DEEPEST or self._values > MOST_VALUES:
                 what = "nested too deep" if depth > DEEPEST else "more values than are taken"
                 raise BodyBroken(what)
+            if any(isinstance(one, float) and not math.isfinite(one) for one in level):
+                raise BodyBroken("a number is none that JSON can say")
             level, depth = [inner for one in level for inner in _inside(one)], depth + 1
 
 

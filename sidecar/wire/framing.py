@@ -5,10 +5,10 @@ its first byte that is not blank. Where the bytes are cut into chunks does not m
 """
 
 import json
-import math
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, TypeAlias
 
+from sidecar.core.jsontext import plain, read
 from sidecar.core.parts import Json
 
 Framing: TypeAlias = Literal["headers", "lines"]
@@ -135,9 +135,7 @@ class Decoder:
 def parse(body: bytes) -> Arrived | Malformed:
     """Read one JSON value; numbers keep their size, and those that JSON cannot say are refused."""
     try:
-        return Arrived(json.loads(body, parse_constant=_refuse, parse_float=_finite))
-    except RecursionError:
-        return Malformed("the JSON is nested too deeply")
+        return Arrived(read(body))
     except ValueError as error:
         return Malformed(f"not JSON: {error}")
 
@@ -145,10 +143,12 @@ def parse(body: bytes) -> Arrived | Malformed:
 def encode(message: Json, framing: Framing) -> bytes:
     """Write one message."""
     try:
-        body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
-    except UnicodeEncodeError:
-        # Lone surrogates have no UTF-8 form, but JSON can escape them.
-        body = json.dumps(message, separators=(",", ":")).encode()
+        body = json.dumps(
+            message, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        ).encode()
+    except ValueError:
+        # Lone surrogates have no UTF-8 form, but JSON can escape them; other numbers have none.
+        body = json.dumps(plain(message), separators=(",", ":")).encode()
     return (
         body + b"\n" if framing == "lines" else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
     )
@@ -162,15 +162,3 @@ def _length(value: str) -> int | Broken:
         told = value if len(value) <= _DIGITS else f"{value[:_DIGITS]}…"
         return Broken(f"a message of {told} bytes is larger than the {MAX_BODY} that are taken")
     return int(value)
-
-
-def _finite(number: str) -> float:
-    value = float(number)
-    if math.isinf(value):
-        # It would go on as Infinity, which is no JSON.
-        raise ValueError(f"{number[:_DIGITS]} is too large a number")
-    return value
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not a JSON number")

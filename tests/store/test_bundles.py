@@ -84,6 +84,14 @@ BROKEN: dict[str, tuple[Callable[[list[Any]], object], str]] = {
     ),
     "an output that is no text": (lambda t: t[-1]["output"].update(base64="!"), "not base64"),
     "JSON that is none": (lambda t: t[5]["part"].update(input="{"), "should be JSON"),
+    "JSON with a number that is none": (
+        lambda t: t[5]["part"].update(input='{"a": [NaN]}'),
+        "a number is none",
+    ),
+    "JSON with a number that overflows": (
+        lambda t: t[5]["part"].update(input="-1e999"),
+        "a number is none",
+    ),
     "JSON nested too deep": (
         lambda t: t[5]["part"].update(input="[" * 101 + "]" * 101),
         "nested too deep",

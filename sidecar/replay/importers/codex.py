@@ -1,11 +1,11 @@
 """Reads the rollouts that Codex keeps: a JSON line for each item of a response and each event."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from sidecar.core.jsontext import read_all
 from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.transcript import (
     Compacted,
@@ -193,7 +193,7 @@ def _result(line: int, item: JsonObject, at: Millis) -> _Later:
 def _arguments(item: JsonObject) -> Json:
     given = item.get("arguments")
     try:
-        parsed: Json = json.loads(given) if isinstance(given, str) else given
+        parsed: Json = read_all(given) if isinstance(given, str) else given
     except ValueError:
         return given
     return parsed

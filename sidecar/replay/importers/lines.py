@@ -4,7 +4,6 @@ Whatever is wrong with a line is told of and the next one is read.
 """
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Iterator
@@ -13,15 +12,14 @@ from pathlib import Path
 from typing import IO, Final, TypeAlias, cast
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import JsonObject
+from sidecar.core.jsontext import TooDeep, is_deep, read_all
+from sidecar.core.parts import Json, JsonObject
 from sidecar.replay.transcript import Damaged
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes; a longer line is skipped, so that a file without line ends needs no more memory."""
 LARGEST_DOCUMENT: Final = 200 * 1024 * 1024
 """Bytes, unpacked, of a recording that is one JSON value over many lines."""
-DEEPEST: Final = 100
-"""Lists and objects within one another; more would overflow the stack of whoever walks them."""
 
 Line: TypeAlias = tuple[int, JsonObject]
 
@@ -123,7 +121,7 @@ def _object(number: int, raw: bytes) -> Line | Damaged:
             return Damaged(number, "not an object")
 
 
-def _parsed(raw: bytes) -> object:
+def _parsed(raw: bytes) -> "Json | Damaged":
     """Parse JSON; a backslash that begins no escape is taken for the character itself."""
     try:
         text = raw.decode("utf-8")
@@ -131,30 +129,24 @@ def _parsed(raw: bytes) -> object:
         return Damaged(0, "not UTF-8")
     try:
         value = _loads(text)
-    except (ValueError, RecursionError) as error:
-        return Damaged(0, "nested too deep" if isinstance(error, RecursionError) else str(error))
-    return Damaged(0, "nested too deep") if _is_deep(value) else value
+    except TooDeep:
+        return Damaged(0, "nested too deep")
+    except ValueError as error:
+        return Damaged(0, str(error))
+    return Damaged(0, "nested too deep") if is_deep(value) else value
 
 
-def _loads(text: str) -> object:
+def _loads(text: str) -> Json:
     try:
-        return json.loads(text)
+        return read_all(text)
+    except TooDeep:
+        raise
     except ValueError as error:
         why = f"not JSON: {error}"
     try:
-        return json.loads(_ESCAPE.sub(_repaired, text))
+        return read_all(_ESCAPE.sub(_repaired, text))
     except ValueError:
         raise ValueError(why) from None
-
-
-def _is_deep(value: object) -> bool:
-    level = [value] if isinstance(value, dict | list) else []
-    for _ in range(DEEPEST):
-        lists = [item.values() if isinstance(item, dict) else item for item in level]
-        level = [child for one in lists for child in one if isinstance(child, dict | list)]
-        if not level:
-            return False
-    return True
 
 
 def _repaired(found: re.Match[str]) -> str:

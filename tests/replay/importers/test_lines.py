@@ -111,3 +111,9 @@ def test_refuses_a_document_that_is_none_or_too_large(
     monkeypatch.setattr(lines, "LARGEST_DOCUMENT", 4)
     with pytest.raises(BadRequest, match="too large"):
         read_document(write(tmp_path, b'{"a": 1}'))
+
+
+def test_numbers_that_json_cannot_say_become_null(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": NaN, "b": [1e999, 0.5]}\n{"c": -Infinity}\n')
+    assert list(read_lines(path)) == [(1, {"a": None, "b": [None, 0.5]}), (2, {"c": None})]

@@ -1,0 +1,87 @@
+"""Events of another shape than the API documents: read as far as they make sense, never raised."""
+
+from typing import Any
+
+import pytest
+
+from sidecar.core.parts import Usage
+from sidecar.core.stream import BlockFinished, BlockMetadata, BlockStarted, StreamEvent
+from sidecar.model.decode import MOST, Decoder, usage_of
+
+
+def taken(*events: dict[str, Any]) -> list[StreamEvent]:
+    decoder = Decoder()
+    return [known for event in events for known in decoder.take(event)]
+
+
+def tool(raw: str, **given: Any) -> BlockFinished:
+    block = {"type": "tool_use", "id": "t", "name": "look", **given}
+    delta = {"type": "input_json_delta", "partial_json": raw}
+    events = taken(
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "content_block_stop", "index": 0},
+    )
+    end = events[-1]
+    assert isinstance(end, BlockFinished)
+    return end
+
+
+@pytest.mark.parametrize("usage", [3, "many", [1], True, None, {"input_tokens": "9"}])
+def test_usage_of_another_shape_counts_nothing(usage: Any) -> None:
+    (started,) = taken({"type": "message_start", "message": {"usage": usage}})
+    assert started.usage == Usage()  # type: ignore[union-attr]
+    ended = taken(
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
+        {"type": "message_stop"},
+    )
+    assert [event.usage for event in ended] == [Usage()]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("count", [-1, MOST + 1, 10**400, True, 1.5, "1", None])
+def test_what_is_no_count_leaves_usage_as_it_was(count: Any) -> None:
+    before = Usage(1, 2, 3, 4, 5, 6, 7)
+    told = {
+        "input_tokens": count,
+        "cache_read_input_tokens": count,
+        "cache_creation_input_tokens": count,
+        "cache_creation": {"ephemeral_1h_input_tokens": count},
+        "output_tokens": count,
+        "output_tokens_details": {"thinking_tokens": count},
+    }
+    assert usage_of(told, before) == before
+
+
+@pytest.mark.parametrize(
+    "raw", ['{"a": NaN}', '{"a": 1e999}', "[" * 101 + "]" * 101, "[" * 99_999, "9" * 5_000, "{"]
+)
+def test_an_input_that_could_not_be_sent_back_is_a_problem(raw: str) -> None:
+    end = tool(raw)
+    assert end.input is None
+    assert end.problem
+
+
+def test_an_input_that_came_whole_is_made_plain() -> None:
+    assert tool("", input={"a": float("inf"), "b": 1}).input == {"a": None, "b": 1}
+    deep: Any = 1
+    for _ in range(101):
+        deep = [deep]
+    assert tool("", input={"a": deep}).input == {}
+
+
+def test_blocks_that_could_not_be_sent_back_are_made_plain() -> None:
+    def started(block: Any) -> list[StreamEvent]:
+        return taken({"type": "content_block_start", "index": 0, "content_block": block})
+
+    assert started({"type": "new", "x": float("nan")}) == [
+        BlockStarted(0, "opaque", block={"type": "new", "x": None})
+    ]
+    assert started({"type": "thinking", "data": 5, "signature": [1]}) == [
+        BlockStarted(0, "reasoning")
+    ]
+    assert started({"type": "redacted_thinking", "data": "x"}) == [
+        BlockStarted(0, "reasoning", block={"data": "x"})
+    ]
+    assert started({"type": "thinking", "signature": "s"})[1] == BlockMetadata(
+        0, {"signature": "s"}
+    )
