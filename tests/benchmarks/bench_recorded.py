@@ -23,6 +23,10 @@ SAMPLE_LEAST = 60_000
 """Bytes of a packed recording that is large enough to be compacted more than once."""
 WINDOW = 60_000
 LONGEST = 80
+MOST_LEFT = 0.6
+"""Of what may be sent: what a prompt may take after a compaction."""
+BESIDE = 0.1
+"""Of what may be sent: what may stand there still where what may not be touched takes too much."""
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -95,11 +99,16 @@ def rows(figures: Sequence[Figures]) -> Iterator[tuple[str, str]]:
     )
     yield (
         "history left, of its room: median / most / above .60",
-        _spread([rewrite.share for rewrite in seen], max, lambda share: share > 0.6),
+        _spread([rewrite.share for rewrite in seen], max, lambda share: share > MOST_LEFT),
     )
     yield (
         "prompt left, of the limit: median / most / above .60",
-        _spread([rewrite.of_budget for rewrite in seen], max, lambda share: share > 0.6),
+        _spread([rewrite.of_budget for rewrite in seen], max, lambda share: share > MOST_LEFT),
+    )
+    over = [rewrite for rewrite in seen if rewrite.of_budget > MOST_LEFT]
+    yield (
+        f"of these, with more than {BESIDE} beside what may not go",
+        str(sum(rewrite.of_budget - rewrite.must > BESIDE for rewrite in over)),
     )
     for which in ("first", "latest"):
         lost = sum(lack == which for one in figures for _, lack, _ in one.lost)
@@ -137,11 +146,11 @@ def misses(figures: Sequence[Figures]) -> Iterator[str]:
 def _amiss(rewrite: Seen) -> Iterator[str]:
     if rewrite.compression < 3:
         yield f"{rewrite.gone} tokens became {rewrite.come} ({rewrite.cause})"
-    if max(rewrite.share, rewrite.of_budget) > 0.6:
+    if max(rewrite.share, rewrite.of_budget) > MOST_LEFT:
         largest = ", ".join(f"{kind} {tokens}" for kind, tokens in rewrite.largest)
         yield (
             f"history takes {rewrite.share:.3f} of its room, the prompt {rewrite.of_budget:.3f} of "
-            f"the limit ({rewrite.cause}): {largest}"
+            f"the limit, {rewrite.must:.3f} of which may not go ({rewrite.cause}): {largest}"
         )
     if rewrite.unnamed:
         yield f"no note names {', '.join(rewrite.unnamed)[:LONGEST]}"

@@ -27,14 +27,17 @@ class Seen:
     """A rewrite as its first request shows it. Sizes in the fake's tokens.
 
     `share` is what the history takes of its room, `of_budget` what the prompt takes of all that
-    may be sent; `gone` and `come` are what left the prompt and what stands there in its place.
-    `unnamed` are the changed files that no note names, `largest` the largest blocks.
+    may be sent, `must` what of that may not be touched: the static part, the first and the latest
+    typed message, the last two steps. `gone` and `come` are what left the prompt and what stands
+    there in its place. `unnamed` are the changed files that no note names, `largest` the largest
+    blocks.
     """
 
     number: int
     cause: str
     share: float
     of_budget: float
+    must: float
     gone: int
     come: int
     unnamed: tuple[str, ...]
@@ -144,16 +147,25 @@ def _rewritten(
     played: Played, reading: "Reading", number: int, cause: str, units: Sequence[Unit]
 ) -> Seen:
     """Compare the first request after a rewrite with the last before it."""
+    earlier = set(played.asked[max(0, number - 2)].pieces)
     before, asked = played.asked[number - 1], played.asked[number]
     then, now = set(before.pieces), set(asked.pieces)
     come = [piece for piece in now - then if reading.replaces(piece, before)]
     notes = " ".join(piece.text for piece in asked.pieces if piece.text in reading.notes)
+    typed = played.typed[0], played.typed[number]
+    must = [
+        piece
+        for piece in asked.pieces
+        if (piece.typed and any(words in piece.text for words in typed))
+        or (piece not in earlier and piece not in come and piece.text not in reading.notes)
+    ]
     largest = sorted(asked.pieces, key=lambda piece: -piece.tokens)[:LARGEST]
     return Seen(
         number,
         cause,
         (asked.prompt - asked.static) / (played.limit - asked.static),
         asked.prompt / played.limit,
+        (asked.static + sum(piece.tokens for piece in must)) / played.limit,
         sum(piece.tokens for piece in then - now),
         sum(piece.tokens for piece in come),
         tuple(path for path in _files(units) if path not in notes),
