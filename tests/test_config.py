@@ -19,6 +19,7 @@ from sidecar.config import (
     merge,
 )
 from sidecar.config.alerts import Alerts
+from sidecar.config.strategies import Strategy
 from sidecar.config.telemetry import Telemetry
 from sidecar.core.errors import BadRequest
 from sidecar.core.preserve import ANY_AGENT, Preserve, for_agent
@@ -241,6 +242,35 @@ def test_what_is_to_be_kept_is_said_for_all_agents_or_for_each(tmp_path: Path) -
     assert not problems
     assert for_agent(config.preserve, "plan") == Preserve(("^PLAN",), frozenset({"todo"}))
     assert for_agent(config.preserve, "build") == Preserve(("^PLAN",))
+
+
+def test_each_agent_may_have_a_strategy_of_its_own(tmp_path: Path) -> None:
+    text = "[agents.plan]\npolicy = 'evict-hybrid'\nweights = {lru = 2, semantic = 1}\n"
+    config, problems = loaded(tmp_path, user=f"{text}[agents.build]\nauto_compact = false\n")
+    assert problems == ()
+    assert config.agents == {
+        "plan": Strategy("evict-hybrid", {"lru": 2.0, "semantic": 1.0}),
+        "build": Strategy(auto_compact=False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (5, "must be a table"),
+        ({"plan": 5}, "plan must be a table with policy, weights, auto_compact."),
+        ({"plan": {"polcy": "manual"}}, "plan has policy, weights, auto_compact, not polcy."),
+        ({"plan": {"policy": "manul"}}, "plan.policy 'manul' is no policy. Did you mean 'manual'?"),
+        ({"plan": {"weights": {"lru": 1}}}, 'plan.weights are for policy = "evict-hybrid"'),
+        ({"plan": {"policy": "evict-hybrid", "weights": {"lrv": 1}}}, "lrv: not known"),
+        ({"plan": {"policy": "evict-hybrid", "weights": {"lru": -1}}}, "must be above 0"),
+        ({"plan": {"policy": "evict-hybrid", "weights": {"lru": "x"}}}, "table of numbers"),
+    ],
+)
+def test_a_strategy_that_is_none_is_told(wrong: object, words: str) -> None:
+    [problem] = said({"agents": wrong})
+    assert problem.startswith("here: agents: ")
+    assert words in problem
 
 
 @pytest.mark.parametrize(

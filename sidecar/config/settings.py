@@ -34,6 +34,7 @@ from sidecar.config.readers import (
 )
 from sidecar.config.retention import Retention
 from sidecar.config.setting import Setting, setting, settings_of, table_of
+from sidecar.config.strategies import STRATEGIES, Strategy
 from sidecar.config.telemetry import Telemetry
 from sidecar.core.preserve import Preserve
 
@@ -240,6 +241,13 @@ class Config:
         '`{tools = ["skill"], patterns = ["^PLAN"], texts = [...], focus = "..."}`: what no '
         "rewrite touches and what summaries dwell on; by agent's name, or for all",
         applies="turn",
+    )
+    agents: Mapping[str, Strategy] = setting(
+        dict[str, Strategy],
+        STRATEGIES,
+        '`{plan = {policy = "evict-hybrid", weights = {lru = 2, semantic = 1}, auto_compact = '
+        "true}}`: how the context of one agent is made smaller, where that is another way than "
+        "for all",
     )
     mcp_servers: tuple[McpServer, ...] = setting(
         (),

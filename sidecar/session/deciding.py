@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TypeAlias
 
+from sidecar.config.strategies import NOTHING
 from sidecar.core.admission import Candidate, Refusal, refusals
 from sidecar.core.errors import BadRequest, NothingToDo
 from sidecar.core.guard import NOTES, goal_parts, untouchable
@@ -24,6 +25,7 @@ from sidecar.core.plan import (
     compression,
 )
 from sidecar.core.policies import DEFAULT, policies
+from sidecar.core.policies.evict import HYBRID, weighed
 from sidecar.core.pricing import money_of
 from sidecar.core.rebuild import HEAD
 from sidecar.core.render import Region
@@ -97,8 +99,13 @@ class Verdict:
 
 
 def policy_of(state: State) -> Policy:
-    """Give the session's policy."""
-    return policies().get(state.setting("policy")) or policies()[DEFAULT]
+    """Give the session's policy, with the weights that are set for its agent."""
+    return _known(state, state.setting("policy")) or policies()[DEFAULT]
+
+
+def _known(state: State, name: str) -> Policy | None:
+    weights = state.config.agents.get(state.setting("agent"), NOTHING).weights
+    return weighed(weights) if weights and name == HYBRID else policies().get(name)
 
 
 def is_automatic(state: State) -> bool:
@@ -158,7 +165,7 @@ def decide_by_hand(
         raise BadRequest(
             f"there is no strategy {strategy!r}; there are {', '.join(known)}", "params.strategy"
         )
-    chosen = known[strategy] if strategy else policy_of(state)
+    chosen = (_known(state, strategy) if strategy else None) or policy_of(state)
     if chosen.name == MANUAL:
         chosen = known[DEFAULT]
     standing = planner.standing(state, scene)

@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from sidecar.config.strategies import NOTHING
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt import ToolSpec
@@ -31,14 +32,18 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
     config = environment.config
     cwd = await asyncio.to_thread(checked_folder, request.cwd)
     model = request.model or config.model
+    agent = request.agent or config.agent
+    strategy = config.agents.get(agent, NOTHING)
     settings: JsonObject = {
         "model": model,
-        "policy": checked_policy(request.policy or config.policy),
+        "policy": checked_policy(request.policy or strategy.policy or config.policy),
         "window": config.window if request.window is None else request.window,
         "maxTokens": config.max_tokens if request.max_tokens is None else request.max_tokens,
-        "agent": request.agent or config.agent,
+        "agent": agent,
         "effort": config.effort,
-        "autoCompact": config.auto_compact,
+        "autoCompact": config.auto_compact
+        if strategy.auto_compact is None
+        else strategy.auto_compact,
         "autoContinue": config.auto_continue,
     }
     if wrong := amiss(settings, environment.info(model)):

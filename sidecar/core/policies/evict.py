@@ -5,6 +5,7 @@ the calls themselves stay. Where results alone do not bring a full window below 
 next tier follows: all but a tail is summarised on the warm prefix.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sidecar.core.draft import Edits, draft, evicted, forced, leave_out, tail_start
@@ -16,6 +17,7 @@ from sidecar.core.scorers import SCORERS, Scorer, hybrid, last_uses
 from sidecar.core.units import Item
 from sidecar.core.view import Cause
 
+HYBRID = "evict-hybrid"
 TRIGGER = 0.90
 """Share of the limit at which eviction is forced."""
 PROTECTED = 40_000
@@ -161,5 +163,10 @@ def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
 
 POLICIES = (
     *(Evict(f"evict-{name}", scorer) for name, scorer in SCORERS.items()),
-    Evict("evict-hybrid", hybrid()),
+    Evict(HYBRID, hybrid()),
 )
+
+
+def weighed(weights: Mapping[str, float]) -> Evict:
+    """Give `evict-hybrid` with other weights; raises ValueError as `hybrid` does."""
+    return Evict(HYBRID, hybrid(weights))
