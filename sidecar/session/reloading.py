@@ -8,7 +8,8 @@ from sidecar.config import Config, Problem
 from sidecar.config.reload import Stamps, reloaded, stamps
 from sidecar.core.errors import BadRequest
 from sidecar.session.notices import give_notice
-from sidecar.session.state import Environment, State
+from sidecar.session.session import Session
+from sidecar.session.state import Environment
 from sidecar.tools.permission import Rules
 
 EVERY = 2.0
@@ -40,15 +41,21 @@ async def follow(
 
 
 def take_over(
-    environment: Environment, states: Iterable[State], after: Config, problems: Sequence[Problem]
+    environment: Environment | None,
+    sessions: Iterable[Session],
+    after: Config,
+    problems: Sequence[Problem],
 ) -> None:
     """Let settings that may change hold from now on, and tell every open session what changed."""
+    if environment is None:
+        return
     before = environment.config
     result = reloaded(before, after, problems)
     environment.config = result.config
     environment.amiss = tuple(map(str, problems))
     rules = [Rules(c.permissions.allow, c.permissions.reject) for c in (before, result.config)]
-    for state in states:
+    for session in sessions:
+        state = session.state
         state.permissions.exchange(*rules)
         if result.told and not state.read_only:
             text = " ".join(("The settings were read again.", *result.told))

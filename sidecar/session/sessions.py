@@ -101,9 +101,7 @@ class Sessions:
 
     def reload(self, config: Config, problems: tuple[Problem, ...]) -> None:
         """Take over settings that changed, where that is safe, and tell every session."""
-        if self._environment is not None:
-            states = (session.state for session in self._open.values())
-            take_over(self._environment, states, config, problems)
+        take_over(self._environment, self._open.values(), config, problems)
 
     async def warm_up(self) -> None:
         """Load what is slow, so that the first call that needs it need not wait."""
