@@ -270,7 +270,7 @@ class Compactor:
                 return Settled(draft)
             work.tell("report", f"summarising: {draft.plan.reason}")
             told = await work.wait_for(summarise(self._state, scene, draft, logged=not dry))
-            decision = again(told.on)
+            decision = again(told.still_on)
             if decision is None:
                 work.outcome = "left as it was"
                 return None

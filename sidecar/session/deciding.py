@@ -49,10 +49,7 @@ LEAN = "economic-lean"
 
 Rung: TypeAlias = Callable[[Situation], Plan | None]
 Tell: TypeAlias = Callable[[Plan, Situation], tuple[Plan, ...]]
-"""Puts a summary into a plan, in several ways: the first of them that is admitted is taken.
-
-Raises `ValueError` for one that does not fit the plan.
-"""
+"""Puts a summary into a plan, in several ways: the first of them that is admitted is taken."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,16 @@ class Told:
         short = shortened(self.text, wanted.output_tokens)
         return whole, with_summary(plan, short, self.by), bare
 
+    def still_on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
+        """Give the same of a plan for what is there by now, where it may not fit any more.
+
+        Pins that came meanwhile may leave nothing of what a model wrote; the plan stands without.
+        """
+        try:
+            return self.on(plan, situation)
+        except ValueError:
+            return (without_summary(plan),)
+
 
 def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
     """Give the ways to ask for a plan's summary, the cheapest first.

@@ -1,6 +1,10 @@
 """A summary and the plans that it may stand in."""
 
-from sidecar.core.plan import Plan, Summary, tokens_of
+from dataclasses import replace
+
+import pytest
+
+from sidecar.core.plan import Plan, Situation, Summary, tokens_of
 from sidecar.core.summary import summary_in
 from sidecar.session.summarising import Told
 from tests.core.policies.situations import situation
@@ -29,3 +33,15 @@ def test_what_is_short_enough_need_not_be_shorter() -> None:
 def test_without_a_text_there_is_no_summary() -> None:
     [bare] = Told("", "extract").on(PLAN, situation("U100 A900"))
     assert (bare.told, bare.summary) == ("", None)
+
+
+def test_what_does_not_fit_any_more_leaves_the_plan_without() -> None:
+    def finish(plan: Plan, now: Situation, reply: str) -> Plan:
+        raise ValueError("these scores free nothing")
+
+    scored = replace(PLAN, summary=replace(WANTED, finish=finish))
+    told = Told("{}", "model", "{}")
+    [bare] = told.still_on(scored, situation("U100 A900"))
+    assert (bare.told, bare.summary) == ("", None)
+    with pytest.raises(ValueError, match="free nothing"):
+        told.on(scored, situation("U100 A900"))
