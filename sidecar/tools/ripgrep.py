@@ -1,6 +1,7 @@
 """Searching with ripgrep, where it is installed, with the same rules as our own walk."""
 
 import asyncio
+import os
 import re
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from sidecar.tools.grep import MAX_SHOWN, Match, shown
 from sidecar.workspace.files import MAX_FILE, legible
+from sidecar.workspace.variables import without_secrets
 from sidecar.workspace.walk import SKIPPED, inherited
 
 _OPTIONS = (
@@ -53,6 +55,7 @@ async def run_ripgrep(
         "--",
         "./" if is_folder else f"./{real.name}",
         cwd=real if is_folder else real.parent,
+        env=without_secrets(os.environ),
         stdin=DEVNULL,
         stdout=PIPE,
         stderr=DEVNULL,

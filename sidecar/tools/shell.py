@@ -14,7 +14,6 @@ from asyncio.subprocess import DEVNULL, Process
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from io import FileIO
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from sidecar.tools import inputs
 from sidecar.tools.collect import Collected
 from sidecar.tools.contract import Progress, Terminals, ToolAnswer, ToolContext
 from sidecar.tools.reach import folder, reach
+from sidecar.workspace.variables import without_secrets
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
@@ -32,11 +32,6 @@ DRAIN = 0.5
 """Seconds to wait for output once the shell has ended, while a background process holds it."""
 MAX_SHOWN = 256 * 1024
 """Characters of output shown while a command runs; the rest is shown when it ends."""
-
-_SECRETS = (
-    "ANTHROPIC_*", "*_API_KEY", "*_APIKEY", "API_KEY", "*_TOKEN", "*SECRET*", "*PASSWORD*",
-    "*PASSWD*", "*CREDENTIALS*", "*_PRIVATE_KEY", "*_ACCESS_KEY*",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +111,13 @@ def _shell() -> str:
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """Leave out variables that look like keys, and say that nobody is there to page or answer."""
-    kept = {
-        name: value
-        for name, value in environment.items()
-        if not any(fnmatchcase(name.upper(), pattern) for pattern in _SECRETS)
+    return {
+        **without_secrets(environment),
+        "TERM": "dumb",
+        "PAGER": "cat",
+        "GIT_PAGER": "cat",
+        "GIT_TERMINAL_PROMPT": "0",
     }
-    return {**kept, "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 
 
 @asynccontextmanager

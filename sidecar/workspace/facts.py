@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.workspace.paths import display
+from sidecar.workspace.variables import without_secrets
 
 GIT_TIMEOUT = 1.0
 MAX_CHANGED = 20
@@ -71,7 +72,8 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
         "git", "-c", "core.fsmonitor=false", "status", "--porcelain=v1", "--branch", "-z",
         "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".",
     )  # fmt: skip
-    kept = {name: value for name, value in environment.items() if not name.startswith("GIT_")}
+    named = without_secrets(environment).items()
+    kept = {name: value for name, value in named if not name.startswith("GIT_")}
     try:
         process = await asyncio.create_subprocess_exec(
             *command,

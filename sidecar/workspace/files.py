@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
+from sidecar.workspace.ways import folder_of, open_in, sync
 
 MAX_FILE = 16 * 1024 * 1024
 """Bytes of a file that are read at once; a longer one is read in ranges of lines."""
@@ -49,6 +50,19 @@ def read_text(real: Path) -> str:
         with open(descriptor, "rb", closefd=False) as file:
             data = file.read(MAX_FILE + 1)
     return decode(data, real.name)
+
+
+def read_beginning(path: Path | str, most: int) -> bytes:
+    """Read up to `most` bytes of a regular file, through links; raises OSError if it is none.
+
+    For files that are read without anybody asking, such as `.gitignore`: a pipe of that name
+    would be waited for until somebody writes into it.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "is no regular file", str(path))
+        return file.read(most)
 
 
 def read_lines(real: Path, offset: int, limit: int | None) -> Lines:
@@ -111,8 +125,7 @@ def write_atomically(real: Path, text: str) -> None:
         OSError: when it cannot be written; the file is as it was.
     """
     data = text.encode("utf-8", "surrogateescape")
-    real.parent.mkdir(parents=True, exist_ok=True)
-    with _folder(real.parent) as folder:
+    with folder_of(real, make=True) as folder:
         before = _existing(real, folder)
         temporary = f".{real.name[:100]}.{secrets.token_hex(6)}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
@@ -129,7 +142,7 @@ def write_atomically(real: Path, text: str) -> None:
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=folder)
             raise
-        os.fsync(folder)
+        sync(folder)
 
 
 def _strange(data: bytes) -> int:
@@ -142,34 +155,18 @@ def _strange(data: bytes) -> int:
 def _open_exact(real: Path) -> Iterator[tuple[int, int]]:
     """Open a regular file by its resolved path; a link put there since is not followed."""
     # Without O_NONBLOCK, opening a named pipe would wait for its writer.
-    descriptor = os.open(real, os.O_RDONLY | _NOFOLLOW | getattr(os, "O_NONBLOCK", 0))
+    flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
+    with folder_of(real) as folder:
+        descriptor = open_in(folder, real, flags)
     try:
         found = os.fstat(descriptor)
         if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(errno.EISDIR, "is a folder; use list_files", str(real))
         if not stat.S_ISREG(found.st_mode):
             raise BadRequest(f"{real.name} is no regular file.", "input.path")
-        _still_there(real)
         yield descriptor, found.st_size
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _folder(real: Path) -> Iterator[int]:
-    """Open a folder, so that what follows stays in it whatever becomes of its path."""
-    descriptor = os.open(real, os.O_RDONLY | _NOFOLLOW | getattr(os, "O_DIRECTORY", 0))
-    try:
-        _still_there(real)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _still_there(real: Path) -> None:
-    """Refuse when a folder on the way became a link after the path was resolved."""
-    if os.path.realpath(real) != str(real):
-        raise PermissionError(errno.EPERM, "moved while it was opened; try again", str(real))
 
 
 def _existing(real: Path, folder: int) -> os.stat_result | None:

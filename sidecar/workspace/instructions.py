@@ -10,9 +10,12 @@ from pathlib import Path
 
 import platformdirs
 
+from sidecar.workspace.ways import folder_of, open_in
+
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """In order of preference; a folder gives one of them at most."""
 
+_NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 MAX_INSTRUCTION = 64 * 1024
 
 
@@ -73,19 +76,22 @@ def _shared(folder: Path) -> bool:
 def _first(folder: Path, top: Path | None) -> Instruction | None:
     for name in NAMES:
         path = folder / name
-        if top is not None and not Path(os.path.realpath(path)).is_relative_to(top):
+        real = Path(os.path.realpath(path))
+        if top is not None and not real.is_relative_to(top):
             continue
-        text = _read(path)
+        text = _read(real)
         if text.strip():
             return Instruction(str(path), text)
     return None
 
 
-def _read(path: Path) -> str:
+def _read(real: Path) -> str:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return ""
-        with path.open("rb") as file:
+        with folder_of(real) as folder:
+            descriptor = open_in(folder, real, os.O_RDONLY | os.O_CLOEXEC | _NONBLOCK)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return ""
             data = file.read(MAX_INSTRUCTION + 1)
     except OSError:
         return ""

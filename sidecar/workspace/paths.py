@@ -1,6 +1,7 @@
 """Where a path given by the model really leads, and whether that lies inside the workspace."""
 
 import os
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,8 +59,16 @@ def printable(name: str) -> str:
 
 
 def in_git(real: Path) -> bool:
-    """Whether a resolved path lies in a repository's own folder, which only git may change."""
-    return ".git" in real.parts
+    """Whether a resolved path lies in a repository's own folder, which only git may change.
+
+    Some disks find `.git` where `.GIT`, `.git.` or a name with invisible letters is written.
+    """
+    return any(_plain(part) == ".git" for part in real.parts)
+
+
+def _plain(name: str) -> str:
+    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
+    return seen.rstrip(". ").casefold()
 
 
 def _check(given: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from sidecar.core.digest import bytes_hash, content_hash
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.files import read_beginning
 from sidecar.workspace.paths import locate
 
 MOST_FILES = 500
@@ -74,5 +75,4 @@ def read_branch(root: Path) -> str:
 
 
 def _beginning(path: Path) -> str:
-    with path.open("rb") as file:
-        return file.read(_MOST_HEAD).decode("utf-8", "replace")
+    return read_beginning(path, _MOST_HEAD).decode("utf-8", "replace")

@@ -11,6 +11,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from sidecar.core.errors import BadRequest
+from sidecar.workspace.files import read_beginning
 
 SKIPPED = frozenset(
     {
@@ -131,10 +132,10 @@ def inherited(real: Path) -> tuple[Ignore, ...]:
 
 def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:
     try:
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-            lines = file.read(MAX_IGNORE_FILE).splitlines()
+        data = read_beginning(os.path.join(folder, name), MAX_IGNORE_FILE)
     except OSError:
         return None
+    lines = data.decode("utf-8", "replace").splitlines()
     try:
         return Ignore(folder, GitIgnoreSpec.from_lines(lines))
     except ValueError:

@@ -90,6 +90,7 @@ async def test_keys_are_kept_from_commands(context: ToolContext) -> None:
     secret = {
         "ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "k", "OPENAI_API_KEY": "k",
         "GITHUB_TOKEN": "k", "AWS_SECRET_ACCESS_KEY": "k", "my_secret": "k", "DB_PASSWORD": "k",
+        "SIGNING_KEY": "k", "GPG_PASSPHRASE": "k", "MYSQL_PWD": "k", "GITLAB_PAT": "k",
     }  # fmt: skip
     kept = {"PATH": os.environ["PATH"], "KEYBOARD": "yes", "TOKENIZERS": "yes"}
     assert {n for n in scrubbed({**secret, **kept}) if n in {**secret, **kept}} == set(kept)

@@ -14,6 +14,7 @@ from typing import Self
 
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from sidecar.workspace.files import read_beginning
 from sidecar.workspace.snapshots.tracked import Tracked, read_tracked
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
@@ -31,6 +32,8 @@ BUILT_IN = frozenset(
     }
 )  # fmt: skip
 """Left out where there is no git, and so nobody who wrote down what is built."""
+MOST_NAMED = 8 * 1024
+"""Bytes of a file that names a folder."""
 MAX_BYTES = 256 * 1024
 MOST_NAMES = 20_000
 """Verdicts on names that a list of rules remembers."""
@@ -200,11 +203,11 @@ def _in_repository(rules: Rules, real: Path, folder: bytes, above: bytes = b"") 
     git = real / ".git"
     try:
         if git.is_file():
-            named = git.read_text("utf-8", "surrogateescape").partition("gitdir:")[2].strip()
+            named = _text(git).partition("gitdir:")[2].strip()
             git = real / named
         # A worktree shares what is excluded with the repository that it belongs to.
         shared = git / "commondir"
-        main = git / shared.read_text("utf-8").strip() if shared.is_file() else git
+        main = git / _text(shared).strip() if shared.is_file() else git
     except OSError:
         main = git
     files = (*_global_files(), main / "info/exclude")
@@ -213,6 +216,10 @@ def _in_repository(rules: Rules, real: Path, folder: bytes, above: bytes = b"") 
     )
     repository = Repository(git, folder, above)
     return replace(rules, levels=levels, repository=repository, outside=files)
+
+
+def _text(path: Path) -> str:
+    return read_beginning(path, MOST_NAMED).decode("utf-8", "surrogateescape")
 
 
 def _global_files() -> tuple[Path, ...]:
@@ -227,10 +234,7 @@ def _global_files() -> tuple[Path, ...]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        if not path.is_file():
-            return []
-        with path.open("rb") as file:
-            return os.fsdecode(file.read(MAX_BYTES)).split("\n")
+        return os.fsdecode(read_beginning(path, MAX_BYTES)).split("\n")
     except OSError:
         return []
 

@@ -1,0 +1,89 @@
+"""The way to a resolved path, folder by folder and without following a link. Blocks.
+
+Between the moment when a path was resolved and its use, any folder on the way may have become a
+link. Opening each from the one before leaves nothing to happen in between.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_WAY = (
+    os.O_CLOEXEC
+    | getattr(os, "O_DIRECTORY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    # A folder that may only be passed through can be opened by this alone.
+    | getattr(os, "O_PATH", os.O_RDONLY)
+)
+
+
+@contextmanager
+def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
+    """Open the folder in which a resolved path lies; with `make`, folders that are missing come.
+
+    Gives a descriptor to look, open and rename in; not one to read or sync.
+
+    Raises:
+        PermissionError: where something on the way is a link or a file by now.
+        OSError: where the way ends or is closed.
+    """
+    descriptor = os.open(real.anchor, _WAY)
+    try:
+        for name in real.parts[1:-1]:
+            inner = _enter(descriptor, name, real, make=make)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_in(folder: int, real: Path, flags: int) -> int:
+    """Open what a resolved path names in its folder, never through a link; see `folder_of`."""
+    try:
+        return os.open(real.name or ".", flags | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
+    except OSError as error:
+        raise _told(error, real, folder, real.name) from error
+
+
+def sync(folder: int) -> None:
+    """Make the names in a folder durable; raises OSError."""
+    # What only names a folder cannot be synced.
+    descriptor = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _enter(folder: int, name: str, real: Path, *, make: bool) -> int:
+    try:
+        return os.open(name, _WAY, dir_fd=folder)
+    except FileNotFoundError as error:
+        if not make:
+            raise _told(error, real, folder, name) from error
+    except OSError as error:
+        raise _told(error, real, folder, name) from error
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=folder)
+    try:
+        return os.open(name, _WAY, dir_fd=folder)
+    except OSError as error:
+        raise _told(error, real, folder, name) from error
+
+
+def _told(error: OSError, real: Path, folder: int, name: str) -> OSError:
+    """Name the whole path, and say what a link on it means."""
+    if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(folder, name):
+        return PermissionError(errno.EPERM, "moved while it was opened; try again", str(real))
+    return type(error)(error.errno, os.strerror(error.errno or 0), str(real))
+
+
+def _is_link(folder: int, name: str) -> bool:
+    try:
+        return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except OSError:
+        return True
