@@ -15,6 +15,13 @@ from sidecar.core.render import Region
 
 Zone: TypeAlias = Literal["green", "yellow", "orange", "red"]
 
+ZONES: tuple[tuple[float, float, Zone], ...] = (
+    (0.0, 0.5, "green"),
+    (0.5, 0.75, "yellow"),
+    (0.75, 0.9, "orange"),
+    (0.9, 1.0, "red"),
+)
+"""Pressure in four steps: from this share of the limit, up to that one."""
 REGIONS: tuple[Region, ...] = (
     "system",
     "tools",
@@ -96,13 +103,9 @@ def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
 
 
 def zone(used: int, limit: int) -> Zone:
-    """Pressure in four steps, at 50, 75 and 90 per cent of the limit."""
+    """Say how much pressure there is, by the share of the limit."""
     share = used / limit if limit else 1.0
-    if share >= 0.9:
-        return "red"
-    if share >= 0.75:
-        return "orange"
-    return "yellow" if share >= 0.5 else "green"
+    return next(name for start, _, name in reversed(ZONES) if share >= start)
 
 
 def velocity(sizes: Sequence[int]) -> int:

@@ -3,26 +3,23 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import ceil, floor, log10
 
+from sidecar.core.budget import ZONES
+from sidecar.core.svg import LETTER, ROW, frame, spaced, ticks
 from sidecar.replay.compare import Session
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 720, 220, 64, 26
 SCATTER = 400
 MOST_POINTS = 720
-LETTER = 6.7
-"""Units that a letter takes at most on average; a label must not be wider than is thought."""
 LEAST_COST = 1e-9
 """USD below which everything is drawn as costing nothing."""
 MOST_LETTERS = 30
 """Two names longer than this together are too wide for one label."""
 ABOVE, BELOW = 10.0, 3.0
 """What a line of text takes above and below the line it stands on."""
-ROW = 14
 TOGETHER = 5.0
 """Dots closer than this are one to the eye, and share a label."""
 OURS = "economic"
-ZONES = ((0, 0.5, "green"), (0.5, 0.75, "yellow"), (0.75, 0.9, "orange"), (0.9, 1, "red"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ def bars(costs: Sequence[tuple[str, float]]) -> str:
             f'fill="var(--{_colour(name)})"/>'
             f'<text x="{start + width + 6:.1f}" y="{y + 13}">{cost:,.2f}</text>'
         )
-    return _svg(22 * len(ordered) + 8, "".join(drawn), "Cost by policy in USD")
+    return frame(WIDTH, 22 * len(ordered) + 8, "".join(drawn), "Cost by policy in USD")
 
 
 def scatter(dots: Sequence[Dot]) -> str:
@@ -68,19 +65,19 @@ def scatter(dots: Sequence[Dot]) -> str:
     drawn = [
         f'<line class="axis" x1="{LEFT}" x2="{WIDTH}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
         f'<text x="{LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:.2f}</text>'
-        for value in _ticks(low, 1.0)
+        for value in ticks(low, 1.0)
     ]
     drawn += (
         f'<line class="axis" x1="{x(value):.1f}" x2="{x(value):.1f}" y1="{base}" y2="{base + 5}"/>'
         f'<text x="{x(value):.1f}" y="{base + 18}" text-anchor="middle">{value:,g}</text>'
-        for value in _ticks(0.0, most)
+        for value in ticks(0.0, most)
     )
     drawn.append(f'<text x="{WIDTH - 4}" y="{base + 30}" text-anchor="end">USD</text>')
     drawn.append('<text x="4" y="12">recall</text>')
     groups = _together([(dot, x(dot.cost), y(dot.recall)) for dot in dots])
     drawn += _labels(groups)
     drawn += (_circle(dot, at_x, at_y) for group in groups for dot, at_x, at_y in group)
-    return _svg(SCATTER, "".join(drawn), "Cost against recall")
+    return frame(WIDTH, SCATTER, "".join(drawn), "Cost against recall")
 
 
 Placed = tuple[Dot, float, float]
@@ -197,7 +194,7 @@ def timeline(session: Session, window: int) -> str:
     drawn += (
         f'<text x="{LEFT - 8}" y="{y(tokens) + 4:.1f}" text-anchor="end">'
         f"{round(tokens / 1000)}k</text>"
-        for tokens in _marked(window, top, (base - 8) / top)
+        for tokens in spaced({top, 0, *(high * window for _, high, _ in ZONES)}, (base - 8) / top)
     )
     area = " ".join(f"{x(i * every):.1f},{y(s.read):.1f}" for i, s in enumerate(points))
     ends = f"{x((len(points) - 1) * every):.1f},{base} {x(0):.1f},{base}"
@@ -215,32 +212,8 @@ def timeline(session: Session, window: int) -> str:
     drawn.append(
         f'<text x="{WIDTH - 8}" y="{HEIGHT - 8}" text-anchor="end">request {len(sent) - 1}</text>'
     )
-    return _svg(HEIGHT, "".join(drawn), f"Context over time: {session.name}")
-
-
-def _marked(window: int, top: int, scale: float) -> Iterator[float]:
-    """Give the token counts to write at the axis: those that have room, the highest first."""
-    last = None
-    for tokens in sorted({top, 0, *(high * window for _, high, _ in ZONES)}, reverse=True):
-        if last is None or (last - tokens) * scale >= ROW:
-            last = tokens
-            yield tokens
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Give round numbers from low to high, at most six."""
-    rough = (high - low) / 5
-    size = 10.0 ** floor(log10(rough))
-    step = next(size * n for n in (1, 2, 5, 10) if size * n >= rough * 0.999)
-    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-    return [round(n * step, 9) for n in range(first, last + 1)]
+    return frame(WIDTH, HEIGHT, "".join(drawn), f"Context over time: {session.name}")
 
 
 def _colour(name: str) -> str:
     return "dot" if name.startswith(OURS) else "used"
-
-
-def _svg(height: int, body: str, label: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{body}</svg>'
-    )

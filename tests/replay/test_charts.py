@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from sidecar.core.svg import LETTER
 from sidecar.replay.charts import (
     BELOW,
-    LETTER,
     MOST_POINTS,
     SCATTER,
     WIDTH,
