@@ -147,6 +147,22 @@ def _looking(app: "typer.Typer") -> None:
 
         sys.exit(show(session, last=last, json_wanted=as_json))
 
+    @app.command()
+    def report(
+        session: Annotated[str | None, typer.Argument(help=session_help)] = None,
+        path: Annotated[
+            Path | None, typer.Argument(help="A file, or a folder; else the data folder's reports.")
+        ] = None,
+        last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
+        overwrite: Annotated[
+            bool, typer.Option("--overwrite", help="Replace a file that is there.")
+        ] = False,
+    ) -> None:
+        """Write a session as one page to look at: context, cache, cost, tools, checkpoints."""
+        from sidecar.commands.reporting import write_report
+
+        sys.exit(write_report(session, path, last=last, overwrite=overwrite))
+
 
 def _going_back(app: "typer.Typer") -> None:
     import typer

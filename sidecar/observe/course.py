@@ -41,12 +41,13 @@ class Spent:
     """What a model call took, in tokens and USD.
 
     `uncached` is what it would have cost without a cache. Both are `None` where the price is
-    unknown, and where another session paid for it.
+    unknown, and where it was not this session's `own`: a fork does not pay for its parent.
     """
 
     usage: Usage
     cost: Decimal | None
     uncached: Decimal | None
+    own: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ class _Walk:
 
     def _spent(self, model: str, usage: Usage, cost: str | None, *, own: bool = True) -> Spent:
         if not own:
-            return Spent(usage, None, None)
+            return Spent(usage, None, None, own=False)
         info: ModelInfo = self.state.environment.info(self.priced_as or model)
         paid = None if cost is None else Decimal(cost)
         whole = replace(Usage(input=usage.prompt, output=usage.output), requests=usage.requests)

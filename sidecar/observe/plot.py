@@ -1,0 +1,188 @@
+"""Where things stand in a chart over a session's requests: columns, axes, turns, marks. Pure.
+
+All charts of a report share one axis, so that what stands below one another happened together.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from sidecar.core.svg import LETTER, frame, short, spaced, ticks
+from sidecar.observe.course import Change, Course, Request
+
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 54, 158, 30, 36
+MOST_COLUMNS = 400
+"""Columns of a chart; a longer session has several requests in each."""
+BADGE = 8.0
+"""Radius of the mark of a change, above the field."""
+SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A field of so many slots, one for each request and a last one for now.
+
+    `columns` are ranges of requests, the first one and the one after the last, counted from 0.
+    """
+
+    height: int
+    slots: int
+    columns: tuple[tuple[int, int], ...]
+    most: float
+
+    @property
+    def base(self) -> int:
+        """Where nothing is."""
+        return self.height - BOTTOM
+
+    @property
+    def right(self) -> int:
+        """Where the field ends."""
+        return WIDTH - RIGHT
+
+    def x(self, slot: float) -> float:
+        """Give where a slot begins."""
+        return LEFT + (self.right - LEFT) * slot / max(1, self.slots)
+
+    def y(self, value: float) -> float:
+        """Give how high a value stands."""
+        return self.base - (self.base - TOP) * min(1.0, value / self.most)
+
+
+def plot(course: Course, height: int, most: float, *, now: bool) -> Plot:
+    """Lay out a chart; `most` is the value at its upper edge, `now` adds a slot for what is now."""
+    count = len(course.requests)
+    size = max(1, -(-count // MOST_COLUMNS))
+    columns = tuple((at, min(at + size, count)) for at in range(0, count, size))
+    return Plot(height, count + now, columns, max(most, 1e-9))
+
+
+def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
+    """Draw the area between two lines of steps; `ends` are where each column ends, in units."""
+    there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
+    back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
+    return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"
+
+
+def edges(plot: Plot) -> list[float]:
+    """Give where the columns begin, and where the last one ends."""
+    return [plot.x(start) for start, _ in plot.columns] + (
+        [plot.x(plot.columns[-1][1])] if plot.columns else [plot.x(0)]
+    )
+
+
+def left_axis(plot: Plot, write: Callable[[float], str] = short) -> Iterator[str]:
+    """Draw the values at the left, with a line across for each."""
+    for value in ticks(0, plot.most, 4):
+        if value <= plot.most:
+            at = plot.y(value)
+            yield (
+                f'<line class="grid" x1="{LEFT}" x2="{plot.right}" y1="{at:.1f}" y2="{at:.1f}"/>'
+                f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{write(value)}</text>'
+            )
+
+
+def turn_axis(plot: Plot, requests: Sequence[Request], *, now: bool) -> Iterator[str]:
+    """Write below the field where turns begin, as many as there is room for."""
+    yield (f'<line class="axis" x1="{LEFT}" x2="{plot.right}" y1="{plot.base}" y2="{plot.base}"/>')
+    begun: dict[int, int] = {}
+    for slot, request in enumerate(requests):
+        begun.setdefault(request.turn, slot)
+    last = -1e9
+    end = plot.right - (LETTER * 5 if now else 0)
+    for turn, slot in begun.items():
+        at, words = plot.x(slot), f"turn {turn}"
+        room = LETTER * len(words) + 14
+        if at < last or at + room > end + 14:
+            continue
+        last = at + max(room, (plot.right - LEFT) / 12)
+        yield (
+            f'<line class="axis" x1="{at:.1f}" x2="{at:.1f}" y1="{plot.base}" '
+            f'y2="{plot.base + 6}"/><text x="{at:.1f}" y="{plot.base + 19}">{words}</text>'
+        )
+    if now:
+        yield (
+            f'<text class="name" x="{plot.right}" y="{plot.base + 19}" text-anchor="end">now</text>'
+        )
+
+
+def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[str]:
+    """Write labels at the right of the field, at their heights; what has no room is left out."""
+    scale = (plot.base - TOP) / plot.most
+    room = set(spaced((value for value, _ in labels if value <= plot.most), scale))
+    for value, words in labels:
+        if value in room:
+            room.discard(value)
+            yield (
+                f'<text x="{plot.right + 10}" y="{plot.y(value) + 4:.1f}">{escape(words)}</text>'
+            )
+
+
+def marks(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
+    """Draw a line where each change of the context stands, with its number where that has room."""
+    last = -1e9
+    for change in changes:
+        at = plot.x(change.after)
+        kind = f"mark {change.kind}{' undone' if change.undone else ''}"
+        yield (
+            f'<g class="{kind}"><title>{escape(told(change))}</title>'
+            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 6}" y2="{plot.base}"/>'
+        )
+        if at - last >= 2 * BADGE + 2:
+            last = at
+            yield _badge(change, at, TOP - 6 - BADGE)
+        yield "</g>"
+
+
+def _badge(change: Change, x: float, y: float) -> str:
+    r = BADGE
+    match change.kind:
+        case "restore":
+            shape = f'<rect x="{x - r:.1f}" y="{y - r:.1f}" width="{2 * r}" height="{2 * r}"/>'
+        case "model":
+            shape = (
+                f'<path d="M{x:.1f} {y - r - 2:.1f}l{r + 2} {r + 2}l-{r + 2} {r + 2}'
+                f'l-{r + 2} -{r + 2}Z"/>'
+            )
+        case _:
+            shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>'
+    return f'{shape}<text x="{x:.1f}" y="{y + 3.6:.1f}" text-anchor="middle">{change.number}</text>'
+
+
+def told(change: Change) -> str:
+    """Say in one line what a change did."""
+    sizes = ""
+    if change.before is not None and change.afterwards is not None:
+        sizes = f", {change.before:,} to {change.afterwards:,} tokens"
+    undone = ", undone since" if change.undone else ""
+    return f"{change.number}. {change.kind} ({change.cause}){sizes}{undone}: {change.reason}"
+
+
+def chart(plot: Plot, pieces: Sequence[str], label: str) -> str:
+    """Put a chart together."""
+    return frame(WIDTH, plot.height, "".join(pieces), label)
+
+
+def under(plot: Plot, titles: Sequence[str], kind: str) -> Iterator[str]:
+    """Lay something to point at over each column, which tells its figures."""
+    ends = edges(plot)
+    for n, title in enumerate(titles):
+        yield (
+            f'<rect class="hit {kind}" x="{ends[n]:.1f}" y="{TOP}" '
+            f'width="{ends[n + 1] - ends[n]:.1f}" height="{plot.base - TOP}">'
+            f"<title>{escape(title)}</title></rect>"
+        )
+
+
+def which(course: Course, column: tuple[int, int]) -> str:
+    """Name the requests of a column."""
+    first, last = course.requests[column[0]], course.requests[column[1] - 1]
+    if first is last:
+        return f"request {first.number}, turn {first.turn}"
+    return f"requests {first.number} to {last.number}, turns {first.turn} to {last.turn}"
+
+
+def line(points: Sequence[tuple[float, float]], kind: str) -> str:
+    """Draw a line through points."""
+    drawn = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    return f'<polyline class="{kind}" points="{drawn}"/>'
