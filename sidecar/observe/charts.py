@@ -45,11 +45,11 @@ def context(course: Course) -> str:
     most = max([course.meter.used, *held])
     whole = most >= MUCH * course.limit
     top = max(course.limit, most) if whole else most * 1.25
-    field = plot(course, 380, top, now=True)
+    field = plot(course, 380, top)
     fullest = [max(course.requests[a:b], key=lambda one: one.held) for a, b in field.columns]
     values = [*(one.regions for one in fullest), course.now]
-    ends = [*edges(field), field.x(field.slots)]
-    pieces = [*_zones(field, course.limit), *left_axis(field)]
+    ends = [*edges(field), field.right]
+    pieces = [*_zones(field, course.limit), *left_axis(field, "tokens")]
     lower = [0.0] * len(values)
     for place, region in enumerate(REGIONS):
         upper = [low + value[place] for low, value in zip(lower, values, strict=True)]
@@ -59,7 +59,7 @@ def context(course: Course) -> str:
             pieces.append(f'<path class="area r-{region}" d="{path}">{title}</path>')
         lower = upper
     if course.requests:
-        at = field.x(field.slots - 1)
+        at = field.x(field.slots)
         pieces.append(
             f'<line class="now" x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{field.base}"/>'
         )
@@ -119,7 +119,7 @@ def _limits(field: Plot, course: Course) -> Iterator[str]:
 def cache(course: Course) -> str:
     """Draw what each request read from the cache, wrote to it, and sent beside it."""
     found = []
-    field = plot(course, 230, 1.0, now=False)
+    field = plot(course, 230, 1.0)
     for start, end in field.columns:
         usages = [one.spent.usage for one in course.requests[start:end] if one.spent]
         count = max(1, len(usages))
@@ -127,8 +127,8 @@ def cache(course: Course) -> str:
         written = sum(u.cache_write_5m + u.cache_write_1h for u in usages) / count
         found.append((read, written, sum(u.input for u in usages) / count))
     most = max((sum(one) for one in found), default=1.0)
-    field = plot(course, 230, most * 1.08, now=False)
-    pieces, ends = list(left_axis(field)), edges(field)
+    field = plot(course, 230, most * 1.08)
+    pieces, ends = list(left_axis(field, "tokens")), edges(field)
     lower = [0.0] * len(found)
     for place, kind in enumerate(("read", "written", "uncached")):
         upper = [low + one[place] for low, one in zip(lower, found, strict=True)]
@@ -175,13 +175,13 @@ def cost(course: Course) -> str:
     most = max(max(pair) for pair in sums)
     if not most:
         return ""
-    field = plot(course, 250, most * 1.06, now=False)
+    field = plot(course, 250, most * 1.06)
     places = [0, *(end for _, end in field.columns)]
     low = [(field.x(n), field.y(sums[n][0])) for n in places]
     high = [(field.x(n), field.y(sums[n][1])) for n in places]
     between = " ".join(f"{x:.1f},{y:.1f}" for x, y in [*high, *reversed(low)])
     pieces = [
-        *left_axis(field, lambda amount: f"${dollars(amount)}"),
+        *left_axis(field, "USD", dollars),
         f'<polygon class="saved" points="{between}"/>',
         line(high, "fresh"),
         line(low, "paid"),
@@ -208,7 +208,8 @@ def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]
     """Add up what was paid, and what it would have been uncached, before and after each request.
 
     What was asked beside the conversation counts with the request before it. From an unknown
-    price on, nothing is known; what another session paid for counts for nothing.
+    price on, nothing is known. What another session paid for counts for nothing; what another agent
+    recorded does, at the prices of its models.
     """
     beside: dict[int, list[tuple[Decimal | None, Decimal | None]]] = {}
     for aside in course.asides:
@@ -220,7 +221,7 @@ def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]
     for number in range(len(course.requests) + 1):
         own = course.requests[number - 1].spent if number else None
         counted = [*beside.get(number, [])]
-        if own is not None and own.own:
+        if own is not None and (own.own or course.about.recorded_by):
             counted.append((own.cost, own.uncached))
         for pair in counted:
             for place, more in enumerate(pair):
@@ -262,7 +263,7 @@ def tools(course: Course) -> str:
             f'<text class="name" x="4" y="{y + 14}">{escape(name)}</text>'
             f'<rect class="ever" x="{start:.1f}" y="{y}" width="{ever:.1f}" height="18"/>'
             f'<rect class="in-view" x="{start:.1f}" y="{y}" width="{now:.1f}" height="18"/>'
-            f'<text x="{start + ever + 8:.1f}" y="{y + 14}">{short(one.tokens)}, '
+            f'<text x="{start + ever + 8:.1f}" y="{y + 14}">{short(one.tokens)} tokens, '
             f"{short(one.in_view)} in view, {calls}</text></g>"
         )
     return frame(WIDTH, 26 * len(shown) + 8, "".join(drawn), "Tokens of results by tool")

@@ -20,8 +20,9 @@ ChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 class About:
     """Which session it is, in the words of its row.
 
-    `writer` is who writes it right now, where somebody does. `priced_as` names the model at whose
-    prices costs are given, where the session's own cost nothing; else it is empty.
+    `parent` is the session that it was made from, `recorded_by` the agent whose recording it began
+    as; `priced_as` names the model at whose prices costs are given, where its own cost nothing.
+    All three are empty else.
     """
 
     id: str
@@ -33,6 +34,7 @@ class About:
     updated: Millis
     revision: int
     parent: str
+    recorded_by: str
     priced_as: str
 
 
@@ -41,7 +43,8 @@ class Spent:
     """What a model call took, in tokens and USD.
 
     `uncached` is what it would have cost without a cache. Both are `None` where the price is
-    unknown, and where it was not this session's `own`: a fork does not pay for its parent.
+    unknown. What is not this session's `own` it did not pay for: what a fork has from its parent,
+    and what another agent recorded.
     """
 
     usage: Usage

@@ -6,21 +6,28 @@ All charts of a report share one axis, so that what stands below one another hap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
-from sidecar.core.svg import LETTER, frame, short, spaced, ticks
+from sidecar.core.svg import LETTER, ROW, frame, short, ticks
 from sidecar.observe.course import Change, Course, Request
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 54, 158, 30, 36
 MOST_COLUMNS = 400
 """Columns of a chart; a longer session has several requests in each."""
+NOW = 24
+"""Units at the right that are kept for what is now."""
 BADGE = 8.0
 """Radius of the mark of a change, above the field."""
+MANY = 60
+"""Changes from which on their lines are drawn faintly."""
+MOST_TOLD = 10
+"""Changes that one number tells of."""
 SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A field of so many slots, one for each request and a last one for now.
+    """A field of so many slots, one for each request, and beside them room for what is now.
 
     `columns` are ranges of requests, the first one and the one after the last, counted from 0.
     """
@@ -42,19 +49,19 @@ class Plot:
 
     def x(self, slot: float) -> float:
         """Give where a slot begins."""
-        return LEFT + (self.right - LEFT) * slot / max(1, self.slots)
+        return LEFT + (self.right - NOW - LEFT) * slot / max(1, self.slots)
 
     def y(self, value: float) -> float:
         """Give how high a value stands."""
         return self.base - (self.base - TOP) * min(1.0, value / self.most)
 
 
-def plot(course: Course, height: int, most: float, *, now: bool) -> Plot:
-    """Lay out a chart; `most` is the value at its upper edge, `now` adds a slot for what is now."""
+def plot(course: Course, height: int, most: float) -> Plot:
+    """Lay out a chart; `most` is the value at its upper edge."""
     count = len(course.requests)
     size = max(1, -(-count // MOST_COLUMNS))
     columns = tuple((at, min(at + size, count)) for at in range(0, count, size))
-    return Plot(height, count + now, columns, max(most, 1e-9))
+    return Plot(height, count, columns, max(most, 1e-9))
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
@@ -66,13 +73,12 @@ def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequ
 
 def edges(plot: Plot) -> list[float]:
     """Give where the columns begin, and where the last one ends."""
-    return [plot.x(start) for start, _ in plot.columns] + (
-        [plot.x(plot.columns[-1][1])] if plot.columns else [plot.x(0)]
-    )
+    return [*(plot.x(start) for start, _ in plot.columns), plot.x(plot.slots)]
 
 
-def left_axis(plot: Plot, write: Callable[[float], str] = short) -> Iterator[str]:
-    """Draw the values at the left, with a line across for each."""
+def left_axis(plot: Plot, unit: str, write: Callable[[float], str] = short) -> Iterator[str]:
+    """Draw the values at the left, with a line across for each, and above them their unit."""
+    yield f'<text x="{LEFT - 8}" y="{TOP - 12}" text-anchor="end">{unit}</text>'
     for value in ticks(0, plot.most, 4):
         if value <= plot.most:
             at = plot.y(value)
@@ -107,46 +113,70 @@ def turn_axis(plot: Plot, requests: Sequence[Request], *, now: bool) -> Iterator
 
 
 def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[str]:
-    """Write labels at the right of the field, at their heights; what has no room is left out."""
-    scale = (plot.base - TOP) / plot.most
-    room = set(spaced((value for value, _ in labels if value <= plot.most), scale))
+    """Write labels at the right of the field, at their heights; the first ones have the room."""
+    taken: list[float] = []
     for value, words in labels:
-        if value in room:
-            room.discard(value)
-            yield (
-                f'<text x="{plot.right + 10}" y="{plot.y(value) + 4:.1f}">{escape(words)}</text>'
-            )
+        at = plot.y(value)
+        if value <= plot.most and all(abs(at - other) >= ROW for other in taken):
+            taken.append(at)
+            yield f'<text x="{plot.right + 10}" y="{at + 4:.1f}">{escape(words)}</text>'
 
 
 def marks(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
-    """Draw a line where each change of the context stands, with its number where that has room."""
-    last = -1e9
+    """Draw a line where each change of the context stands, and above it its number.
+
+    Changes that stand too near for a number each have one mark.
+    """
+    many = " many" if len(changes) > MANY else ""
     for change in changes:
         at = plot.x(change.after)
-        kind = f"mark {change.kind}{' undone' if change.undone else ''}"
         yield (
-            f'<g class="{kind}"><title>{escape(told(change))}</title>'
-            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 6}" y2="{plot.base}"/>'
+            f'<g class="mark {change.kind}{" undone" if change.undone else ""}{many}">'
+            f"<title>{escape(told(change))}</title>"
+            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 6}" y2="{plot.base}"/></g>'
         )
-        if at - last >= 2 * BADGE + 2:
-            last = at
-            yield _badge(change, at, TOP - 6 - BADGE)
-        yield "</g>"
+    places = [plot.x(change.after) for change in changes]
+    crowded = any(after - before < 2 * BADGE + 4 for before, after in pairwise(places))
+    words = f"{len(changes)}-{len(changes)}" if crowded else ""
+    room = 2 * max(BADGE, _half(words)) + 4
+    together: list[list[Change]] = []
+    for change, at in zip(changes, places, strict=True):
+        if together and at - plot.x(together[-1][0].after) < room:
+            together[-1].append(change)
+        else:
+            together.append([change])
+    for group in together:
+        yield _badge(group, plot.x(group[0].after), TOP - 6 - BADGE)
 
 
-def _badge(change: Change, x: float, y: float) -> str:
-    r = BADGE
-    match change.kind:
-        case "restore":
-            shape = f'<rect x="{x - r:.1f}" y="{y - r:.1f}" width="{2 * r}" height="{2 * r}"/>'
-        case "model":
-            shape = (
-                f'<path d="M{x:.1f} {y - r - 2:.1f}l{r + 2} {r + 2}l-{r + 2} {r + 2}'
-                f'l-{r + 2} -{r + 2}Z"/>'
-            )
-        case _:
-            shape = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r}"/>'
-    return f'{shape}<text x="{x:.1f}" y="{y + 3.6:.1f}" text-anchor="middle">{change.number}</text>'
+def _half(words: str) -> float:
+    """Give half the width that a badge needs."""
+    return max(BADGE, LETTER * len(words) / 2 + 3)
+
+
+def _badge(group: Sequence[Change], x: float, y: float) -> str:
+    first, r = group[0], BADGE
+    words = str(first.number) if len(group) == 1 else f"{first.number}-{group[-1].number}"
+    half = _half(words)
+    x = max(x, LEFT + half - BADGE)
+    if len(group) > 1 or first.kind == "restore":
+        rounded = f' rx="{r}"' if len(group) > 1 else ""
+        shape = (
+            f'<rect x="{x - half:.1f}" y="{y - r:.1f}" width="{2 * half:.1f}" '
+            f'height="{2 * r}"{rounded}/>'
+        )
+    elif first.kind == "model":
+        d = r + 2
+        shape = f'<path d="M{x:.1f} {y - d:.1f}l{d} {d}l-{d} {d}l-{d} -{d}Z"/>'
+    else:
+        shape = f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{half:.1f}" ry="{r}"/>'
+    kind = first.kind if len(group) == 1 else "several"
+    undone = " undone" if all(one.undone for one in group) else ""
+    titles = escape("\n".join(map(told, group[:MOST_TOLD])))
+    return (
+        f'<g class="badge {kind}{undone}"><title>{titles}</title>{shape}'
+        f'<text x="{x:.1f}" y="{y + 3.6:.1f}" text-anchor="middle">{words}</text></g>'
+    )
 
 
 def told(change: Change) -> str:
@@ -155,7 +185,13 @@ def told(change: Change) -> str:
     if change.before is not None and change.afterwards is not None:
         sizes = f", {change.before:,} to {change.afterwards:,} tokens"
     undone = ", undone since" if change.undone else ""
-    return f"{change.number}. {change.kind} ({change.cause}){sizes}{undone}: {change.reason}"
+    return f"{change.number}. {named(change)}{sizes}{undone}: {change.reason}"
+
+
+def named(change: Change) -> str:
+    """Name a change by what it is and why it was made."""
+    same = change.cause == change.kind
+    return change.kind if same else f"{change.kind} ({change.cause})"
 
 
 def chart(plot: Plot, pieces: Sequence[str], label: str) -> str:

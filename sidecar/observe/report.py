@@ -115,7 +115,7 @@ def _sections(course: Course, when: When) -> Iterator[str]:
         "Context by request",
         "What each request held, as the provider counted it, by region; the last column is now. "
         "The bands are the zones of the window; the numbered lines are changes of the context."
-        + (" Where nothing was reported, sizes are estimated." if _estimated(course) else ""),
+        + _provenance(course),
         _chart(charts.context(course)) + _regions(course) + _signs(course),
         report_tables.changes(course, when),
     )
@@ -131,6 +131,8 @@ def _sections(course: Course, when: When) -> Iterator[str]:
     if drawn:
         as_if = course.about.priced_as
         priced = f" Its models cost nothing; drawn at the prices of {as_if}." if as_if else ""
+        if by := course.about.recorded_by:
+            priced += f" What {by} recorded is reckoned at list prices and was not paid here."
         yield _section(
             "Cost",
             "What the session cost so far (line), and what the same requests would have cost "
@@ -177,8 +179,16 @@ def _chart(svg: str) -> str:
     return f'<div class="scroll" tabindex="0">{svg}</div>'
 
 
-def _estimated(course: Course) -> bool:
-    return any(one.spent is None for one in course.requests)
+def _provenance(course: Course) -> str:
+    told = ""
+    if course.about.recorded_by:
+        told += (
+            f" What {course.about.recorded_by} recorded before the import was sent by it; the "
+            "regions say of what kind it was."
+        )
+    if any(one.spent is None for one in course.requests):
+        told += " Where nothing was reported, sizes are estimated."
+    return told
 
 
 def _regions(course: Course) -> str:

@@ -7,7 +7,8 @@ from html import escape
 from sidecar.core.budget import REGIONS
 from sidecar.core.parts import Millis
 from sidecar.observe.charts import NAMES, dollars
-from sidecar.observe.course import Checkpoint, Course
+from sidecar.observe.course import Checkpoint, Course, File
+from sidecar.observe.plot import named
 
 When = Callable[[Millis], str]
 MOST_POINTS = 40
@@ -30,7 +31,7 @@ def changes(course: Course, when: When) -> str:
         rows.append(
             (
                 "gone" if one.undone else "",
-                f"{one.number}. {one.kind}: {one.cause}",
+                f"{one.number}. {named(one)}",
                 _cells(when(one.at), str(one.turn), sizes, "" if one.price is None else one.price),
                 _text(f"{one.reason}{by}"),
                 _text(left),
@@ -48,7 +49,9 @@ def misses(course: Course) -> str:
         if one.miss is not None
     ]
     heads = ("request", "turn", "segment<", "why<")
-    return _folded(f"{len(rows)} cache misses", _table("Cache misses", heads, rows)) if rows else ""
+    return (
+        _folded(_many(len(rows), "cache miss"), _table("Cache misses", heads, rows)) if rows else ""
+    )
 
 
 def asides(course: Course, when: When) -> str:
@@ -71,7 +74,7 @@ def asides(course: Course, when: When) -> str:
         return ""
     heads = ("asked", "when", "sent", "of it read", "written", "USD")
     table = _table("Asked beside the conversation", heads, rows)
-    return _folded(f"{len(rows)} requests beside the conversation", table)
+    return _folded(_many(len(rows), "request") + " beside the conversation", table)
 
 
 def tools(course: Course) -> str:
@@ -148,7 +151,7 @@ def turns(course: Course, when: When) -> str:
         "turn", "when", "requests", "calls", "context", "read", "written", "uncached", "output",
         "USD",
     )  # fmt: skip
-    return _folded(f"All {len(rows)} turns", _table("Turns", heads, rows)) if rows else ""
+    return _folded(_many(len(rows), "turn"), _table("Turns", heads, rows)) if rows else ""
 
 
 def pieces(course: Course) -> str:
@@ -177,7 +180,7 @@ def points(course: Course, when: When) -> str:
     many = len(course.checkpoints) > 1.5 * MOST_POINTS
     early = course.checkpoints[:-MOST_POINTS] if many else ()
     late = _points(course.checkpoints[len(early) :], when)
-    older = _folded(f"{len(early)} older checkpoints", _points(early, when)) if early else ""
+    older = _folded(_many(len(early), "older checkpoint"), _points(early, when)) if early else ""
     return older + late
 
 
@@ -185,22 +188,27 @@ def _points(found: Sequence[Checkpoint], when: When) -> str:
     items = []
     for one in found:
         more = len(one.files) - MOST_FILES
-        files = "".join(
-            f'<li class="{escape(file.author)}" title="{escape(file.change)} by '
-            f'{escape(file.author)}">{LETTERS.get(file.change, "")} {escape(file.path)}'
-            f"{' (you)' if file.author == 'user' else ''}</li>"
-            for file in one.files[:MOST_FILES]
-        )
+        files = "".join(map(_file, one.files[:MOST_FILES]))
         files += f"<li>and {more:,} more</li>" if more > 0 else ""
         kind = "" if one.kind == "turn" else f" · {escape(one.kind)}"
         items.append(
             f'<li class="{escape(one.kind)}{"" if one.stands else " gone"}">'
-            f'<span class="when">{escape(when(one.at))} · turn {one.turn} · {escape(one.kind)}'
+            f'<span class="when">{escape(when(one.at))} · turn {one.turn}{kind}'
             f"</span><b>{escape(one.title)}</b>"
             + (f'<ul class="files">{files}</ul>' if files else "")
             + "</li>"
         )
     return f'<ol class="points">{"".join(items)}</ol>'
+
+
+def _file(file: File) -> str:
+    yours = file.author == "user"
+    kind = ' class="user"' if yours else ""
+    return (
+        f'<li{kind} title="{escape(file.change)} by '
+        f'{escape(file.author)}">{LETTERS.get(file.change, "")} {escape(file.path)}'
+        f"{' (you)' if yours else ''}</li>"
+    )
 
 
 def _usd(amount: Decimal | None) -> str:
@@ -235,3 +243,9 @@ def _table(caption: str, heads: Sequence[str], rows: Iterable[tuple[str, ...]]) 
 
 def _folded(title: str, inside: str) -> str:
     return f"<details><summary>{escape(title)}</summary>{inside}</details>"
+
+
+def _many(count: int, what: str) -> str:
+    return (
+        f"{count:,} {what}" if count == 1 else f"{count:,} {what}{'es' if what[-1] == 's' else 's'}"
+    )

@@ -13,18 +13,18 @@ COLOURS: dict[str, tuple[str, str]] = {
     "accent": ("#1f5fd0", "#7db1ff"),
     "mark": ("#b0127f", "#ff8ad4"),
     "miss": ("#b3261e", "#ff8a7a"),
-    "system": ("#39424f", "#a9b3c1"),
-    "tools": ("#6f7a89", "#788494"),
-    "instructions": ("#a3adba", "#525d6c"),
-    "learned": ("#cfd5dd", "#39424e"),
-    "summary": ("#6b3fa0", "#c9a4f5"),
-    "ledger": ("#b490dc", "#8058b8"),
+    "system": ("#39424f", "#c6ced9"),
+    "tools": ("#677180", "#99a3b1"),
+    "instructions": ("#97a1ae", "#6c7684"),
+    "learned": ("#c9d0d9", "#454e5b"),
+    "summary": ("#4c2178", "#c9a4f5"),
+    "ledger": ("#a974cc", "#8f52b8"),
     "user": ("#e3a008", "#f6d155"),
-    "assistant": ("#1d4fb8", "#5b9bff"),
-    "reasoning": ("#8ebcf5", "#2c5596"),
+    "assistant": ("#2466d6", "#5b9bff"),
+    "reasoning": ("#9ccaf9", "#2a5a9c"),
     "toolResults": ("#d9590b", "#ff9a57"),
     "context": ("#0b6e58", "#39c6a0"),
-    "read": ("#8ebcf5", "#2c5ea8"),
+    "read": ("#7fb5f5", "#2f66b5"),
     "written": ("#e3a008", "#f6d155"),
     "uncached": ("#39424f", "#c3ccd8"),
     "saved": ("#1f5fd026", "#7db1ff2e"),
@@ -94,11 +94,12 @@ vertical-align:-1px}
 .legend b{color:var(--ink);font-weight:600;font-variant-numeric:tabular-nums}
 .legend .sign{color:var(--mark);background:none;width:auto;height:auto;font-style:normal}
 table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:tabular-nums}
-th,td{white-space:nowrap;text-align:right;padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}
+th,td{white-space:nowrap;text-align:right;
+padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}
 th{color:var(--soft);font-weight:600;white-space:nowrap}
 tbody th,.text{text-align:left;white-space:normal;overflow-wrap:anywhere}
-tbody th{color:var(--ink);font-weight:400;min-width:22ch}
-.text{min-width:30ch}
+tbody th{color:var(--ink);font-weight:400;min-width:15ch}
+.text{min-width:24ch}
 tr.gone td,tr.gone th{color:var(--soft);text-decoration:line-through}
 details{margin:8px 0}
 summary{cursor:pointer;color:var(--accent);font-size:14px}
@@ -133,14 +134,15 @@ svg .name{fill:var(--ink)}
 .strip{fill-opacity:.9}
 .limit{stroke:var(--red);stroke-width:1.5;stroke-dasharray:2 3}
 .due{stroke:var(--orange);stroke-width:1.5;stroke-dasharray:7 4}
-.now{stroke:var(--card);stroke-width:2}
+.now{stroke:var(--card);stroke-width:5}
 .mark line{stroke:var(--mark);stroke-width:1.4}
-.mark circle,.mark rect,.mark path{fill:var(--mark);stroke:var(--mark);stroke-width:1.5}
-.mark text{fill:var(--card);font-size:10px;font-weight:700}
-.mark.undo circle{fill:var(--card)}
-.mark.undo text{fill:var(--mark)}
-.mark.undone{opacity:.6}
-.mark.undone line{stroke-dasharray:4 3}
+.mark.undone line{stroke-dasharray:4 3;stroke-opacity:.7}
+.mark.many line{stroke-width:.8;stroke-opacity:.5}
+.badge>:not(text){fill:var(--mark);stroke:var(--mark);stroke-width:1.5}
+.badge text{fill:var(--card);font-size:10.5px;font-weight:700}
+.badge.undo ellipse,.badge.undone>:not(text){fill:var(--card)}
+.badge.undo text,.badge.undone text{fill:var(--mark)}
+.badge.undone>:not(text){stroke-dasharray:3 2}
 .miss{fill:var(--miss)}
 .hit{fill:transparent}
 .hit:hover{fill:var(--ink);fill-opacity:.13}

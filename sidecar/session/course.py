@@ -20,7 +20,7 @@ from sidecar.session.contents import PRESENTATION, contents
 from sidecar.session.epochs import CHANGED, EPOCH
 from sidecar.session.founding import parent_of
 from sidecar.session.gauge import read_meter
-from sidecar.session.log import FORKED, RESTORED
+from sidecar.session.log import FORKED, IMPORTED, RESTORED
 from sidecar.session.pings import PING
 from sidecar.session.restored import from_record
 from sidecar.session.rewrites import REWRITE, UNDONE, Recorded, from_json
@@ -33,6 +33,8 @@ from sidecar.store.values import Record
 
 Clean: TypeAlias = Callable[[str], str]
 """Takes keys out of a text, before it is cut short anywhere."""
+OURS = "sidecar"
+"""The format of what was our own session before it was imported."""
 KINDS: Mapping[str, ChangeKind] = {REWRITE: "rewrite", UNDONE: "undo", RESTORED: "restore"}
 WALKED = frozenset({*KINDS, CHANGED, EPOCH, ASKED, PING})
 """Records that say something of the context or of what it cost."""
@@ -63,6 +65,7 @@ def read_course(state: State, clean: Clean, problems: Sequence[str] = ()) -> Cou
             row.updated,
             row.revision,
             parent_of(row) or "",
+            walk.recorded_by,
             priced_as,
         ),
         meter,
@@ -100,6 +103,13 @@ class _Walk:
     number: int = 0
     turn: int = 0
 
+    @property
+    def recorded_by(self) -> str:
+        """Name the agent whose recording the session began as; empty where it did not."""
+        made = self.state.log.last_record(IMPORTED)
+        by = "" if made is None else str(made.body.get("format", ""))
+        return "" if by == OURS else by
+
     def requests(self) -> Iterator[Request]:
         state, log = self.state, self.state.log
         turns, misses = numbered(log.messages), _misses(log.records)
@@ -108,7 +118,8 @@ class _Walk:
         static = state.view.static if first is None else static_from_json(first.body)
         since = 0 if first is None else first.at
         standing = Standing(static, state.environment.count, since)
-        paid_since = max((r.at for r in log.records if r.kind == FORKED), default=0)
+        foreign = (FORKED, IMPORTED) if self.recorded_by else (FORKED,)
+        paid_since = max((r.at for r in log.records if r.kind in foreign), default=0)
         # One view follows each record that changes it, in the same order.
         views = iter(state.views.epochs()[1:])
         done = 0
@@ -159,12 +170,13 @@ class _Walk:
         )
 
     def _spent(self, model: str, usage: Usage, cost: str | None, *, own: bool = True) -> Spent:
-        if not own:
-            return Spent(usage, None, None, own=False)
         info: ModelInfo = self.state.environment.info(self.priced_as or model)
-        paid = None if cost is None else Decimal(cost)
-        whole = replace(Usage(input=usage.prompt, output=usage.output), requests=usage.requests)
-        return Spent(usage, price(info, usage) if self.priced_as else paid, price(info, whole))
+        whole = Usage(input=usage.prompt, output=usage.output)
+        if own and not self.priced_as:
+            paid = None if cost is None else Decimal(cost)
+        else:
+            paid = price(info, usage)
+        return Spent(usage, paid, price(info, whole), own)
 
     def _take(self, record: Record, standing: Standing, views: Iterator[Epoch]) -> None:
         """Let the conversation be as a record made it, and remember what it says."""

@@ -1,0 +1,134 @@
+"""A report in a real browser: it loads alone, nothing runs, and everything can be seen.
+
+`SIDECAR_SHOTS` names a folder that pictures of it are put into, to be looked at.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sidecar.observe.report import report
+from tests.observe.browser import Browser, running
+from tests.observe.courses import NASTY, NOW, course
+from tests.observe.test_report import when
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
+
+COUNTS = """({
+  charts: document.querySelectorAll('svg').length,
+  areas: document.querySelectorAll('path.area[class*=" r-"]').length,
+  columns: document.querySelectorAll('.of-context').length,
+  marks: document.querySelectorAll('.mark').length,
+  tools: document.querySelectorAll('g.tool').length,
+  turns: document.querySelectorAll('table[aria-label=Turns] tbody tr').length,
+  points: document.querySelectorAll('.points > li').length,
+  scripts: document.scripts.length + document.images.length,
+})"""
+OVERLAPS = """(() => {
+  const found = [];
+  for (const svg of document.querySelectorAll('svg')) {
+    const frame = svg.getBoundingClientRect();
+    const boxes = [...svg.querySelectorAll('text')].map(t => [t, t.getBoundingClientRect()]);
+    for (const [text, box] of boxes) {
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1
+          || box.bottom > frame.bottom + 1) found.push('outside: ' + text.textContent);
+      for (const [other, its] of boxes) {
+        if (text === other) break;
+        if (box.left < its.right - 1 && its.left < box.right - 1
+            && box.top < its.bottom - 3 && its.top < box.bottom - 3)
+          found.push(text.textContent + ' on ' + other.textContent);
+      }
+    }
+  }
+  return found;
+})()"""
+WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+BACK = "getComputedStyle(document.body).backgroundColor"
+LIGHT, DARK = "rgb(243, 245, 248)", "rgb(17, 21, 27)"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with running(CHROMIUM, tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+def shown(browser: Browser, folder: Path, name: str, width: int, **given: Any) -> None:
+    """Show a page, and keep a picture where pictures are wanted."""
+    dark = bool(given.pop("dark", False))
+    path = folder / f"{name}.html"
+    path.write_text(report(course(**given), when, NOW), "utf-8")
+    browser.logged.clear()
+    browser.asked.clear()
+    browser.show(path, width=width, dark=dark)
+    if shots := os.environ.get("SIDECAR_SHOTS"):
+        browser.shoot(Path(shots) / f"{name}-{width}{'-dark' if dark else ''}.png")
+    assert browser.logged == []
+    assert browser.asked == [path.as_uri()]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 420])
+def test_it_loads_alone_and_shows_all_there_is(
+    browser: Browser, tmp_path: Path, width: int, dark: bool
+) -> None:
+    shown(browser, tmp_path, "plain", width, dark=dark, turns=20, steps=3, period=12)
+    assert browser.value(COUNTS) == {
+        "charts": 4,
+        "areas": 11,
+        "columns": 60,
+        "marks": 8,
+        "tools": 13,
+        "turns": 20,
+        "points": 40,
+        "scripts": 0,
+    }
+    assert browser.value(OVERLAPS) == []
+    assert browser.value(WIDE) == 0
+    assert browser.value(BACK) == (DARK if dark else LIGHT)
+
+
+def test_the_switch_wins_over_what_the_system_prefers(browser: Browser, tmp_path: Path) -> None:
+    shown(browser, tmp_path, "switched", 900)
+    assert browser.value(BACK) == LIGHT
+    browser.value("document.getElementById('dark').click()")
+    assert browser.value(BACK) == DARK
+    shown(browser, tmp_path, "switched", 900, dark=True)
+    assert browser.value(BACK) == DARK
+    browser.value("document.getElementById('light').click()")
+    assert browser.value(BACK) == LIGHT
+    # On paper it is light, and what is folded is there.
+    browser("Emulation.setEmulatedMedia", media="print")
+    browser.value("document.getElementById('dark').click()")
+    assert browser.value("getComputedStyle(document.documentElement).colorScheme") == "light"
+    assert browser.value("getComputedStyle(document.querySelector('fieldset')).display") == "none"
+    browser("Emulation.setEmulatedMedia", media="")
+
+
+def test_hostile_words_stay_words(browser: Browser, tmp_path: Path) -> None:
+    shown(browser, tmp_path, "nasty", 1280, words=NASTY, turns=8, steps=2, period=6)
+    assert browser.value("document.title") == f"{NASTY} · Sidecar"
+    assert browser.value("document.querySelector('h1').textContent") == NASTY
+    assert browser.value(COUNTS)["scripts"] == 0
+    assert browser.value(WIDE) == 0
+    # Even a script that came in could not run: the page allows none.
+    browser.value(
+        "document.body.append(Object.assign(document.createElement('script'),"
+        "{textContent: 'document.title = 1'}))"
+    )
+    assert browser.value("document.title") == f"{NASTY} · Sidecar"
+    assert "Content Security Policy" in browser.logged[0]
+
+
+@pytest.mark.parametrize("given", [{"turns": 0}, {"turns": 1, "steps": 1}, {"turns": 2_000}])
+def test_short_and_long_sessions_are_drawn_without_overlaps(
+    browser: Browser, tmp_path: Path, given: dict[str, int]
+) -> None:
+    shown(browser, tmp_path, f"turns-{given['turns']}", 1280, **given)
+    assert browser.value(OVERLAPS) == []
+    assert browser.value(WIDE) == 0
