@@ -19,7 +19,10 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Millis
 from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
+from sidecar.observe.alerts import Changed
+from sidecar.observe.observer import Observer
 from sidecar.session.context import Clock
+from sidecar.session.events import AlertChanged
 from sidecar.session.gate import ColdGate
 from sidecar.session.reloading import follow
 from sidecar.session.sessions import Sessions
@@ -27,6 +30,7 @@ from sidecar.session.state import Environment
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
 from sidecar.tools.mcp import McpServers
+from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
 from sidecar.wire.streams import reader, take_stdio, writer
 from sidecar.wire.translate import iso
@@ -40,6 +44,8 @@ from sidecar.workspace.trust import is_trusted
 
 logger = logging.getLogger("sidecar.daemon")
 
+LAST_NUMBERS = 1.0
+"""Seconds that metrics and traces get to be sent when the daemon stops."""
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32 in lower case: sorts as it counts, and is safe as a folder's name."""
 
@@ -120,6 +126,7 @@ async def _serve(read: int, write: int) -> int:
 
         def take(config: Config, problems: tuple[Problem, ...]) -> None:
             sessions.reload(config, problems)
+            observer.configure(environment.config.alerts)
             logging.getLogger().setLevel(environment.config.log.upper())
 
         models.configure(config)
@@ -143,17 +150,24 @@ async def _serve(read: int, write: int) -> int:
             ),
             mcp=mcp,
             amiss=tuple(map(str, problems)),
+            observe=observer.take,
         )
+        observer.configure(config.alerts)
+        queues = partial(_queues, sessions, outboxes, store)
+        await observer.export(config, __version__, os.environ, queues, store.size)
         following.append(group.create_task(follow(files, read, take, known)))
         return environment
 
     following: list[asyncio.Task[None]] = []
+    outboxes: list[Outbox] = []
+    observer = Observer(read_clock, lambda change: sessions.tell_all(alert_event(change)))
+    tell = partial(describe, observer)
     sessions = Sessions(
-        open_environment, buffers, this_process(secrets.token_hex(8)), describe, check_options
+        open_environment, buffers, this_process(secrets.token_hex(8)), tell, check_options
     )
     async with asyncio.TaskGroup() as group:
         group.create_task(sessions.run())
-        others = (group.create_task(watch.run()), group.create_task(mcp.run()))
+        others = tuple(group.create_task(one.run()) for one in (watch, mcp, observer))
         try:
             return await serve(
                 sessions,
@@ -161,8 +175,10 @@ async def _serve(read: int, write: int) -> int:
                 writer(write),
                 version=__version__,
                 on_initialized=lambda: _warm_up(models, sessions),
+                on_outbox=outboxes.append,
             )
         finally:
+            await observer.close(LAST_NUMBERS)
             for task in (*others, *following):
                 task.cancel()
 
@@ -200,6 +216,31 @@ def read_settings(options: JsonObject, root: Path | None) -> tuple[Config, tuple
     )
 
 
+def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[str, int]:
+    """Count what waits, by where it does."""
+    return {
+        "prompts": sessions.waiting(),
+        "client": sum(outbox.depth() for outbox in outboxes),
+        "store": store.waiting(),
+    }
+
+
+def alert_event(change: Changed) -> AlertChanged:
+    """Give what clients are told of an alert."""
+    alert = change.alert
+    return AlertChanged(
+        change.state,
+        alert.name,
+        alert.level,
+        alert.session_id,
+        alert.message,
+        alert.action,
+        round(alert.value, 4),
+        alert.threshold,
+        change.at,
+    )
+
+
 def open_store(folder: Path) -> Store:
     """Open the store; imported late, because `initialize` needs none of it."""
     return Store.open(folder, now=read_clock)
@@ -219,7 +260,7 @@ def check_options(options: JsonObject) -> str:
     return ""
 
 
-def describe(environment: Environment | None) -> JsonObject:
+def describe(observer: Observer, environment: Environment | None) -> JsonObject:
     """Say how the daemon is, for `daemon/status`."""
     about: JsonObject = {
         "version": __version__,
@@ -228,8 +269,8 @@ def describe(environment: Environment | None) -> JsonObject:
         "watcher": None,
         "mcp": [],
         "model": None,
-        "metrics": {},
-        "alerts": [],
+        "metrics": observer.metrics(),
+        "alerts": observer.alerts(),
     }
     if environment is None:
         return about
@@ -243,7 +284,8 @@ def describe(environment: Environment | None) -> JsonObject:
     workspaces = [] if snapshots is None else snapshots.status()
     about["watcher"] = {**environment.watch.status(), "workspaces": workspaces}
     about["mcp"] = [*environment.mcp.status()]
-    about["metrics"] = environment.counts.as_json()
+    queues: JsonObject = {**observer.queues()}
+    about["metrics"] = {**environment.counts.as_json(), **observer.metrics(), "queues": queues}
     about["model"] = {
         "id": config.model,
         "provider": config.provider.name,

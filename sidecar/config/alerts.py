@@ -50,51 +50,51 @@ class Alerts:
         0.10,
         _SHARE,
         "the share of the requests of 5 minutes that the provider may refuse as too long",
-        applies="restart",
+        applies="turn",
     )
     hit_rate: float = setting(
         0.70,
         _SHARE,
         "the share of repeated prompts that must come from the cache, over 15 minutes",
-        applies="restart",
+        applies="turn",
     )
     summarising: float = setting(
-        10.0, _NUMBER, "USD that summaries may cost within an hour", applies="restart"
+        10.0, _NUMBER, "USD that summaries may cost within an hour", applies="turn"
     )
     utilisation: float = setting(
         0.90,
         _SHARE,
         "the share of the room for input that may be in use at the end of three turns in a row",
-        applies="restart",
+        applies="turn",
     )
     evictions: float = setting(
-        5.0, _NUMBER, "how often one turn may take something out of the context", applies="restart"
+        5.0, _NUMBER, "how often one turn may take something out of the context", applies="turn"
     )
     compression: float = setting(
         2.0,
         _NUMBER,
         "how many times smaller a compaction must make what it changes",
-        applies="restart",
+        applies="turn",
     )
     burn_spike: float = setting(
         3.0,
         _NUMBER,
         "how many times the usual cost of 5 minutes the newest 5 minutes may cost",
-        applies="restart",
+        applies="turn",
     )
     fidelity: float = setting(
         0.75,
         _SHARE,
         "the share of what is likely to be needed that must still be in the prompt after a "
         "compaction",
-        applies="restart",
+        applies="turn",
     )
     tool_results: float = setting(
         0.30,
         _SHARE,
         "the share of the room for input that results of tools may take",
-        applies="restart",
+        applies="turn",
     )
     off: tuple[str, ...] = setting(
-        (), _NAMES, "alerts that nobody wants, by the names above", applies="restart"
+        (), _NAMES, "alerts that nobody wants, by the names above", applies="turn"
     )

@@ -17,6 +17,8 @@ SLACK = 0.1
 """An alert is cleared when its number is this share of the threshold away from it."""
 FEW_REQUESTS = 5
 """Shares of fewer requests say nothing."""
+FEW_REPEATED = 10
+"""Prompts that grow fast at first are largely new; so few say nothing of the cache."""
 BURNING = 5
 """Minutes of the newest cost, and of each stretch that it is compared with."""
 USUAL = 3
@@ -104,7 +106,7 @@ def _of_all(past: Past, now: Millis) -> Iterable[tuple[str, float | None]]:
     quarter = past.within(now, 15)
     repeated, prompt = sum(one.repeated for one in quarter), sum(one.prompt for one in quarter)
     read = sum(one.read for one in quarter)
-    yield "hit_rate", read / prompt if repeated >= FEW_REQUESTS and prompt else None
+    yield "hit_rate", read / prompt if repeated >= FEW_REPEATED and prompt else None
     yield "summarising", sum(one.summarising for one in past.within(now, 60))
     yield "burn_spike", burn_spike(past, now)
 

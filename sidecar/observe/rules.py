@@ -20,7 +20,7 @@ class Rule:
 
 
 def _share(text: str) -> Callable[[float, float], str]:
-    return lambda value, threshold: text.format(f"{value:.0%}", f"{threshold:.0%}")
+    return lambda value, threshold: text.format(f"{100 * value:.3g}%", f"{100 * threshold:.3g}%")
 
 
 def _plain(text: str) -> Callable[[float, float], str]:

@@ -329,7 +329,7 @@ class Sessions:
 
     def waiting(self) -> int:
         """Count the prompts that wait in line in all sessions."""
-        return sum(len(session.line) for session in self._open.values())
+        return sum(len(session.line) for session in tuple(self._open.values()))
 
     async def _begin(self, log: SessionLog) -> Session:
         environment = await self.ready()

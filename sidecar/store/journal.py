@@ -196,6 +196,10 @@ class Store:
         """Give the bytes that the store takes on the disk."""
         return files.size(self._path)
 
+    def waiting(self) -> int:
+        """Count the writes that wait; from any thread."""
+        return 0 if self._writer is None else self._writer.depth()
+
     async def close(self) -> None:
         """Write everything that waits and let go of the files; twice is once."""
         if self._closed:

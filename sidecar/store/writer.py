@@ -124,6 +124,10 @@ class Writer:
             for key in list(filter(unwanted, self._saves)):
                 self._forget(key)
 
+    def depth(self) -> int:
+        """Count the units and saves that wait; from any thread."""
+        return len(self._units) + len(self._saves)
+
     def close(self) -> "asyncio.Future[None]":
         """Write everything that waits and close the connection; the future says when."""
         loop = asyncio.get_running_loop()

@@ -51,6 +51,10 @@ class Outbox:
         self._closed = False
         self.framing: Framing = "headers"
 
+    def depth(self) -> int:
+        """Count the messages that wait; from any thread."""
+        return len(self._waiting)
+
     def answer(self, message: JsonObject) -> None:
         """Queue a response or a request; it is never dropped."""
         self._add(_Entry("answer", message, _size(message)))

@@ -38,13 +38,15 @@ async def serve(
     *,
     version: str,
     on_initialized: Callable[[], Awaitable[None]],
+    on_outbox: Callable[[Outbox], None] = lambda _: None,
 ) -> int:
     """Serve a client until it says `exit`, its stream ends or it dies; gives the exit code.
 
     The first byte tells which protocol it speaks. `on_initialized` runs once `initialize` has
-    been answered: for what is slow to load.
+    been answered: for what is slow to load. `on_outbox` gets what waits for the client.
     """
     outbox = Outbox(write, sessions.revision_of)
+    on_outbox(outbox)
     decoder = Decoder()
     first = await _first(read, decoder)
     if decoder.framing is None:

@@ -52,9 +52,9 @@ CASES: dict[str, tuple[list[Observation], list[Observation], list[Observation], 
         NOW,
     ),
     "hit_rate": (
-        [repeated(NOW, 700, 300)] * 6,
+        [repeated(NOW, 700, 300)] * 12,
         [repeated(NOW, 0, 1000)],
-        [repeated(NOW, 1000, 0)] * 6,
+        [repeated(NOW, 1000, 0)] * 9,
         NOW,
     ),
     "summarising": (
@@ -165,7 +165,7 @@ def test_what_goes_to_and_fro_at_the_threshold_stays_raised() -> None:
 
 def test_few_requests_say_nothing() -> None:
     assert Watch().see([asked(**REFUSED)] * 4) == []
-    assert Watch().see([repeated(NOW, 0, 1000)] * 4) == []
+    assert Watch().see([repeated(NOW, 0, 1000)] * 9) == []
     assert Watch().see([turn_done(99_000, 0), turn_done(99_000, 0)]) == []
 
 

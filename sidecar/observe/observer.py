@@ -1,0 +1,143 @@
+"""Takes in what sessions let be seen: totals and alerts always, metrics and traces where wanted.
+
+One way: observations come in, changes of alerts go out to `tell`. Nothing here asks a session.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+from sidecar.config import Config
+from sidecar.config.alerts import Alerts
+from sidecar.core.meter import Meter
+from sidecar.core.observed import Observation, SessionClosed, TurnDone
+from sidecar.core.parts import Json, JsonObject, Millis, SessionId
+from sidecar.observe.alerts import Alert, Changed, Key, look
+from sidecar.observe.exporters import Exporting, start
+from sidecar.observe.past import Past, after
+from sidecar.observe.totals import Totals, added
+
+EVERY = 30.0
+"""Seconds between looks at whether an alert that stands is over, while nothing happens."""
+
+Take = Callable[[Observation], None]
+
+
+class Observer:
+    """One daemon's. `now` gives milliseconds since 1970; `tell` is told of alerts, once each."""
+
+    def __init__(self, now: Callable[[], Millis], tell: Callable[[Changed], None]) -> None:
+        self._now = now
+        self._tell = tell
+        self._settings = Alerts()
+        self._past = Past()
+        self._totals = Totals()
+        self._alerts: dict[Key, Alert] = {}
+        self._contexts: Mapping[SessionId, Meter] = {}
+        self._sinks: tuple[Take, ...] = ()
+        self._exporting: Exporting | None = None
+        self._raised = asyncio.Event()
+        self.queues: Callable[[], Mapping[str, int]] = dict
+        """What waits, by where it does."""
+
+    def configure(self, settings: Alerts) -> None:
+        """Take these thresholds from now on."""
+        self._settings = settings
+        self._look()
+
+    async def export(
+        self,
+        config: Config,
+        version: str,
+        environment: Mapping[str, str],
+        queues: Callable[[], Mapping[str, int]],
+        store: Callable[[], int],
+    ) -> None:
+        """Begin to feed metrics and traces, if that is configured."""
+        self.queues = queues
+        made = await asyncio.to_thread(start, config.telemetry, version, environment)
+        if made is None:
+            return
+        vendor = config.provider.name
+        sinks: list[Take] = []
+        if made.metrics is not None:
+            from sidecar.observe.metrics import Levels, Metrics  # noqa: PLC0415 - only where it is on
+
+            levels = Levels(lambda: self._contexts, queues, self.standing, store)
+            sinks.append(Metrics(made.metrics, version, vendor, levels).take)
+        if made.traces is not None:
+            from sidecar.observe.traces import Traces  # noqa: PLC0415 - same
+
+            sinks.append(Traces(made.traces, version, vendor).take)
+        self._exporting, self._sinks = made, tuple(sinks)
+
+    def take(self, seen: Observation) -> None:
+        """Take in one observation; called on the event loop."""
+        self._totals = added(self._totals, seen)
+        match seen:
+            case TurnDone(session_id=name, meter=meter):
+                self._contexts = {**self._contexts, name: meter}
+            case SessionClosed(session_id=name):
+                self._contexts = {k: v for k, v in self._contexts.items() if k != name}
+            case _:
+                pass
+        for sink in self._sinks:
+            sink(seen)
+        past = after(self._past, seen)
+        if past is not self._past:
+            self._past = past
+            self._look()
+
+    async def run(self) -> None:
+        """Look now and then, while alerts stand, whether they still do; until cancelled."""
+        while True:
+            await self._raised.wait()
+            await asyncio.sleep(EVERY)
+            self._look()
+
+    async def close(self, seconds: float) -> None:
+        """Send what waits, for so many seconds at most."""
+        if self._exporting is not None:
+            closing = asyncio.to_thread(self._exporting.close)
+            try:
+                await asyncio.wait_for(closing, seconds)
+            except TimeoutError:
+                # Whoever was to take it does not answer; nobody waits for numbers.
+                return
+
+    def standing(self) -> Mapping[tuple[str, str], int]:
+        """Count the alerts that stand, by name and level."""
+        return Counter((one.name, one.level) for one in tuple(self._alerts.values()))
+
+    def metrics(self) -> JsonObject:
+        """Give the totals for `daemon/status`, and where metrics can be read."""
+        address = "" if self._exporting is None else self._exporting.address
+        return {**self._totals.as_json(), **({"prometheus": address} if address else {})}
+
+    def alerts(self) -> list[Json]:
+        """Give the alerts that stand for `daemon/status`."""
+        self._look()
+        return [alert_as_json(one) for one in self._alerts.values()]
+
+    def _look(self) -> None:
+        self._alerts, changes = look(self._past, self._settings, self._alerts, self._now())
+        if self._alerts:
+            self._raised.set()
+        else:
+            self._raised.clear()
+        for change in changes:
+            self._tell(change)
+
+
+def alert_as_json(alert: Alert) -> JsonObject:
+    """Give an alert that stands; `since` is milliseconds since 1970."""
+    told: JsonObject = {
+        "name": alert.name,
+        "level": alert.level,
+        "message": alert.message,
+        "action": alert.action,
+        "value": round(alert.value, 4),
+        "threshold": alert.threshold,
+        "since": alert.since,
+    }
+    return told if alert.session_id is None else {**told, "sessionId": alert.session_id}
