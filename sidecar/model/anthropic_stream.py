@@ -8,7 +8,7 @@ import asyncio
 import gc
 import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 STALL = 120.0
 """Seconds without a byte after which a stream counts as dead; the provider pings more often."""
+
+DRAIN = 1.0
+"""Seconds that a stream gets to end behind its answer."""
 
 _CLIENTS = {
     "anthropic": "AsyncAnthropic",
@@ -133,6 +136,9 @@ class AnthropicModel:
                 async for event in response:
                     for known in decoder.take(event):
                         yield known
+                    if decoder.finished:
+                        await _drained(response)
+                        break
             if not decoder.finished:
                 raise EndedEarly  # noqa: TRY301 - it joins the SDK's own ways to fail
         except (asyncio.CancelledError, GeneratorExit, ModelFailed):
@@ -176,3 +182,14 @@ class AnthropicModel:
         except (ImportError, TypeError, ValueError, sdk.AnthropicError) as error:
             text = f"the provider {self._endpoint.name} cannot be used: {error}"
             raise ModelFailed(text, kind="bad_request") from None
+
+
+async def _drained(response: AsyncIterator[object]) -> None:
+    """Read what still comes, for a while, so that the connection can be used again.
+
+    The answer is whole: whatever goes wrong behind it, or does not come, changes nothing.
+    """
+    with suppress(Exception):
+        async with asyncio.timeout(DRAIN):
+            async for _ in response:
+                pass

@@ -31,7 +31,7 @@ from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import scrambled
 from tests.store.samples import NOW, sample
 
-SHARE = 4
+SHARE = 30
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ import json
 import os
 import random
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,58 +12,16 @@ import pytest
 
 from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest, SidecarError
-from sidecar.core.parts import PatchPart, ToolPart
-from sidecar.session.exporting import export_session
-from sidecar.session.importing import Source, import_session
-from sidecar.session.inspection import segments
+from sidecar.core.parts import PatchPart
 from sidecar.session.listing import list_checkpoints
 from sidecar.session.log import IMPORTED
-from sidecar.session.session import Session
 from sidecar.session.values import Wish
-from sidecar.store import packed
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import LIMIT, Desk, World
+from tests.session.stories import away, look_at, story, take
 
 ROUNDS = int(os.environ.get("SIDECAR_FUZZ", "40"))
 WRONG = (None, -1, 0, 10**17, 3.5, "", "x", "\ud800", "../../etc/passwd", [], {}, [None], True)
-
-
-async def story(desk: Desk, path: Path) -> list[Any]:
-    """The things of a bundle of a session in which a lot has happened."""
-    worker = await desk.worker(policy="manual")
-    session = worker.session
-    await worker.turns(3, 3)
-    part = next(p for m in session.state.log for p in m.parts if isinstance(p, ToolPart))
-    await session.rewriting.pin(part.id, pinned=True)
-    await session.rewriting.compact("economic", None, dry_run=False)
-    await worker.turns(1, 2)
-    await session.rewriting.undo(None)
-    listed = await list_checkpoints(session.state, session.differences)
-    await session.rollback.restore(Wish("conversation", listed.checkpoints[-1].checkpoint.id))
-    await session.rollback.redo(Wish("both"))
-    desk.script(calls(("z", "shell", {"command": "true"})), says("Done."))
-    await desk.ask(session, "Run it.")
-    done = await export_session(await desk.sessions.ready(), session.id, str(path), overwrite=True)
-    things = [json.loads(line) for line in packed.read(done.path)]
-    return things[:-1]
-
-
-def sealed(things: list[Any]) -> str:
-    """The content of a bundle with these things, and a hash that fits."""
-    lines = [json.dumps(thing, separators=(",", ":")) + "\n" for thing in things]
-    hashed = ""
-    for line in lines:
-        hashed = digest(line.encode(), hashed)
-    return "".join([*lines, json.dumps({"end": {"lines": len(lines), "hash": hashed}}) + "\n"])
-
-
-async def take(desk: Desk, things: list[Any]) -> Session:
-    environment = await desk.sessions.ready()
-    source = Source(content=sealed(things))
-    made = await import_session(environment, source, str(desk.workspace), None)
-    session = await desk.sessions.get(made.session_id)
-    session.attach(desk.watch, desk.editor)
-    return session
 
 
 def of(things: list[Any], kind: str, record: str = "") -> Iterator[Any]:
@@ -89,11 +46,6 @@ async def desk(world: World, things: list[Any]) -> AsyncIterator[Desk]:
     """Another daemon with another store, which knows nothing of what was sent before."""
     async with away(world).daemon() as running:
         yield running
-
-
-def away(world: World) -> World:
-    folder = world.folder.with_name("other")
-    return World(folder, world.workspace, world.time + 1, world.minted, config=world.config)
 
 
 async def test_what_was_exported_is_taken(desk: Desk, things: list[Any]) -> None:
@@ -238,26 +190,6 @@ async def test_whatever_stands_there_is_refused_or_can_be_opened(
     report = await desk.store.verify()
     assert (report.sessions, report.problems) == (0, ())
     assert 0 < taken < ROUNDS
-
-
-async def look_at(desk: Desk, session: Session) -> None:
-    """Do what clients do with a session; nothing but errors that say what to do may come."""
-    await session.rewriting.preview(({"type": "text", "text": "And now?"},))
-    session.rewriting.breakdown()
-    segments(session.state, session.meter().regions, None)
-    await desk.sessions.list(None, None, 9)
-    listed = await list_checkpoints(session.state, session.differences)
-    for act in (
-        lambda: session.rewriting.undo(None),
-        lambda: session.rewriting.compact("economic", None, dry_run=True),
-        lambda: session.rollback.restore(Wish("conversation", listed.checkpoints[0].checkpoint.id)),
-        lambda: session.rollback.redo(Wish("conversation")),
-    ):
-        with suppress(SidecarError):
-            await act()
-    desk.model.responses.clear()
-    desk.script(says("Yes."))
-    await desk.ask(session, "Is all well?")
 
 
 def twist(things: list[Any], chance: random.Random) -> None:

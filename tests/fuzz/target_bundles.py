@@ -1,0 +1,45 @@
+"""Bundles from anybody: screened, or refused in words; what is taken can be written again."""
+
+import json
+
+import zstandard
+
+from sidecar.core.errors import BadRequest
+from sidecar.session.screening import screened
+from sidecar.store import packed
+from sidecar.store.bundles import lines_of, read_lines
+from sidecar.store.packing import encode_text
+from tests.fuzz.bundle import THINGS, twisted
+from tests.fuzz.dice import Dice
+from tests.fuzz.mutations import scrambled
+from tests.session.stories import sealed
+
+SHARE = 15
+
+
+def run(data: bytes) -> None:
+    """Damage what a bundle holds, its text, or its packed bytes, and take it in."""
+    dice = Dice(data)
+    things = twisted(THINGS, dice)
+    raw = encode_text(sealed(things))
+    if dice.chance(6):
+        raw = scrambled(raw, dice)
+    if dice.below(2):
+        raw = zstandard.ZstdCompressor(level=1).compress(raw)
+        if dice.chance(4):
+            raw = scrambled(raw, dice)
+    if not packed.is_bundle(raw):
+        return
+    bundle = refused = None
+    try:
+        bundle = screened(read_lines(packed.read(raw)))
+    except BadRequest as error:
+        refused = error
+    if bundle is None:
+        assert refused is not None
+        assert refused.data["path"] == "params.path"
+        assert len(refused.message) < 1_000
+        return
+    again = read_lines(lines_of(bundle))
+    assert again == bundle, "it is written as something else"
+    json.dumps([record.body for record in bundle.records], allow_nan=False)

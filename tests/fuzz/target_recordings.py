@@ -1,0 +1,92 @@
+"""Other agents' recordings: what is read of one can be stored, sent and told, or it is refused."""
+
+import gzip
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Message, ToolCompleted, ToolError, ToolPart
+from sidecar.core.prompt import ModelRequest, Static, assemble, broken_pairs
+from sidecar.core.render import RENDERER, render
+from sidecar.model.encode import encode
+from sidecar.replay.importers import importers
+from sidecar.session.foreign import read_recording
+from sidecar.session.importing import Recording
+from sidecar.store import rows
+from tests.fuzz.dice import Dice
+from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled, text_of
+from tests.replay.importers.recordings import FORMATS
+
+SHARE = 60
+
+NOW = 1_800_000_000_000
+MODEL = "opus"
+IMAGE = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+ODD_LINES: tuple[Value, ...] = (
+    *(*ODD, deep(120), {"type": "image", "source": IMAGE}, "[" * 2_000, '{"a": NaN}'),
+    *(line for lines in FORMATS.values() for line in lines),
+)
+NAMES = ("", "", "", *FORMATS, "sidecar", "none")
+# Where there is memory to write to, opening a file costs a tenth.
+_shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+_folder = tempfile.TemporaryDirectory(prefix="sidecar-fuzz-", dir=_shm)
+FILE = Path(_folder.name) / "recording.jsonl"
+
+
+def run(data: bytes) -> None:
+    """Damage a recording and read it as an import does."""
+    dice = Dice(data)
+    lines = list(FORMATS[dice.pick(tuple(FORMATS))])
+    lines = mutated(lines, dice, odd=ODD_LINES, donors=ODD_LINES)
+    raw = _written(lines, dice)
+    if dice.chance(4):
+        raw = scrambled(raw, dice)
+    if dice.chance(12):
+        raw = scrambled(gzip.compress(raw, 1), dice)
+    FILE.write_bytes(raw)
+    if isinstance(lines, list):
+        for importer in importers():
+            importer.recognises([line for line in lines if isinstance(line, dict)])
+    said = ""
+    try:
+        _lived_with(read_recording(FILE, dice.pick(NAMES), "abc", NOW))
+    except BadRequest as error:
+        said = error.message
+    assert len(said) < 1_000
+
+
+def _written(lines: Value, dice: Dice) -> bytes:
+    if not isinstance(lines, list) or dice.chance(10):
+        return text_of(lines).encode("utf-8", "surrogatepass")
+    ends = dice.pick(("\n", "\n", "\n", "\r\n", "\n\n", " "))
+    # What Python writes for NaN is in some recordings.
+    text = ends.join(json.dumps(line, ensure_ascii=bool(dice.below(2))) for line in lines)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _lived_with(recording: Recording) -> None:
+    assert recording.messages
+    ids = [message.id for message in recording.messages]
+    ids += [part.id for message in recording.messages for part in message.parts]
+    assert len(set(ids)) == len(ids)
+    history = []
+    for message in recording.messages:
+        assert 0 <= message.created <= NOW
+        _stored(message)
+        history += render(message, MODEL)
+    prompt = assemble(Static(MODEL, (), (), RENDERER), history)
+    assert not broken_pairs(prompt)
+    body = encode(ModelRequest(MODEL, prompt, 99))
+    json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _stored(message: Message) -> None:
+    body = rows.encode_message(message).body
+    assert rows.decode_message(body, {}.__getitem__, message.parts) == message
+    for place, part in enumerate(message.parts):
+        if isinstance(part, ToolPart):
+            assert isinstance(part.state, ToolCompleted | ToolError)
+        packed = rows.encode_part(part, place)
+        assert rows.decode_part(packed.body, dict(packed.blobs).__getitem__) == part
