@@ -118,11 +118,18 @@ def _people() -> None:
         sys.exit(check())
 
     @app.command()
-    def verify() -> None:
+    def verify(
+        mend: Annotated[
+            bool,
+            typer.Option(
+                "--repair", help="If it is damaged, save what is readable and put the rest aside."
+            ),
+        ] = False,
+    ) -> None:
         """Read the whole store and derive every hash again."""
         from sidecar.commands.verify import check
 
-        sys.exit(check())
+        sys.exit(check(mend=mend))
 
     app()
 

@@ -12,6 +12,7 @@ from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session import bootstrap, checkpoints, instructions
 from sidecar.session.composing import compose
+from sidecar.session.damage import open_log, tell_damage
 from sidecar.session.delegating import delegate
 from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.forking import fork
@@ -269,11 +270,10 @@ class Sessions:
                 return known
             await environment.store.load(session_id)
             writes, owner = await self._become_writer(environment, session_id)
-            # Read after the lease is ours: before that, another daemon may still have written.
-            stored = await environment.store.load(session_id)
-            log = SessionLog(environment.store, stored, environment.clock.now)
+            log, problems = await open_log(environment, session_id, writes=writes)
             session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
             if writes:
+                tell_damage(session.state, problems)
                 await session.recover()
             return session
 

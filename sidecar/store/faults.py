@@ -11,8 +11,8 @@ FULL = (
     "what was stored before is safe."
 )
 CORRUPT = (
-    "The store is damaged ({detail}). Run `sidecar verify` to see what is lost, or move the "
-    "folder away and start with an empty one."
+    "The store is damaged ({detail}). Close all editors and run `sidecar verify --repair`: it "
+    "keeps the damaged file aside and saves what is readable."
 )
 READ_ONLY = (
     "The store cannot be written: its folder or file is read-only. Make it writable for this "
