@@ -77,7 +77,13 @@ _ALL = (
         ("gen_ai.operation.name", "gen_ai.provider.name", "sidecar.stop_reason"),
         SECONDS,
     ),
-    Instrument("sidecar.cost", "counter", "{USD}", "What requests cost, of known prices.", MODEL),
+    Instrument(
+        "sidecar.cost",
+        "counter",
+        "{USD}",
+        "What requests cost, of known prices, by what they were for: turn, summary, ping.",
+        (*MODEL, "sidecar.purpose"),
+    ),
     Instrument(
         "sidecar.context.used",
         "observed",

@@ -108,7 +108,7 @@ class Metrics:
         if usage.prompt:
             self._hit_rate.set(usage.cache_read / usage.prompt, by_model)
         if asked.cost is not None:
-            self._add("sidecar.cost", asked.cost, about)
+            self._add("sidecar.cost", asked.cost, {**about, "sidecar.purpose": asked.purpose})
             if asked.uncached is not None:
                 saved = asked.uncached - asked.cost
                 name = "sidecar.cache.saved" if saved >= 0 else "sidecar.cache.spent"

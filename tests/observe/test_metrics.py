@@ -122,7 +122,7 @@ BY_MODEL = {"gen_ai.request.model": "claude-opus-5-5"}
         ),
         ("sidecar.tool.truncated", [({"gen_ai.tool.name": "shell"}, 1)]),
         ("sidecar.tool.left_out", [({"gen_ai.tool.name": "shell"}, 9_000)]),
-        ("sidecar.cost", [(MODEL, pytest.approx(0.03))]),
+        ("sidecar.cost", [({**MODEL, "sidecar.purpose": "turn"}, pytest.approx(0.03))]),
         (
             "sidecar.cache.saved",
             [(BY_MODEL, pytest.approx(0.02))],
