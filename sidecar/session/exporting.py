@@ -75,6 +75,7 @@ async def export_session(
     cut = cut_at(stored, None)
     names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
     outputs = {name: await environment.store.blob(name) for name in names if name is not None}
+    gone = await environment.store.keeping.gone_of(session_id)
     found = await environment.store.facts.find(session_id=session_id, limit=ALL)
     row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
     bundle = Bundle(
@@ -84,6 +85,7 @@ async def export_session(
         {name: data for name, data in outputs.items() if data is not None},
         tuple(one.fact for one in found if cut.before is None or one.fact.at < cut.before),
         now,
+        gone={name: gone[name] for name, data in outputs.items() if data is None and name in gone},
     )
     known = (environment.config.provider.api_key, *secrets_in(environment.variables.items()))
 
@@ -132,7 +134,7 @@ def _target(
 def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
     """Take keys and what belongs to files out; blocks."""
     outputs: dict[str, bytes] = {}
-    renamed: dict[str, str] = {}
+    renamed = {name: name for name in bundle.gone}
     for name, data in bundle.outputs.items():
         clean = redaction.text(data.decode("utf-8", "surrogatepass")).encode(
             "utf-8", "surrogatepass"
@@ -143,7 +145,7 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
         replace(
             message,
             parts=tuple(
-                _with_output(redaction.value(without_snapshots(part)), renamed)
+                with_output(redaction.value(without_snapshots(part)), renamed)
                 for part in message.parts
             ),
         )
@@ -155,7 +157,14 @@ def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
         # What was thought is signed for the text as it was, and would be refused with another.
         messages = [_unsigned(message) for message in messages]
     return Bundle(
-        row, tuple(messages), tuple(records), outputs, facts, bundle.made, redaction.count
+        row,
+        tuple(messages),
+        tuple(records),
+        outputs,
+        facts,
+        bundle.made,
+        redaction.count,
+        bundle.gone,
     )
 
 
@@ -164,7 +173,7 @@ def _unsigned(message: Message) -> Message:
     return replace(message, parts=tuple(parts))
 
 
-def _with_output(part: Part, renamed: Mapping[str, str]) -> Part:
+def with_output(part: Part, renamed: Mapping[str, str]) -> Part:
     """Let a call refer to its output by the hash that it has now; one that is gone by none."""
     match part:
         case ToolPart(state=(ToolCompleted() | ToolError()) as state) if (

@@ -12,7 +12,7 @@ from sidecar.session.log import SessionLog
 from sidecar.session.opening import amiss, checked_folder, checked_policy, offered_tools
 from sidecar.session.state import Environment
 from sidecar.session.trust import Trust
-from sidecar.session.values import NewSession
+from sidecar.session.values import NewSession, SessionSummary
 from sidecar.store.values import SessionRow, Stored
 
 PARENT = "parent"
@@ -79,3 +79,10 @@ def parent_of(row: SessionRow) -> str | None:
     """Name the session that this one was made from."""
     parent = row.settings.get(PARENT)
     return parent if isinstance(parent, str) else None
+
+
+def summary_of(row: SessionRow) -> SessionSummary:
+    """Give a session's line of the list."""
+    return SessionSummary(
+        row.id, row.title, row.cwd, row.updated, row.turns, row.cost, parent_of(row)
+    )

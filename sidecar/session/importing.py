@@ -16,6 +16,7 @@ from sidecar.core.parts import JsonObject, Message, SessionId, SubtaskPart
 from sidecar.core.prompt import broken_pairs
 from sidecar.core.turns import first_line
 from sidecar.session import epochs, instructions, options
+from sidecar.session.archiving import BACK, gone_outputs, is_own, take_back
 from sidecar.session.composing import compose
 from sidecar.session.events import Event
 from sidecar.session.exporting import SUBTASKS_LEFT_OUT
@@ -138,6 +139,11 @@ def _given(source: Source) -> Path | bytes:
 
 
 async def _take_bundle(environment: Environment, given: Path | bytes, folder: str) -> Imported:
+    data_dir = environment.config.data_dir
+    if isinstance(given, Path) and await asyncio.to_thread(is_own, data_dir, given):
+        back = await take_back(environment.store, given, environment.clock.now())
+        if back is not None:
+            return Imported(back.id, back.revision, OURS, (BACK.format(path=given),))
     bundle = await asyncio.to_thread(lambda: screened(read_lines(packed.read(given))))
     now, old = environment.clock.now(), bundle.session
     session_id = SessionId(environment.clock.new_id("ses"))
@@ -180,6 +186,7 @@ def _changes(stored: Stored, bundle: Bundle) -> list[Change]:
     changes += [PutBlob(name, data) for name, data in bundle.outputs.items()]
     for message in stored.messages:
         changes.append(PutMessage(row.id, replace(message, parts=())))
+        changes += gone_outputs(row.id, message, bundle)
         changes += [PutPart(row.id, message.id, n, part) for n, part in enumerate(message.parts)]
     changes += [AppendRecord(row.id, record) for record in stored.records]
     # Nobody here has heard who said them, so they count for nothing beyond this session.

@@ -8,7 +8,7 @@ from sidecar.config.mcp import McpServer
 from sidecar.core.budget import LEAST_RESERVE, budget
 from sidecar.core.errors import BadRequest
 from sidecar.core.lint import Kind, Volatile, volatile
-from sidecar.core.parts import Json, Part
+from sidecar.core.parts import Json, JsonObject, Part
 from sidecar.core.policies import policies
 from sidecar.core.pricing import ModelInfo
 from sidecar.core.prompt import ToolSpec
@@ -17,8 +17,10 @@ from sidecar.session.gauge import user_message_limit
 from sidecar.session.notices import give_notice
 from sidecar.session.state import State, answer_tokens
 from sidecar.session.values import NewSession
+from sidecar.store.values import Owner
 from sidecar.tools.catalogue import BUILTIN
 
+OWNED = "another window writes this session: close it there first"
 FLEETING: frozenset[Kind] = frozenset({"temporary path", "port", "process id"})
 """What no tool's description holds as an example."""
 
@@ -55,6 +57,11 @@ def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | No
             "answer; set a larger window"
         )
     return None
+
+
+def told_owner(owner: Owner | None) -> JsonObject | None:
+    """Say who owns a session, without the secret name of the lease."""
+    return None if owner is None else {"pid": owner.pid, "host": owner.host}
 
 
 def checked_policy(name: str) -> str:

@@ -10,17 +10,19 @@ from time import monotonic
 from sidecar.config import Config, Problem
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
-from sidecar.session import bootstrap, checkpoints, instructions
+from sidecar.session import bootstrap, instructions
+from sidecar.session.archiving import Archived, archive, check_idle, ground_of, require
 from sidecar.session.composing import compose
 from sidecar.session.damage import open_log, tell_damage
 from sidecar.session.delegating import delegate
+from sidecar.session.erasing import delete, erase_archived
 from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.forking import fork
-from sidecar.session.founding import found, parent_of
+from sidecar.session.founding import found, summary_of
 from sidecar.session.handoff import drafted, handoff, standing
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import warn
+from sidecar.session.opening import OWNED, told_owner, warn
 from sidecar.session.reloading import take_over
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
@@ -220,11 +222,7 @@ class Sessions:
         environment = await self.ready()
         folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
         page = await environment.store.list(cwd=folder, before=cursor, limit=limit)
-        summaries = tuple(
-            SessionSummary(r.id, r.title, r.cwd, r.updated, r.turns, r.cost, parent_of(r))
-            for r in page.rows
-        )
-        return summaries, page.next
+        return tuple(map(summary_of, page.rows)), page.next
 
     async def load(
         self,
@@ -268,7 +266,7 @@ class Sessions:
                 if known.state.read_only and not await self._take_over(known.state):
                     await self._read_again(known.state)
                 return known
-            await environment.store.load(session_id)
+            await require(environment.store, environment.config.data_dir, session_id)
             writes, owner = await self._become_writer(environment, session_id)
             log, problems = await open_log(environment, session_id, writes=writes)
             session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
@@ -276,6 +274,16 @@ class Sessions:
                 tell_damage(session.state, problems)
                 await session.recover()
             return session
+
+    async def archive(self, session_id: SessionId) -> tuple[Archived, ...]:
+        """Put a session away into a bundle; see `archiving.archive`. A running turn forbids it."""
+        environment = await self.ready()
+        session = self._open.get(session_id)
+        check_idle(session is not None and session.busy)
+        await require(environment.store, environment.config.data_dir, session_id)
+        if session is not None:
+            await self.close(session_id)
+        return await archive(ground_of(environment, self._owner), session_id)
 
     async def close(self, session_id: SessionId) -> None:
         """End a session's task and give up its lease; it stays in the store."""
@@ -291,27 +299,23 @@ class Sessions:
             await environment.store.release(session_id, self._owner.token)
 
     async def delete(self, session_id: SessionId) -> None:
-        """Remove a session with everything that only it held."""
+        """Remove a session, archived or not, with everything that only it held, beyond finding."""
         environment = await self.ready()
+        if await erase_archived(environment.store, environment.config.data_dir, session_id):
+            return
         session = await self.get(session_id)
         if session.state.read_only:
-            raise SessionOwned(
-                "another window writes this session: close it there first",
-                owner=session.state.owner,
-            )
+            raise SessionOwned(OWNED, owner=session.state.owner)
         await session.end()
         await session.ended()
         self._open.pop(session_id, None)
         environment.forget(session_id)
-        await environment.store.delete(session_id)
-        await asyncio.to_thread(checkpoints.remove, environment.config.data_dir, session_id)
+        await delete(environment, self._owner, session.state.log.row)
 
     def detach(self, watcher: Watcher) -> None:
         """A connection ended: nobody is told through it any more, and nothing waits for it."""
         for session in self._open.values():
             session.detach(watcher)
-
-    # --- pieces ------------------------------------------------------------------------------
 
     def _busy_changed(self, session: Session) -> None:
         """Tell every watcher when the daemon as a whole begins or ends to work."""
@@ -348,7 +352,7 @@ class Sessions:
     def _state(
         self, environment: Environment, log: SessionLog, *, read_only: bool, owner: Owner | None
     ) -> State:
-        told = _told(owner)
+        told = told_owner(owner)
         return compose(environment, log, self._take_over, read_only=read_only, owner=told)
 
     async def _take_over(self, state: State) -> bool:
@@ -356,7 +360,7 @@ class Sessions:
         session_id = state.log.row.id
         writes, owner = await self._become_writer(state.environment, session_id)
         if not writes:
-            state.owner = _told(owner)
+            state.owner = told_owner(owner)
             return False
         await self._read_again(state)
         state.read_only, state.owner, state.compared = False, None, False
@@ -393,8 +397,3 @@ class Sessions:
             if self._environment is not None:
                 with suppress(StorageFailed):
                     await self._environment.store.heartbeat(self._owner.token)
-
-
-def _told(owner: Owner | None) -> JsonObject | None:
-    """Say who owns a session, without the secret name of the lease."""
-    return None if owner is None else {"pid": owner.pid, "host": owner.host}

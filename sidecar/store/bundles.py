@@ -3,7 +3,8 @@
 The first line is `{"sidecar":"bundle","version":1,…}`, the last one `{"end":{"lines","hash"}}`,
 where each line's hash is chained to that of the line before. Between them, each line is one thing
 under the name of its kind: `session`, `message`, `part` (of the message before it), `record`,
-`fact`, and pieces of an `output` under its hash. Their fields are those of the stored bodies.
+`fact`, `gone` for an output that is not kept any more, and pieces of an `output` under its hash.
+Their fields are those of the stored bodies.
 
 A bundle may come from anybody: what is read here is checked for its form, not for its meaning.
 """
@@ -22,7 +23,7 @@ from sidecar.core.parts import Message, Millis, Part
 from sidecar.store import rows
 from sidecar.store.fields import BodyBroken, Fields, fields_of
 from sidecar.store.packing import Plain, decode_text, encode_text
-from sidecar.store.values import Record, SessionRow
+from sidecar.store.values import REASONS, Gone, Record, SessionRow
 
 VERSION = 1
 HEAD = b'{"sidecar":"bundle",'
@@ -43,8 +44,9 @@ _DIGITS = 18
 class Bundle:
     """A session with everything that it refers to, but for the contents of its folder's files.
 
-    `outputs` are complete outputs of tools by their hash. `made` is when it was exported,
-    `redacted` how often something was taken out then that looked like a key.
+    `outputs` are complete outputs of tools by their hash, `gone` those that are not kept any
+    more. `made` is when it was exported, `redacted` how often something was taken out then that
+    looked like a key.
     """
 
     session: SessionRow
@@ -54,6 +56,7 @@ class Bundle:
     facts: tuple[Fact, ...] = ()
     made: Millis = 0
     redacted: int = 0
+    gone: Mapping[str, Gone] = field(default_factory=dict)
 
 
 def lines_of(bundle: Bundle) -> Iterator[bytes]:
@@ -98,6 +101,8 @@ def _things(bundle: Bundle) -> Iterator[dict[str, object]]:
         yield from (_of("part", rows.part_fields(part)) for part in message.parts)
     yield from (_of("record", rows.record_fields(record)) for record in bundle.records)
     yield from (_of("fact", facts.to_json(fact)) for fact in bundle.facts)
+    for name, what in bundle.gone.items():
+        yield _of("gone", {"hash": name, "at": what.at, "why": what.why, "bound": what.bound})
     for name, data in bundle.outputs.items():
         yield from (_of("output", piece) for piece in _pieces(name, data))
 
@@ -132,6 +137,7 @@ class _Reader:
     _records: list[Record] = field(default_factory=list)
     _facts: list[Fact] = field(default_factory=list)
     _outputs: dict[str, list[bytes]] = field(default_factory=dict)
+    _gone: dict[str, Gone] = field(default_factory=dict)
     _ids: set[str] = field(default_factory=set)
     _values: int = 0
     _ended: bool = False
@@ -166,7 +172,7 @@ class _Reader:
             raise BodyBroken("an output has not the hash that it is kept under")
         messages = tuple(replace(m, parts=tuple(parts)) for m, parts in self._messages)
         named = {rows.whole_output(part) for message in messages for part in message.parts}
-        if named - {None} != outputs.keys():
+        if named - {None} != outputs.keys() | self._gone.keys():
             raise BodyBroken("its outputs are not those that its parts name")
         return Bundle(
             self._session,
@@ -176,6 +182,7 @@ class _Reader:
             tuple(self._facts),
             _time(self._head.number("made", 0)),
             max(0, self._head.number("redacted", 0)),
+            self._gone,
         )
 
     def _begin(self, thing: Fields) -> None:
@@ -216,6 +223,9 @@ class _Reader:
                 self._record(rows.read_record(given))
             case "fact":
                 self._facts.append(_read_fact(given))
+            case "gone":
+                why, bound = given.choice("why", REASONS), max(0, given.number("bound"))
+                self._gone[given.text("hash")] = Gone(_time(given.number("at")), why, bound)
             case "output":
                 self._outputs.setdefault(given.text("hash"), []).append(_piece(given))
             case "end":

@@ -9,7 +9,7 @@ from sidecar.core.parts import Millis, PartId, SessionId
 from sidecar.store import rows
 from sidecar.store.facts import drop_facts
 from sidecar.store.fields import BodyBroken
-from sidecar.store.outputs import PARENT, GoingOutput, is_live, row_of
+from sidecar.store.outputs import PARENT, GoingOutput, is_live, is_open, row_of
 from sidecar.store.reading import reader
 from sidecar.store.removing import rows_size
 from sidecar.store.trees import held_unfolded
@@ -191,7 +191,7 @@ def family(con: sqlite3.Connection, row: SessionRow, now: Millis) -> tuple[Sessi
         # A fork has the record too, but the subtask is not its own.
         if child is None or child.settings.get(PARENT) != row.id:
             continue
-        if not is_live(con, child.id, now):
+        if not is_open(con, child.id, now):
             found += family(con, child, now)
     return (*found, row)
 

@@ -54,7 +54,8 @@ def erase_session(con: sqlite3.Connection, session_id: SessionId) -> None:
         forget_words(con)
     finally:
         con.execute("PRAGMA secure_delete = FAST")
-    con.execute("INSERT OR IGNORE INTO erasing (session_id, at) VALUES (?, 0)", (session_id,))
+    if found is not None:
+        con.execute("INSERT OR IGNORE INTO erasing (session_id, at) VALUES (?, 0)", (session_id,))
 
 
 def _erase_snapshots(con: sqlite3.Connection, cwd: bytes) -> None:

@@ -1,12 +1,13 @@
 """What is stored and how it may change: rows, records, changes, leases. Pure data."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from sidecar.core.facts import Fact
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, PartId, SessionId
 
 Why: TypeAlias = Literal["age", "quota"]
+REASONS: tuple[Why, ...] = get_args(Why)
 
 
 @dataclass(frozen=True, slots=True)

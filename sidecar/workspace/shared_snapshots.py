@@ -139,6 +139,15 @@ class SharedSnapshots:
             c for c in delta if c.path not in own and not (c.old is None and c.path in around)
         )
 
+    async def read_anew(self, folder: str) -> None:
+        """Let go of a folder's chain, which may have begun anew: with its last session it does."""
+        root = await asyncio.to_thread(os.path.realpath, folder)
+        made = self._open.get(root)
+        if made is not None and not await made.stands():
+            async with self._opening:
+                self._open.pop(root, None)
+            await made.close()
+
     def news(self, folder: str) -> str:
         """Say, once, what became of a restore that was broken off; empty where there was none."""
         return self._news.pop(folder, "")

@@ -88,6 +88,10 @@ class Chain:
         """Give what led from one snapshot to a later one."""
         return await self._rows.deltas(self._id, first, last)
 
+    async def stands(self) -> bool:
+        """Tell whether there is a chain that has the head which is known here."""
+        return self.head in await self._rows.ids(self._id)
+
     async def sweep(self, before: SnapshotId) -> bool:
         """Let go of some of what snapshots before one hold; says whether there was any."""
         done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)

@@ -138,6 +138,10 @@ class Snapshots:
                 await self._take()
             return await self._note(path)
 
+    async def stands(self) -> bool:
+        """Tell whether what is known here of the chain is what is stored."""
+        return not self._chain.begun or await self._chain.stands()
+
     def mark_dirty(self, *paths: bytes) -> None:
         """Look at these paths in the next snapshot, whether or not an event comes."""
         for path in paths:

@@ -1,0 +1,108 @@
+"""Leaves nothing of a deleted session: not beside the store, nor in its free pages or its log.
+
+Its rows go in one transaction, which says that there is more to do; what follows may be broken
+off at any time, and is gone on with at the next start.
+"""
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from sidecar.core.errors import SidecarError, UnknownSession
+from sidecar.core.parts import SessionId
+from sidecar.session import archiving, checkpoints, exporting
+from sidecar.session.archiving import Ground, ground_of
+from sidecar.session.state import Environment
+from sidecar.store.journal import Store
+from sidecar.store.values import Owner, SessionRow
+
+logger = logging.getLogger("sidecar.session")
+
+PAUSE = 0.01
+"""Seconds between slices, so that whatever else waits for the disk has its turn."""
+
+
+async def delete(environment: Environment, owner: Owner, row: SessionRow) -> None:
+    """Remove a session that nobody has open, and everything that only it held.
+
+    Raises:
+        StorageFailed: it is there still.
+    """
+    await environment.store.delete(row.id)
+    if environment.snapshots is not None:
+        await environment.snapshots.read_anew(row.cwd)
+    await erase(ground_of(environment, owner))
+
+
+async def erase(ground: Ground) -> bool:
+    """End what was begun for deleted sessions; says whether nothing of them is left.
+
+    Where another process reads on and on, its reads keep some in the log until the next time.
+    """
+    store = ground.store
+    try:
+        names = await store.keeping.unfinished()
+        if not names:
+            return True
+        for name in names:
+            await asyncio.to_thread(remove_files, ground.data_dir, name)
+        await clear_free(store)
+        if not await store.keeping.empty_log():
+            logger.warning("the log could not be emptied: another process reads the store")
+            return False
+        for name in names:
+            await store.keeping.finish(name)
+    except (SidecarError, OSError) as error:
+        # The session is gone for everyone; what is left is tried again.
+        logger.warning("a deleted session is not overwritten yet: %s", error)
+        return False
+    return True
+
+
+async def erase_archived(store: Store, data_dir: Path, session_id: SessionId) -> bool:
+    """Remove the bundles of a session that is not in the store; says whether there were any."""
+    try:
+        await store.row(session_id)
+    except UnknownSession:
+        found = await asyncio.to_thread(archiving.bundles_of, data_dir, session_id)
+        await asyncio.to_thread(remove_files, data_dir, session_id)
+        return bool(found)
+    return False
+
+
+async def clear_free(store: Store) -> None:
+    """Give free pages back, slice by slice, or overwrite them where the file cannot shrink."""
+    left = await store.keeping.space()
+    if not left.shrinks:
+        await store.keeping.overwrite_free()
+        return
+    while left.free:
+        before = left.free
+        left = await store.keeping.shrink()
+        if left.free >= before:
+            return
+        await asyncio.sleep(PAUSE)
+
+
+def remove_files(data_dir: Path, session_id: SessionId) -> None:
+    """Remove what stands beside the store: its checkpoint, its exports and bundles; blocks.
+
+    Raises:
+        OSError: one of them cannot be removed.
+    """
+    with suppress(ValueError, FileNotFoundError):
+        shutil.rmtree(checkpoints.folder_of(data_dir, session_id))
+    for path in _beside(data_dir, session_id):
+        path.unlink(missing_ok=True)
+
+
+def _beside(data_dir: Path, session_id: SessionId) -> Iterator[Path]:
+    for name in (exporting.FOLDER, archiving.FOLDER):
+        folder = data_dir / name
+        for path in folder.iterdir() if folder.is_dir() else ():
+            # Those that were not finished begin with a dot.
+            if path.name.lstrip(".").startswith(f"{session_id}-"):
+                yield path

@@ -1,0 +1,177 @@
+"""A deleted session leaves nothing: every byte of the data folder is searched for it."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sidecar.config.retention import DAY, Retention
+from sidecar.core.facts import Fact
+from sidecar.session.archiving import Ground, archive
+from sidecar.session.erasing import erase
+from sidecar.session.exporting import export_session
+from sidecar.session.listing import list_checkpoints
+from sidecar.session.session import Session
+from sidecar.store import shrinking
+from sidecar.store.files import NAME
+from sidecar.store.lease import this_process
+from sidecar.store.values import DeleteSession, PutPart
+from tests.fakes.scripted_model import calls, says
+from tests.session.conftest import Desk, World
+from tests.session.work import TOOLS
+
+SECRET = "xylophone"
+OTHER = "marimba"
+
+
+def found(folder: Path, *needles: bytes) -> list[str]:
+    """Search every byte below a folder, and the names of its files."""
+    hits = []
+    for path in sorted(folder.rglob("*")):
+        content = path.read_bytes() if path.is_file() else b""
+        hits += [f"{path.name}: {n[:20]!r}" for n in needles if n in content]
+    return hits
+
+
+def compressed(folder: Path, session_id: str) -> list[bytes]:
+    """Give pieces of the session's blobs as they are on the disk, that no other blob has."""
+    query = (
+        "SELECT data, hash IN (SELECT hash FROM reference WHERE session_id = ?1) "
+        "AND hash NOT IN (SELECT hash FROM reference WHERE session_id != ?1) FROM blob"
+    )
+    with closing(sqlite3.connect(folder / NAME)) as con:
+        rows = con.execute(query, (session_id,)).fetchall()
+    mine = [data[len(data) // 2 :][:24] for data, own in rows if own and len(data) > 100]
+    return [one for one in mine if not any(one in data for data, own in rows if not own)]
+
+
+def ground(desk: Desk) -> Ground:
+    return Ground(desk.store, desk.world.folder, desk.world.now, this_process("erases"))
+
+
+async def worked(desk: Desk, word: str, turns: int = 6) -> Session:
+    """A session that says a word wherever it can: typed, thought, called, shown, noted."""
+    session = await desk.open(tools=TOOLS, policy="manual", title=f"About the {word}")
+    folder = desk.workspace
+    desk.editor.tools["look"] = lambda given: (
+        f"{given['path']}\n" + f"the {word} of {given['path']}\n" * 4000
+    )
+    for n in range(turns):
+        desk.script(
+            calls((f"a{n}", "look", {"path": f"{word}{n}"})),
+            calls((f"b{n}", "write_file", {"path": str(folder / f"{word}{n}"), "content": word})),
+            says(f"Short {word} {n}. " + f"and long: {word} {n} " * 200),
+        )
+        await desk.ask(session, f"Where is the {word} number {n}?")
+        part = session.state.log.messages[-1].parts[0]
+        where = session.state.log.messages[-1].id
+        # As it is written while it streams, over and over, with its text in the row.
+        desk.store.save(PutPart(session.id, where, 0, part, final=False))
+        await desk.store.write(PutPart(session.id, where, 0, part))
+        fact = Fact(
+            "decision", f"the {word} is number {n}", session.state.log.messages[0].turn_id, n
+        )
+        await desk.store.facts.add(session.id, str(folder), [fact])
+    return session
+
+
+async def test_nothing_of_a_deleted_session_is_in_any_byte(world: World) -> None:
+    async with world.daemon() as desk:
+        first = await worked(desk, OTHER)
+        session = await worked(desk, SECRET)
+        await worked(desk, OTHER)
+        environment = await desk.sessions.ready()
+        await export_session(environment, session.id, None, overwrite=False)
+        needles = [SECRET.encode(), *compressed(world.folder, session.id)]
+        assert len(needles) > 5
+        assert len({hit.partition(":")[0] for hit in found(world.folder, *needles)}) > 2
+        await desk.sessions.delete(session.id)
+        assert found(world.folder, *needles) == []
+        assert found(world.folder, OTHER.encode())
+        assert (await desk.store.verify()).problems == ()
+        assert await desk.store.facts.find(query=OTHER, limit=99)
+        assert (await desk.sessions.get(first.id)).state.log.messages
+
+
+async def test_the_last_session_of_a_folder_takes_its_snapshots_along(world: World) -> None:
+    world.follows = True
+    async with world.daemon() as desk:
+        session = await worked(desk, SECRET, turns=1)
+        await desk.sessions.delete(session.id)
+        assert found(world.folder, SECRET.encode()) == []
+        # The folder is followed on: from what its files hold now.
+        again = await desk.open(policy="manual")
+        path = str(desk.workspace / "new.txt")
+        desk.script(calls(("a", "write_file", {"path": path, "content": "new"})), says("ok"))
+        await desk.ask(again)
+        listed = await list_checkpoints(again.state, again.differences)
+        assert [file["path"] for one in listed.checkpoints for file in one.files] == ["new.txt"]
+        assert (await desk.store.verify()).problems == ()
+
+
+async def test_what_two_sessions_hold_stays_for_the_other(world: World) -> None:
+    async with world.daemon() as desk:
+        session = await worked(desk, SECRET, turns=2)
+        opened = await desk.sessions.fork(session.id, None, desk.editor, desk.watch)
+        said = [m.parts for m in (await desk.sessions.get(opened.session_id)).state.log]
+        await desk.sessions.delete(session.id)
+        assert found(world.folder, SECRET.encode())
+        await desk.sessions.close(opened.session_id)
+        fork = await desk.sessions.get(opened.session_id)
+        assert [m.parts for m in fork.state.log] == said
+        await desk.sessions.delete(fork.id)
+        assert found(world.folder, SECRET.encode()) == []
+
+
+async def test_what_was_let_go_and_archived_before_is_not_left_either(world: World) -> None:
+    async with world.daemon() as desk:
+        session = await worked(desk, SECRET, turns=3)
+        await worked(desk, OTHER, turns=1)
+        needles = [SECRET.encode(), *compressed(world.folder, session.id)]
+        await desk.sessions.close(session.id)
+        world.time += 8 * DAY
+        plan = await desk.store.keeping.plan(Retention())
+        assert (await desk.store.keeping.let_go(plan.outputs)).count == 3
+        await archive(ground(desk), session.id)
+        await desk.sessions.delete(session.id)
+        # Its rows had left before, unseen; deleting another overwrites what they left.
+        (other, *_), _ = await desk.sessions.list(None, None, 9)
+        await desk.sessions.delete(other.session_id)
+        assert found(world.folder, *needles) == []
+
+
+@pytest.mark.parametrize("shrinks", [True, False])
+async def test_a_kill_after_the_rows_are_gone_is_made_up_for(world: World, shrinks: bool) -> None:
+    async with world.daemon(kill=True) as desk:
+        session = await worked(desk, SECRET, turns=3)
+        await export_session(await desk.sessions.ready(), session.id, None, overwrite=False)
+        if not shrinks:
+            with closing(sqlite3.connect(world.folder / NAME)) as con:
+                await desk.store.keeping.empty_log()
+                con.execute("PRAGMA auto_vacuum = NONE")
+                con.execute("VACUUM")
+        needles = [SECRET.encode(), *compressed(world.folder, session.id)]
+        await desk.store.write(DeleteSession(session.id))
+    assert found(world.folder, *needles)
+    async with world.daemon() as desk:
+        assert (await desk.store.keeping.space()).shrinks == shrinks
+        assert await erase(ground(desk))
+        assert found(world.folder, *needles) == []
+        assert await desk.store.keeping.unfinished() == ()
+        assert (await desk.store.verify()).problems == ()
+
+
+async def test_while_somebody_reads_the_log_stays_and_goes_later(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shrinking, "TRIES", 2)
+    async with world.daemon() as desk:
+        session = await worked(desk, SECRET, turns=1)
+        with closing(sqlite3.connect(world.folder / NAME)) as con:
+            con.execute("BEGIN")
+            con.execute("SELECT count(*) FROM part").fetchone()
+            await desk.sessions.delete(session.id)
+            assert await desk.store.keeping.unfinished() == (session.id,)
+        assert await erase(ground(desk))
+        assert found(world.folder, SECRET.encode()) == []
