@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 from sidecar import __version__
@@ -46,6 +47,9 @@ logger = logging.getLogger("sidecar.daemon")
 
 LAST_NUMBERS = 1.0
 """Seconds that metrics and traces get to be sent when the daemon stops."""
+PR_SET_DUMPABLE = 4
+"""Of `<linux/prctl.h>`: 0 gives what is in `/proc` of the process to root, and dumps no core."""
+
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32 in lower case: sorts as it counts, and is safe as a folder's name."""
 
@@ -117,6 +121,8 @@ async def _serve(read: int, write: int) -> int:
     mcp = McpServers()
 
     async def open_environment(options: JsonObject, root: Path | None) -> Environment:
+        # Before anything is run for the model. `ctypes` takes a hundredth of a second.
+        await asyncio.to_thread(keep_memory_private)
         read, files = partial(read_settings, options, root), settings_files(root)
         known = await asyncio.to_thread(stamps, files)
         config, problems = await asyncio.to_thread(read)
@@ -204,6 +210,17 @@ async def looking(config: Config) -> Environment:
         instructions=partial(_instructions, config),
         cold=ColdGate(read_clock),
     )
+
+
+def keep_memory_private() -> None:
+    """Keep this process's memory and environment, keys in them, from others of the same user.
+
+    Else any command that the model runs could read `/proc/PID/environ` of the daemon, and a crash
+    could leave a dump. Linux only; elsewhere nothing happens.
+    """
+    if sys.platform == "linux":
+        libc = import_module("ctypes").CDLL(None)
+        libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def read_settings(options: JsonObject, root: Path | None) -> tuple[Config, tuple[Problem, ...]]:

@@ -91,7 +91,7 @@ class AnthropicModel:
             told = await client.post("/v1/messages", body=body, cast_to=object, options=options)
         except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
             # Without the chain: the SDK's exceptions quote headers and bodies.
-            raise classify(error, self._now()) from None
+            raise classify(error, self._now(), self._endpoint.api_key) from None
         usage = told.get("usage") if isinstance(told, dict) else None
         return replace(usage_of(usage if isinstance(usage, dict) else {}, Usage()), requests=1)
 
@@ -145,7 +145,7 @@ class AnthropicModel:
             raise
         except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
             # Without the chain: the SDK's exceptions quote headers and bodies.
-            raise classify(error, self._now()) from None
+            raise classify(error, self._now(), self._endpoint.api_key) from None
 
     def _load(self) -> Any:  # noqa: ANN401 - one of the SDK's clients, imported late
         """Import the SDK off the loop and make the client for this endpoint."""

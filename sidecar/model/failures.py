@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 
 from sidecar.core.errors import ModelFailed, ModelFailure
 from sidecar.core.parts import Millis
+from sidecar.core.redaction import Redaction
 
 RETRYABLE_STATUS = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _STREAM_RETRYABLE = frozenset(
@@ -37,11 +38,14 @@ class EndedEarly(Exception):
     """The stream ended cleanly, but before `message_stop`."""
 
 
-def classify(error: Exception, now: Millis) -> ModelFailed:
-    """Give an error of the SDK, of its transport or of the stream in our terms."""
+def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
+    """Give an error of the SDK, of its transport or of the stream in our terms.
+
+    Some servers quote the key that they refuse: it is taken out, as is what looks like one.
+    """
     status = getattr(error, "status_code", None)
     kind_word = str(getattr(error, "type", "") or "")
-    said = _said(error)
+    said = Redaction((key,) if key else ()).text(_said(error))
     if isinstance(error, EndedEarly):
         return _failed("interrupted", "the answer ended before it was complete", retryable=True)
     if status == 200:

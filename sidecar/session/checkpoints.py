@@ -28,6 +28,7 @@ from sidecar.session.handoff import with_inherited
 from sidecar.session.log import RESTORED, SessionLog
 from sidecar.session.rewrites import REWRITE, UNDONE
 from sidecar.session.state import State
+from sidecar.store.files import make_folder
 from sidecar.workspace.files import legible, write_atomically
 from sidecar.workspace.standing import hash_files, read_branch
 
@@ -205,13 +206,13 @@ def write(data_dir: Path, checkpoint: Checkpoint) -> bool:
             checkpoint.session_id,
         )
         return False
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     real = folder.resolve()
     # The JSON is what counts: it goes last, so that what it says is there is there.
     when = datetime.fromtimestamp(checkpoint.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    write_atomically(real / "state.md", legible(to_markdown(checkpoint, when)))
+    write_atomically(real / "state.md", legible(to_markdown(checkpoint, when)), private=True)
     told = json.dumps(to_json(checkpoint), ensure_ascii=True, indent=1)
-    write_atomically(real / "state.json", told + "\n")
+    write_atomically(real / "state.json", told + "\n", private=True)
     return True
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -31,6 +32,7 @@ def prepare(folder: Path) -> Path:
     """
     make_folder(folder)
     path = folder / NAME
+    _close(folder)
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
     except FileExistsError:
@@ -155,6 +157,20 @@ def make_folder(folder: Path) -> None:
         if not folder.is_dir():
             raise
     else:
+        folder.chmod(FOLDER_MODE)
+
+
+def _close(folder: Path) -> None:
+    """Take from others what they may do in a folder that was there, if it is ours alone.
+
+    It is where it holds a store, or nothing. Somebody may have named a folder that they share,
+    such as /tmp: there, only the files are closed.
+    """
+    found = folder.stat()
+    ours = hasattr(os, "geteuid") and found.st_uid == os.geteuid()
+    if not ours or not found.st_mode & 0o077 or found.st_mode & stat.S_ISVTX:
+        return
+    if (folder / NAME).exists() or not any(folder.iterdir()):
         folder.chmod(FOLDER_MODE)
 
 

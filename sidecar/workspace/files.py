@@ -116,10 +116,11 @@ def newline(text: str) -> str:
     return "\r\n" if windows > text.count("\n") - windows else "\n"
 
 
-def write_atomically(real: Path, text: str) -> None:
+def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
     """Write a whole file by its resolved path: a reader sees the old text or the new one.
 
-    The mode of an existing file stays. Missing folders are made. Durable when it returns.
+    The mode of an existing file stays; what is `private` only its owner can read. Missing folders
+    are made. Durable when it returns.
 
     Raises:
         OSError: when it cannot be written; the file is as it was.
@@ -129,10 +130,10 @@ def write_atomically(real: Path, text: str) -> None:
         before = _existing(real, folder)
         temporary = f".{real.name[:100]}.{secrets.token_hex(6)}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
-        descriptor = os.open(temporary, flags, 0o666, dir_fd=folder)
+        descriptor = os.open(temporary, flags, 0o600 if private else 0o666, dir_fd=folder)
         try:
             with open(descriptor, "wb") as file:
-                if before is not None:
+                if before is not None and not private:
                     _keep_owner_and_mode(descriptor, before)
                 file.write(data)
                 file.flush()

@@ -5,6 +5,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from sidecar.store.files import make_folder
+
 NAME = "trusted-workspaces.json"
 
 
@@ -17,7 +19,7 @@ def is_trusted(data: Path, workspace: Path) -> bool:
 def trust(data: Path, workspace: Path) -> None:
     """Remember that the user trusts a folder and all below it; durable when this returns."""
     folders = sorted({*_read(data), str(workspace)})
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(data)
     descriptor, name = tempfile.mkstemp(dir=data, prefix=NAME)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump(folders, file)

@@ -13,6 +13,7 @@ from time import monotonic
 
 from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
+from sidecar.store.files import make_folder
 from sidecar.workspace.snapshots.watching import Mode, Noticed, WatchFailed
 
 PATIENCE = 1.0
@@ -34,7 +35,7 @@ class CookieWatch:
         self._number = 0
         self._ended = threading.Event()
         try:
-            cookies.mkdir(parents=True, exist_ok=True)
+            make_folder(cookies)
             self._notify = RustNotify([str(root), str(cookies)], False, False, 0, True, True)
         except (OSError, RuntimeError, UnicodeEncodeError) as error:
             raise WatchFailed(f"The system gives no events: {error}") from error
