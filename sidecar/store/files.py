@@ -15,6 +15,11 @@ from sidecar.store.migrations import version
 
 NAME = "store.db"
 SUFFIXES = ("", "-wal", "-shm")
+OURS = (
+    NAME, "trusted-workspaces.json", "checkpoints", "exports", "archive", "reports", "cookies",
+    "audit", "quarantine",
+)  # fmt: skip
+"""How what we put into the folder is called, or begins."""
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 BUSY_SECONDS = 30.0
@@ -163,14 +168,14 @@ def make_folder(folder: Path) -> None:
 def _close(folder: Path) -> None:
     """Take from others what they may do in a folder that was there, if it is ours alone.
 
-    It is where it holds a store, or nothing. Somebody may have named a folder that they share,
-    such as /tmp: there, only the files are closed.
+    It is where nothing is in it but what we put there. Somebody may have named a folder that they
+    share, such as /tmp: there, only the files are closed.
     """
     found = folder.stat()
     ours = hasattr(os, "geteuid") and found.st_uid == os.geteuid()
     if not ours or not found.st_mode & 0o077 or found.st_mode & stat.S_ISVTX:
         return
-    if (folder / NAME).exists() or not any(folder.iterdir()):
+    if all(child.name.startswith(OURS) for child in folder.iterdir()):
         folder.chmod(FOLDER_MODE)
 
 

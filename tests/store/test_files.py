@@ -39,8 +39,23 @@ def test_files_that_others_could_read_are_tightened(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     files.prepare(tmp_path)
     assert stat.S_IMODE((tmp_path / files.NAME).stat().st_mode) == 0o600
-    # The folder may be the user's own choice, so an existing one is left as it is.
-    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("mode", "inside", "becomes"),
+    [(0o755, "", 0o700), (0o755, "others.txt", 0o755), (0o1777, "", 0o1777)],
+)
+def test_a_folder_that_was_there_is_closed_only_where_it_is_ours_alone(
+    tmp_path: Path, mode: int, inside: str, becomes: int
+) -> None:
+    """Somebody may have named a folder that they share: it must not be taken from others."""
+    if inside:
+        (tmp_path / inside).write_text("")
+    tmp_path.chmod(mode)
+    files.prepare(tmp_path)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == becomes
+    assert stat.S_IMODE((tmp_path / files.NAME).stat().st_mode) == 0o600
 
 
 READ_ONLY = """
