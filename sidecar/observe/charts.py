@@ -14,6 +14,7 @@ from sidecar.observe.plot import (
     Plot,
     chart,
     edges,
+    epochs,
     left_axis,
     line,
     marks,
@@ -71,6 +72,7 @@ def context(course: Course) -> str:
     pieces += under(field, titles, "of-context")
     pieces += marks(field, course.changes)
     pieces += turn_axis(field, course.requests, now=True)
+    pieces += epochs(field, course.changes)
     label = f"Tokens of the context by region over {len(course.requests)} requests"
     return chart(field, pieces, label)
 
@@ -181,7 +183,7 @@ def cost(course: Course) -> str:
     high = [(field.x(n), field.y(sums[n][1])) for n in places]
     between = " ".join(f"{x:.1f},{y:.1f}" for x, y in [*high, *reversed(low)])
     pieces = [
-        *left_axis(field, "USD", dollars),
+        *left_axis(field, "USD", lambda amount: f"{amount:,g}"),
         f'<polygon class="saved" points="{between}"/>',
         line(high, "fresh"),
         line(low, "paid"),

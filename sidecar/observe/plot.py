@@ -19,7 +19,7 @@ NOW = 24
 BADGE = 8.0
 """Radius of the mark of a change, above the field."""
 MANY = 60
-"""Changes from which on their lines are drawn faintly."""
+"""Changes beyond which only the beginnings of their lines are drawn."""
 MOST_TOLD = 10
 """Changes that one number tells of."""
 SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
@@ -112,6 +112,21 @@ def turn_axis(plot: Plot, requests: Sequence[Request], *, now: bool) -> Iterator
         )
 
 
+def epochs(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
+    """Draw below the turns how long each prefix was carried on: the epochs, by turns."""
+    opening = (change for change in changes if change.opens)
+    since = ((plot.x(one.after), f"{one.number}. {named(one)}") for one in opening)
+    begun = [(plot.x(0), "the beginning"), *since]
+    yield f'<text x="{LEFT - 8}" y="{plot.base + 33}" text-anchor="end">epochs</text>'
+    ends = [*(at for at, _ in begun[1:]), float(plot.right)]
+    for number, ((at, why), end) in enumerate(zip(begun, ends, strict=True), 1):
+        yield (
+            f'<rect class="epoch e-{number % 2}" x="{at:.1f}" y="{plot.base + 26}" '
+            f'width="{max(0.0, end - at):.1f}" height="7">'
+            f"<title>epoch {number}, since {escape(why)}</title></rect>"
+        )
+
+
 def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[str]:
     """Write labels at the right of the field, at their heights; the first ones have the room."""
     taken: list[float] = []
@@ -127,13 +142,14 @@ def marks(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
 
     Changes that stand too near for a number each have one mark.
     """
-    many = " many" if len(changes) > MANY else ""
+    # So many lines would hide what they stand for.
+    end = TOP + 4 if len(changes) > MANY else plot.base
     for change in changes:
         at = plot.x(change.after)
         yield (
-            f'<g class="mark {change.kind}{" undone" if change.undone else ""}{many}">'
+            f'<g class="mark {change.kind}{_state(change)}">'
             f"<title>{escape(told(change))}</title>"
-            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 6}" y2="{plot.base}"/></g>'
+            f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP - 6}" y2="{end}"/></g>'
         )
     places = [plot.x(change.after) for change in changes]
     crowded = any(after - before < 2 * BADGE + 4 for before, after in pairwise(places))
@@ -147,6 +163,11 @@ def marks(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
             together.append([change])
     for group in together:
         yield _badge(group, plot.x(group[0].after), TOP - 6 - BADGE)
+
+
+def _state(change: Change) -> str:
+    """Say whether a change is in effect, and whether it began an epoch."""
+    return f"{' undone' if change.undone else ''}{'' if change.opens else ' inner'}"
 
 
 def _half(words: str) -> float:
@@ -171,10 +192,10 @@ def _badge(group: Sequence[Change], x: float, y: float) -> str:
     else:
         shape = f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="{half:.1f}" ry="{r}"/>'
     kind = first.kind if len(group) == 1 else "several"
-    undone = " undone" if all(one.undone for one in group) else ""
+    state = _state(first) if len(group) == 1 else ""
     titles = escape("\n".join(map(told, group[:MOST_TOLD])))
     return (
-        f'<g class="badge {kind}{undone}"><title>{titles}</title>{shape}'
+        f'<g class="badge {kind}{state}"><title>{titles}</title>{shape}'
         f'<text x="{x:.1f}" y="{y + 3.6:.1f}" text-anchor="middle">{words}</text></g>'
     )
 

@@ -67,7 +67,7 @@ def _tiles(course: Course) -> str:
         (_usd(_own(course)), _priced(course, paid)),
         (_saved(paid, fresh), f"saved by the cache, of {_usd(fresh)} uncached"),
         (rate, f"of {prompt:,} tokens sent came from the cache"),
-        (str(len(course.turns)), f"turns, {sum(one.usage.requests for one in spent):,} requests"),
+        (f"{len(course.turns):,}", f"turns, {sum(one.usage.requests for one in spent):,} requests"),
         (
             str(sum(change.kind == "rewrite" for change in course.changes)),
             f"rewrites of the context, {sum(one.calls for one in course.tools):,} tool calls",
@@ -114,7 +114,8 @@ def _sections(course: Course, when: When) -> Iterator[str]:
     yield _section(
         "Context by request",
         "What each request held, as the provider counted it, by region; the last column is now. "
-        "The bands are the zones of the window; the numbered lines are changes of the context."
+        "The bands are the zones of the window; the numbered lines are changes of the context, and "
+        "the strip below shows the epochs: how long one prefix was carried on."
         + _provenance(course),
         _chart(charts.context(course)) + _regions(course) + _signs(course),
         report_tables.changes(course, when),

@@ -13,6 +13,8 @@ from sidecar.observe.plot import named
 When = Callable[[Millis], str]
 MOST_POINTS = 40
 """Checkpoints that are shown at once; the others can be unfolded."""
+MOST_ROWS = 12
+"""Rows of a table that are shown without being asked for."""
 MOST_FILES = 12
 MOST_PIECES = 100
 MOST_CHANGES = 300
@@ -33,18 +35,20 @@ def changes(course: Course, when: When) -> str:
                 "gone" if one.undone else "",
                 f"{one.number}. {named(one)}",
                 _cells(when(one.at), str(one.turn), sizes, "" if one.price is None else one.price),
-                _text(f"{one.reason}{by}"),
+                _why(f"{one.reason}{by}"),
                 _text(left),
             )
         )
     heads = ("change", "when", "turn", "tokens", "price, USD", "why<", "shown otherwise<")
-    return _table("Changes of the context", heads, rows)
+    older = len(course.changes) - len(rows)
+    words = _many(len(rows), "change") + (f", {older:,} older ones left out" if older else "")
+    return _if_long(words, _table("Changes of the context", heads, rows), len(rows))
 
 
 def misses(course: Course) -> str:
     """Give the requests that missed the cache, and why."""
     rows = [
-        ("", f"request {one.number}", _cells(str(one.turn)), _text(one.miss[0]), _text(one.miss[1]))
+        ("", f"request {one.number}", _cells(str(one.turn)), _text(one.miss[0]), _why(one.miss[1]))
         for one in course.requests
         if one.miss is not None
     ]
@@ -99,7 +103,7 @@ def tools(course: Course) -> str:
     heads = (
         "tool", "calls", "failed", "tokens", "share", "in view", "cut at source", "bytes of those",
     )  # fmt: skip
-    return _table("Tools", heads, rows)
+    return _if_long(_many(len(rows), "tool"), _table("Tools", heads, rows), len(rows))
 
 
 def notes(course: Course) -> str:
@@ -223,6 +227,10 @@ def _text(text: str) -> str:
     return f'<td class="text">{escape(text)}</td>'
 
 
+def _why(text: str) -> str:
+    return f'<td class="text why">{escape(text)}</td>'
+
+
 def _table(caption: str, heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
     """Put a table together: of each row its class, its head, and cells that are HTML."""
     left = ' class="text"'
@@ -243,6 +251,11 @@ def _table(caption: str, heads: Sequence[str], rows: Iterable[tuple[str, ...]]) 
 
 def _folded(title: str, inside: str) -> str:
     return f"<details><summary>{escape(title)}</summary>{inside}</details>"
+
+
+def _if_long(title: str, table: str, rows: int) -> str:
+    """Fold a table away that would push everything else out of sight."""
+    return _folded(title, table) if rows > MOST_ROWS else table
 
 
 def _many(count: int, what: str) -> str:

@@ -87,11 +87,12 @@ legend{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidd
 .card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px 16px;
 margin:10px 0}
 .scroll{overflow-x:auto}
-.legend{display:flex;flex-wrap:wrap;gap:4px 16px;list-style:none;padding:0;margin:8px 0 0;
+.legend{display:flex;flex-wrap:wrap;gap:4px 16px;list-style:none;padding:0;margin:14px 0 0;
 font-size:13px;color:var(--soft)}
 .legend i{display:inline-block;width:12px;height:12px;border-radius:3px;margin-right:6px;
 vertical-align:-1px}
 .legend b{color:var(--ink);font-weight:600;font-variant-numeric:tabular-nums}
+ul+.legend{margin-top:6px}
 .legend .sign{color:var(--mark);background:none;width:auto;height:auto;font-style:normal}
 table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:tabular-nums}
 th,td{white-space:nowrap;text-align:right;
@@ -99,7 +100,8 @@ padding:4px 8px;border-bottom:1px solid var(--line);vertical-align:top}
 th{color:var(--soft);font-weight:600;white-space:nowrap}
 tbody th,.text{text-align:left;white-space:normal;overflow-wrap:anywhere}
 tbody th{color:var(--ink);font-weight:400;min-width:15ch}
-.text{min-width:24ch}
+.text{min-width:16ch}
+.why{min-width:38ch}
 tr.gone td,tr.gone th{color:var(--soft);text-decoration:line-through}
 details{margin:8px 0}
 summary{cursor:pointer;color:var(--accent);font-size:14px}
@@ -137,11 +139,13 @@ svg .name{fill:var(--ink)}
 .now{stroke:var(--card);stroke-width:5}
 .mark line{stroke:var(--mark);stroke-width:1.4}
 .mark.undone line{stroke-dasharray:4 3;stroke-opacity:.7}
-.mark.many line{stroke-width:.8;stroke-opacity:.5}
 .badge>:not(text){fill:var(--mark);stroke:var(--mark);stroke-width:1.5}
 .badge text{fill:var(--card);font-size:10.5px;font-weight:700}
-.badge.undo ellipse,.badge.undone>:not(text){fill:var(--card)}
-.badge.undo text,.badge.undone text{fill:var(--mark)}
+.mark.inner line{stroke-dasharray:1 3}
+.badge.undo ellipse,.badge.undone>:not(text),.badge.inner>:not(text){fill:var(--card)}
+.badge.undo text,.badge.undone text,.badge.inner text{fill:var(--mark)}
+.epoch{fill:var(--soft)}
+.epoch.e-0{fill-opacity:.4}
 .badge.undone>:not(text){stroke-dasharray:3 2}
 .miss{fill:var(--miss)}
 .hit{fill:transparent}

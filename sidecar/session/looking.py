@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
@@ -57,8 +59,10 @@ async def look(
     stored = await environment.store.load(session_id)
 
     def read() -> Course:
+        # The view counts what stands there now, and the walk what stood there once: much the same.
+        counting = replace(environment, count=cache(environment.count))
         log = SessionLog(environment.store, stored, environment.clock.now)
-        state = compose(environment, log, _nobody, read_only=True, owner=None)
+        state = compose(counting, log, _nobody, read_only=True, owner=None)
         return read_course(state, clean, stored.problems)
 
     return await asyncio.to_thread(read)

@@ -2,11 +2,24 @@
 
 from collections import Counter
 from decimal import Decimal
+from time import monotonic
 
 import pytest
 
 from sidecar.core.budget import REGIONS, spread
 from sidecar.core.errors import BadRequest
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    Output,
+    PartId,
+    StepFinishPart,
+    TextPart,
+    ToolCompleted,
+    ToolPart,
+    TurnId,
+    Usage,
+)
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.tokens import count_block, count_tool
 from sidecar.observe.course import Course
@@ -17,6 +30,9 @@ from tests.session.conftest import Desk, World
 from tests.session.work import Worker
 
 SYSTEM = "Work with care. " * 600
+LONG = 2_000
+MOST_SECONDS = 30.0
+"""Some seconds, on a machine that does much else; in the square of its length, many minutes."""
 KEY = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8" * 4
 
 
@@ -169,3 +185,25 @@ async def test_a_session_is_found_by_the_beginning_of_its_id(desk: Desk, name: s
     assert (one.id in error.value.message) == several
     with pytest.raises(BadRequest, match=r"There is no session in .*`sidecar sessions`"):
         await find(environment, None, desk.workspace / "elsewhere")
+
+
+async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:
+    log = (await desk.open(system=SYSTEM)).state.log
+    for n in range(LONG):
+        turn = TurnId(f"turn_{n}")
+        asked = TextPart(PartId(f"asked {n}"), "Look at the next files.", "typed")
+        log.put(Message(MessageId(f"user {n}"), turn, "user", (asked,), desk.world.now()))
+        for step in range(3):
+            done = ToolCompleted(Output(f"{n} {step} " * 40), 1, 2)
+            parts = (
+                ToolPart(PartId(f"call {n} {step}"), f"call{n}-{step}", "look", {}, done),
+                StepFinishPart(PartId(f"end {n} {step}"), "tool_use", Usage(900 + n), "0.01"),
+            )
+            name, now = MessageId(f"step {n} {step}"), desk.world.now()
+            log.put(Message(name, turn, "assistant", parts, now, "complete", "scripted"))
+    state = desk.sessions._open[log.row.id].state
+    began = monotonic()
+    course = read_course(state, same)
+    assert monotonic() - began < MOST_SECONDS
+    assert (len(course.turns), len(course.requests)) == (LONG, 3 * LONG)
+    assert [one.held for one in course.requests[::3]] == [900 + n for n in range(LONG)]
