@@ -6,9 +6,10 @@ from heapq import heapify, heappop, heappush
 from math import fsum
 from typing import NamedTuple
 
+from sidecar.core.lifting import NOTHING, Lifted, Lines, lift, lines_of
 from sidecar.core.parts import PartId
 from sidecar.core.units import Item
-from sidecar.core.value import CHARS_PER_TOKEN, NOTHING, Lifted, lift, lines_of
+from sidecar.core.value import CHARS_PER_TOKEN
 
 HEADER = 60
 """Most characters that name where lines come from."""
@@ -40,15 +41,22 @@ def choose(
     a set gives its names does not matter.
     """
     known = set(covered)
+    texts = [lines_of(item.unit.text, item.unit.names) for item in candidates]
+    strays = {name for lines in texts for name in lines.order[: lines.strays]}
+    foreign = strays.difference(*[item.unit.names for item in candidates]) if strays else strays
+    worth = {**worth, **dict.fromkeys(covered | foreign, 0.0)}
+    least = density / CHARS_PER_TOKEN
     heap: list[tuple[float, int, _Option]] = []
-    for index, item in enumerate(candidates):
-        entire = _entire(item, worth, known, density, whole, prose)
-        if entire is not None:
-            heap.append((-entire.density, 2 * index, entire))
-            if _is_line(item, entire):
-                continue
-        lifted = _lines(item, worth, known, density)
-        if lifted is not None:
+    for index, (item, text) in enumerate(zip(candidates, texts, strict=True)):
+        values = text.values(worth)
+        if item.tokens_whole <= whole:
+            entire = _entire(item, item.unit.names, known, text.total(values), density, prose)
+            if entire is not None:
+                heap.append((-entire.density, 2 * index, entire))
+                if _is_line(item, text, entire):
+                    continue
+        among = text.promising(values, least)
+        if among and (lifted := _lines(item, text, worth, known, density, among)) is not None:
             heap.append((-lifted.density, 2 * index + 1, lifted))
     heapify(heap)
     taken: set[PartId] = set()
@@ -61,9 +69,12 @@ def choose(
             continue
         if not option.gained.isdisjoint(known):
             if option.lifted is None:
-                again = _entire(item, worth, known, density, whole, prose)
+                left = option.gained - known
+                value = fsum(map(worth.get, left, NOTHING))
+                again = _entire(item, left, known, value, density, prose)
             else:
-                again = _lines(item, worth, known, density, option.lifted.numbers)
+                chosen = option.lifted.numbers
+                again = _lines(item, texts[rank // 2], worth, known, density, chosen)
             if again is not None:
                 heappush(heap, (-again.density, rank, again))
             continue
@@ -89,31 +100,21 @@ class _Option(NamedTuple):
 
 def _entire(
     item: Item,
-    worth: Mapping[str, float],
+    names: frozenset[str],
     covered: set[str],
+    value: float,
     density: float,
-    most: int,
     prose: float,
 ) -> _Option | None:
-    if item.tokens_whole > most:
-        return None
-    gained = item.unit.names
-    weight = prose if item.unit.kind == "prose" else 1.0
     tokens = max(1, item.tokens_whole)
-    value = fsum(map(worth.get, gained, NOTHING))
-    # What is covered can only make it less.
-    if weight * value / tokens < density:
+    dense = (prose if item.unit.kind == "prose" else 1.0) * value / tokens
+    if not value or dense < density:
         return None
-    if not gained.isdisjoint(covered):
-        gained -= covered
-        value = fsum(map(worth.get, gained, NOTHING))
-    dense = weight * value / tokens
-    return _Option(item, tokens, dense, gained) if value and dense >= density else None
+    return _Option(item, tokens, dense, names if names.isdisjoint(covered) else names - covered)
 
 
-def _is_line(item: Item, entire: _Option) -> bool:
+def _is_line(item: Item, lines: Lines, entire: _Option) -> bool:
     """Whether a text is one line, which is no smaller when it is lifted: so it never would be."""
-    lines = lines_of(item.unit.text)
     if len(lines.texts) != 1 or len(lines.texts[0]) != len(item.unit.text):
         return False
     return not item.unit.call_names and _tokens(item, lines.sizes[0]) >= entire.tokens
@@ -121,12 +122,13 @@ def _is_line(item: Item, entire: _Option) -> bool:
 
 def _lines(
     item: Item,
+    lines: Lines,
     worth: Mapping[str, float],
     covered: set[str],
     density: float,
-    among: Sequence[int] | None = None,
+    among: Sequence[int],
 ) -> _Option | None:
-    lifted = lift(item.unit.text, worth, covered, density / CHARS_PER_TOKEN, among)
+    lifted = lift(lines, worth, covered, density / CHARS_PER_TOKEN, among)
     if lifted is None:
         return None
     tokens = _tokens(item, lifted.size)

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -15,21 +16,35 @@ _SPAN = re.compile(r"`([^`\n]{3,80})`")
 _TOKEN = re.compile(r"[A-Za-z0-9_@~.][\w@~.+\-]*(?:/[\w@~.+\-]+)*|/[\w@~.+\-]+(?:/[\w@~.+\-]+)+")
 _CODEY = re.compile(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
 _FILE = re.compile(r"^[\w\-]+(?:\.[\w\-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}$")
+_ENDS = ".-+"
 LEAST = 6
 LONGEST = 160
 
 
 def names_in(text: str) -> frozenset[str]:
     """Give a text's identifiers: paths, file names, code names of 6 letters, `quoted` spans."""
-    found = set(_SPAN.findall(text)) if "`" in text else set()
-    for word in set(_TOKEN.findall(text)):
-        name = word.rstrip(".-+")
-        if len(name) < LEAST or len(name) > LONGEST:
-            continue
-        if "/" in name or _CODEY.search(name) or _FILE.match(name):
-            # One object a name: a plan looks up tens of thousands, and most stand in many texts.
-            found.add(sys.intern(name))
+    words: Iterable[str] = _TOKEN.findall(text)
+    if len(text) > LONGEST:
+        stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
+        words = (word for word in stripped if len(word) <= LONGEST)
+    found = set(map(_name, words))
+    found.discard("")
+    if "`" in text:
+        found.update(_SPAN.findall(text))
     return frozenset(found)
+
+
+@lru_cache(maxsize=32_768)
+def _name(word: str) -> str:
+    """Give the identifier that a word is, without what ends a sentence, or nothing.
+
+    A conversation says the same words again and again. One object a name: a plan looks up tens
+    of thousands, and most stand in many texts.
+    """
+    name = word.rstrip(_ENDS)
+    if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):
+        return sys.intern(name)
+    return ""
 
 
 Source: TypeAlias = Literal["result", "call", "prose", "typed"]

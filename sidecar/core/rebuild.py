@@ -7,16 +7,17 @@ else is dropped; a note says what failed, what changed and what was said, lists 
 remaining identifiers, and names the id that recalls all of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from sidecar.core.guard import goal_parts, untouchable
 from sidecar.core.knapsack import Choice, choose
+from sidecar.core.lifting import lines_of
 from sidecar.core.note import Room, unlike_an_id, write_note
 from sidecar.core.parts import PartId
 from sidecar.core.plan import REWRITE_ID, Change, Plan, Situation, weigh
 from sidecar.core.units import Item, Unit
-from sidecar.core.value import CHARS_PER_TOKEN, chances, lines_of
+from sidecar.core.value import CHARS_PER_TOKEN, chances
 from sidecar.core.view import Cause, Dropped, Placeholder, Shown, Truncated
 
 NOTES = ("ledger", "excerpt")
@@ -53,16 +54,25 @@ class Keeping:
 
 
 def rebuild(
-    situation: Situation, start: int, keeping: Keeping, cause: Cause, policy: str
+    situation: Situation,
+    start: int,
+    keeping: Keeping,
+    cause: Cause,
+    policy: str,
+    worth: Mapping[str, float] | None = None,
 ) -> Plan | None:
-    """Plan the rebuilding of the items from `start` on; `None` when too little would come free."""
+    """Plan the rebuilding of the items from `start` on; `None` when too little would come free.
+
+    `worth` is what `worth_of` gives, for who plans more than once.
+    """
     zone = [item for item in situation.items[start:] if item.unit.kind not in NOTES]
     old = [item for item in situation.items[start:] if item.unit.kind in NOTES]
     sorting = _sort(situation, zone, keeping, first_too=start == 0)
     covered, told = _known(situation.items[:start])
     for item in sorting.kept:
         covered |= item.unit.names
-    worth = _worth(situation, sorting.candidates, covered)
+    if worth is None:
+        worth = worth_of(situation, start)
     choice = choose(
         sorting.candidates,
         worth,
@@ -78,14 +88,7 @@ def rebuild(
     gone = [item.unit for item in sorting.candidates if item.unit.part_id not in choice.whole]
     if not changes:
         return None
-    # How long a name of each chance may be, to be worth being listed.
-    longest = {p: (p / keeping.listed - 1) * CHARS_PER_TOKEN for p in set(worth.values())}
-    missing = [
-        name
-        for name, p in worth.items()
-        if len(name) <= longest[p] and name not in choice.covered and name not in told
-    ]
-    missing.sort(key=lambda name: (-worth[name] / (len(name) + 6), name))
+    missing = _missing(sorting.candidates, worth, choice.covered | told, keeping.listed)
     retired = tuple(item.unit.part_id for item in old)
     note = write_note(
         situation.items,
@@ -262,9 +265,25 @@ def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
     return covered, told
 
 
-def _worth(situation: Situation, candidates: Sequence[Item], covered: set[str]) -> dict[str, float]:
-    names = frozenset[str]().union(*[item.unit.names for item in candidates]) - covered
-    return chances(names, situation.names.known, situation.step)
+def worth_of(situation: Situation, start: int) -> dict[str, float]:
+    """Give the chance of each identifier from `start` on, others may be among them."""
+    known = situation.names.known
+    if start:
+        names = frozenset[str]().union(*[item.unit.names for item in situation.items[start:]])
+        known = {name: known[name] for name in names if name in known}
+    return chances(known, situation.step)
+
+
+def _missing(
+    candidates: Sequence[Item], worth: Mapping[str, float], told: Set[str], listed: float
+) -> list[str]:
+    """Give the names that only the candidates hold and that are worth their place in a list."""
+    # How long a name of each chance may be, to be worth being listed.
+    longest = {p: (p / listed - 1) * CHARS_PER_TOKEN for p in set(worth.values())}
+    short = [name for name, p in worth.items() if len(name) <= longest[p] and name not in told]
+    foreign = set(short).difference(*[item.unit.names for item in candidates])
+    found = [name for name in short if name not in foreign] if foreign else short
+    return sorted(found, key=lambda name: (-worth[name] / (len(name) + 6), name))
 
 
 def _changes(candidates: Sequence[Item], choice: Choice) -> list[Change]:
@@ -291,6 +310,6 @@ def _excerpt(gone: Sequence[Unit], choice: Choice) -> str:
 
 
 def _lifted(unit: Unit, choice: Choice) -> str:
-    lines = lines_of(unit.text)
+    lines = lines_of(unit.text, unit.names)
     body = "\n".join(lines.texts[number] for number in choice.lines[unit.part_id].numbers)
     return f"{unit.tool or unit.kind} {unit.argument[:60]} (recall {unit.part_id}):\n{body}"

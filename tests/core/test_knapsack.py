@@ -127,6 +127,14 @@ def test_lines_are_chosen_anew_when_others_have_covered_their_names() -> None:
     assert found.lines[PartId("p1")].worth == pytest.approx(0.3)
 
 
+def test_a_name_that_no_text_has_but_in_a_line_that_was_cut_is_worth_nothing() -> None:
+    cut = f"{'x ' * 116}aaa_name_is_longer\nbbb_name{WIDE}"
+    assert choice("C900", [cut], density=1e-3).lines[PartId("p0")].numbers == (1,)
+    found = choice("C900 C20", [cut, A], density=1e-3)
+    assert found.whole == {"p1"}
+    assert found.lines[PartId("p0")].numbers == (1,)
+
+
 def test_nothing_is_kept_of_what_holds_nothing() -> None:
     assert choose([], WORTH, set(), room=9, density=0.1, whole=9, prose=1) == Choice(
         frozenset(), {}, frozenset()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from sidecar.core.plan import OPTIONAL, Plan, Situation, Standing, Summary, compression, tokens_of
 from sidecar.core.prompt import Ttl
-from sidecar.core.rebuild import NOTES, Keeping, rebuild, shorten_arrivals
+from sidecar.core.rebuild import NOTES, Keeping, rebuild, shorten_arrivals, worth_of
 from sidecar.core.sections import (
     CONSTRAINTS,
     DECISIONS,
@@ -134,16 +134,19 @@ class Economic:
         forced = cause in ("user", "overflow")
         stays = st.warm and not forced and left <= self.generations * st.window
         start = situation.anchored if stays else 0
-        plan = rebuild(situation, start, self.keeping, cause, self.name)
+        worth = worth_of(situation, start)
+        plan = rebuild(situation, start, self.keeping, cause, self.name, worth)
         if plan is None and (not start or cause != "budget"):
             return None
         if plan is not None and self._fits(situation, plan):
             return plan
         # The less is kept, the less is left, so that the most that fits is found by halving.
         found, low, high = plan, 0 if start else 1, len(LESS)
+        worth = worth_of(situation, 0) if start else worth
         while low < high:
             middle = (low + high) // 2
-            wider = rebuild(situation, 0, less(self.keeping, LESS[middle]), cause, self.name)
+            kept = less(self.keeping, LESS[middle])
+            wider = rebuild(situation, 0, kept, cause, self.name, worth)
             if wider is not None and self._fits(situation, wider):
                 found, high = wider, middle
                 continue

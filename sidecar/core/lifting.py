@@ -1,0 +1,177 @@
+"""Which lines of a text are worth keeping by themselves, by the identifiers on them."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, repeat
+from math import fsum
+from operator import truediv
+from typing import NamedTuple
+
+from sidecar.core.names import names_in
+
+LINE_END = 3
+"""Characters that a kept line costs beside its text."""
+LONGEST = 240
+"""Characters of a line that an excerpt may hold."""
+_ROUNDING = 1 - 1e-9
+"""Keeps a bound on the safe side of how sums and quotients are rounded."""
+NOTHING = repeat(0.0)
+"""What a name is worth that nobody has weighed: for `map`, which ends with its other argument."""
+
+
+class _Short(NamedTuple):
+    """The lines with one or two names, side by side; `second` is the empty one's where it lacks."""
+
+    numbers: tuple[int, ...]
+    sizes: tuple[int, ...]
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a text that hold identifiers, trimmed; names and sizes go with them.
+
+    A size is characters, with what a kept line costs beside its text. `order` has every name of
+    the text once, so that a plan looks each up once: first `strays`, which only a line has that
+    was cut, then the other names on lines, up to `own`, then those that no line has, and last an
+    empty one. Most lines hold one or two names: `short` has those, by their place in `order`;
+    `others` has the rest. `crowded` is the most names a character that a line has.
+    """
+
+    texts: tuple[str, ...]
+    names: tuple[frozenset[str], ...]
+    sizes: tuple[int, ...]
+    order: tuple[str, ...]
+    strays: int
+    own: int
+    short: _Short
+    others: tuple[tuple[int, tuple[int, ...]], ...]
+    crowded: float
+
+    def values(self, worth: Mapping[str, float]) -> list[float]:
+        """Look up what each name in `order` is worth."""
+        return [*map(worth.get, self.order, NOTHING)]
+
+    def total(self, values: Sequence[float]) -> float:
+        """Add up what the text's own names are worth."""
+        return fsum(values[self.strays :] if self.strays else values)
+
+    def promising(self, values: Sequence[float], least: float) -> list[int]:
+        """Give the lines whose names, covered or not, are worth at least `least` a character."""
+        # A line that is worth it has a name at least that is worth the mean.
+        if not self.texts or max(values[: self.own]) < least / self.crowded * _ROUNDING:
+            return []
+        short, sizes, value = self.short, self.sizes, values.__getitem__
+        one, other = map(value, short.first), map(value, short.second)
+        found = [
+            number
+            for number, size, x, y in zip(short.numbers, short.sizes, one, other, strict=True)
+            if x + y >= least * size
+        ]
+        found += [
+            number
+            for number, places in self.others
+            if fsum(map(value, places)) >= least * sizes[number]
+        ]
+        return found
+
+
+@lru_cache(maxsize=4096)
+def lines_of(text: str, names: frozenset[str] = frozenset()) -> Lines:
+    """Find the lines of a text that hold identifiers; equal lines are given once.
+
+    `names` are those that the text is weighed by as a whole.
+    """
+    texts = []
+    held = []
+    for line in dict.fromkeys(raw.strip()[:LONGEST] for raw in text.splitlines()):
+        found = names_in(line)
+        if found:
+            texts.append(line)
+            held.append(found)
+    on_lines = dict.fromkeys(chain.from_iterable(held))
+    strays = [name for name in on_lines if name not in names]
+    own = [name for name in on_lines if name in names]
+    order = (*strays, *own, *names.difference(own), "")
+    place = {name: number for number, name in enumerate(order)}
+    sizes = tuple(len(line) + LINE_END for line in texts)
+    places = [tuple(place[name] for name in found) for found in held]
+    few = tuple(number for number, found in enumerate(places) if len(found) <= 2)
+    pairs = [(*places[number], -1)[:2] for number in few]
+    short = _Short(
+        few,
+        tuple(sizes[number] for number in few),
+        tuple(one for one, _ in pairs),
+        tuple(other for _, other in pairs),
+    )
+    return Lines(
+        tuple(texts),
+        tuple(held),
+        sizes,
+        order,
+        len(strays),
+        len(on_lines),
+        short,
+        tuple((number, found) for number, found in enumerate(places) if len(found) > 2),
+        max(map(truediv, map(len, held), sizes), default=0.0),
+    )
+
+
+class Lifted(NamedTuple):
+    """Lines chosen from a text: which, all names on them, characters, and worth.
+
+    `gained` are the names that make up the worth: as long as none of them is covered, it stands.
+    """
+
+    numbers: tuple[int, ...]
+    names: frozenset[str]
+    size: int
+    worth: float
+    gained: frozenset[str]
+
+
+def lift(
+    lines: Lines,
+    worth: Mapping[str, float],
+    covered: Set[str],
+    least: float,
+    among: Sequence[int] | None = None,
+) -> Lifted | None:
+    """Choose the lines whose uncovered names are worth at least `least` a character.
+
+    `among` are lines that were chosen when less was covered: no other can have become worth it.
+    """
+    if among is None:
+        among = lines.promising(lines.values(worth), least)
+    held, sizes, get = lines.names, lines.sizes, worth.get
+    scored: list[tuple[float, int, float, frozenset[str]]] = []
+    for number in among:
+        new = held[number]
+        if not new.isdisjoint(covered):
+            new -= covered
+        if (value := fsum(map(get, new, NOTHING))) and value >= least * sizes[number]:
+            scored.append((-value / sizes[number], number, value, new))
+    if not scored:
+        return None
+    if len(scored) == 1:
+        [(_, number, value, new)] = scored
+        return Lifted((number,), held[number], sizes[number], value, new)
+    # Line numbers are all different, so that sorting never compares further.
+    scored.sort()
+    chosen: list[int] = []
+    gained: set[str] = set()
+    total, size = 0.0, 0
+    for _, number, whole, new in scored:
+        value, fresh = whole, new
+        if not gained.isdisjoint(new):
+            fresh = new - gained
+            value = fsum(map(get, fresh, NOTHING))
+        if value >= least * sizes[number]:
+            chosen.append(number)
+            gained |= fresh
+            total += value
+            size += sizes[number]
+    names = frozenset[str]().union(*[held[number] for number in chosen])
+    return Lifted(tuple(sorted(chosen)), names, size, total, frozenset(gained))
