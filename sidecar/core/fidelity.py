@@ -18,7 +18,7 @@ def fidelity(changed: Set[str], left: Set[str], names: NameIndex, step: int) -> 
     `step` is the number of the coming request. Nothing named is nothing lost: 1.
     """
     known = names.known
-    weights = chances((name for name in changed if name in known), known, step)
+    weights = chances({name: known[name] for name in changed if name in known}, step)
     total = fsum(weights.values())
     if not total:
         return 1.0
