@@ -170,6 +170,16 @@ def _looking(app: "typer.Typer") -> None:
 
         sys.exit(write_report(session, path, last=last, overwrite=overwrite))
 
+    @app.command()
+    def audit(
+        session: Annotated[str | None, typer.Argument(help=session_help)] = None,
+        last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
+    ) -> None:
+        """Print every decision about a session's context with its numbers, as JSON lines."""
+        from sidecar.commands.auditing import show
+
+        sys.exit(show(session, last=last))
+
 
 def _going_back(app: "typer.Typer") -> None:
     import typer

@@ -1,4 +1,4 @@
-"""Reads a session for the commands that only look: `sidecar inspect` and `sidecar report`."""
+"""Reads a session for the commands that only look: `inspect`, `report` and `audit`."""
 
 import asyncio
 import os
@@ -10,6 +10,7 @@ from sidecar.core.redaction import Redaction, secrets_in
 from sidecar.daemon import looking
 from sidecar.observe.course import Course
 from sidecar.session.looking import find, look
+from sidecar.store.values import Stored
 
 
 def course_of(session: str | None, *, last: bool) -> Course:
@@ -21,6 +22,26 @@ def course_of(session: str | None, *, last: bool) -> Course:
         SidecarError: there is no such session, or it cannot be read; the message says what to do.
     """
     return asyncio.run(_read(session, last=last))
+
+
+def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
+    """Read the log of the session that is meant, and give what takes keys out of it.
+
+    Raises:
+        SidecarError: as `course_of`.
+    """
+    return asyncio.run(_stored(session, last=last))
+
+
+async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    name, folder = _meant(session, last=last)
+    environment = await looking(config)
+    try:
+        stored = await environment.store.load(await find(environment, name, folder))
+    finally:
+        await environment.store.close()
+    return stored, Redaction(secrets_in(os.environ.items()))
 
 
 async def _read(session: str | None, *, last: bool) -> Course:

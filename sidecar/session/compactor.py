@@ -13,7 +13,7 @@ from typing import Protocol
 from sidecar.core.admission import MOST_TRIES, Breaker
 from sidecar.core.errors import Cancelled, NothingToDo, RevisionConflict
 from sidecar.core.facts import to_json as fact_to_json
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import Json, JsonObject
 from sidecar.core.plan import Standing
 from sidecar.core.pricing import money
 from sidecar.core.summary import without_summary
@@ -42,6 +42,9 @@ from sidecar.session.summarising import Told, summarise, ways
 ATTEMPTS = 2
 """Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
 
+NOTHING = "nothing is left that may go"
+REFUSED = "refused"
+"""The record of plans that were not admitted: `{reasons, used, limit, window}`, in tokens."""
 NEAR = 0.95
 """So much of the limit in use, with nothing that may go, is worth a word."""
 
@@ -283,12 +286,19 @@ class Compactor:
         nothing = not verdict.refused and standing.used >= NEAR * standing.limit
         if not verdict.refused and not nothing:
             return
+        room: JsonObject = {
+            "used": standing.used,
+            "limit": standing.limit,
+            "window": standing.window,
+        }
+        reasons: list[Json] = [*verdict.refused] or [NOTHING]
+        state.log.put_aside(REFUSED, {"reasons": reasons, **room})
         before = self._breaker
         self._breaker = before.after(
             False, standing.used, MOST_TRIES if nothing else len(verdict.refused)
         )
         if self._breaker.is_open and not before.is_open:
-            why = verdict.why or "nothing is left that may go"
+            why = verdict.why or NOTHING
             text = (
                 f"The context cannot be made smaller well: {why}. It goes on as it is; "
                 "should the provider refuse it, the oldest half goes."

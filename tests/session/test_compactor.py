@@ -228,6 +228,12 @@ async def test_what_cannot_be_made_smaller_is_said_once(desk: Desk) -> None:
     told = [e for e in desk.of(Notice) if "cannot be made smaller" in e.text]
     assert len(told) == 1
     assert len(desk.model.summaries) <= len(rewrites(worker))
+    await worker.turns(1, 1)
+    refused = [r.body for r in worker.session.state.log.records if r.kind == "refused"]
+    assert refused
+    for body in refused:
+        assert body["reasons"]
+        assert 0 < body["used"] <= body["window"]
 
 
 async def test_close_to_the_limit_nothing_is_in_vain_before_it_is_tried(desk: Desk) -> None:
