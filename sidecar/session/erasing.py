@@ -7,7 +7,7 @@ off at any time, and is gone on with at the next start.
 import asyncio
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -73,8 +73,15 @@ async def erase_archived(store: Store, data_dir: Path, session_id: SessionId) ->
     return False
 
 
-async def clear_free(store: Store) -> None:
-    """Give free pages back, slice by slice, or overwrite them where the file cannot shrink."""
+def _unheard(_: int) -> None:
+    pass
+
+
+async def clear_free(store: Store, tell: Callable[[int], None] = _unheard) -> None:
+    """Give free pages back, slice by slice, or overwrite them where the file cannot shrink.
+
+    `tell` hears how many bytes are still free.
+    """
     left = await store.keeping.space()
     if not left.shrinks:
         await store.keeping.overwrite_free()
@@ -82,6 +89,7 @@ async def clear_free(store: Store) -> None:
     while left.free:
         before = left.free
         left = await store.keeping.shrink()
+        tell(left.free)
         if left.free >= before:
             return
         await asyncio.sleep(PAUSE)

@@ -6,7 +6,7 @@ milliseconds, so that turns go on between them.
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -107,6 +107,10 @@ class KeepingRows:
         """Let others sweep again; `whole`: the next sweep is due in an hour."""
         await self._submit(partial(_swept, token=token, whole=whole, now=self._now()))
 
+    async def warned(self, names: Iterable[str]) -> frozenset[str]:
+        """Remember which quotas people were warned of; gives those of which they were before."""
+        return await self._submit(partial(_warned, names=frozenset(names), now=self._now()))
+
     async def last_sweep(self) -> Millis | None:
         """Give when the store was last swept."""
         return await self._read(_last_sweep)
@@ -133,6 +137,16 @@ def _swept(con: sqlite3.Connection, token: str, whole: bool, now: Millis) -> Non
     lease.release(con, SWEEP, token)
     if whole:
         con.execute("INSERT OR REPLACE INTO swept (name, at) VALUES ('store', ?)", (now,))
+
+
+def _warned(con: sqlite3.Connection, names: frozenset[str], now: Millis) -> frozenset[str]:
+    rows = con.execute("SELECT name FROM swept WHERE name != 'store'").fetchall()
+    known = frozenset(name for (name,) in rows)
+    con.executemany("DELETE FROM swept WHERE name = ?", [(name,) for name in known - names])
+    con.executemany(
+        "INSERT INTO swept (name, at) VALUES (?, ?)", [(name, now) for name in names - known]
+    )
+    return known & names
 
 
 def _last_sweep(con: sqlite3.Connection) -> Millis | None:
