@@ -46,6 +46,8 @@ from protocol.source.history import (
     CheckpointRestoreResult,
     FactsListParams,
     FactsListResult,
+    SessionArchiveParams,
+    SessionArchiveResult,
     SessionExportParams,
     SessionExportResult,
     SessionForkParams,
@@ -247,6 +249,13 @@ METHODS: dict[str, Method] = {
             SessionExportResult,
             _READ,
             "Write a session to a file that session/import takes in, here or elsewhere.",
+        ),
+        _ask(
+            "session/archive",
+            SessionArchiveParams,
+            SessionArchiveResult,
+            (-32010, -32011, -32030),
+            "Put a session away into a packed file, from which session/import brings it back.",
         ),
         _ask(
             "session/import",

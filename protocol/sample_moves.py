@@ -1,4 +1,4 @@
-"""Sample messages of the methods that make other sessions: fork, hand off, export, import."""
+"""Sample messages of what makes and moves sessions: fork, hand off, export, archive, import."""
 
 import msgspec
 
@@ -14,6 +14,7 @@ PARAMS: dict[str, msgspec.Struct] = {
     "session/export": history.SessionExportParams(
         session_id=SESSION, path="/home/ada/red test.sidecar", overwrite=True
     ),
+    "session/archive": history.SessionArchiveParams(session_id=SESSION),
     "session/import": history.SessionImportParams(
         format="sidecar", path="/home/ada/red test.sidecar", cwd="/home/ada/engine"
     ),
@@ -31,6 +32,16 @@ RESULTS: dict[str, msgspec.Struct] = {
         size=48211,
         redacted=1,
         notes=["1 text that looked like a key was taken out."],
+    ),
+    "session/archive": history.SessionArchiveResult(
+        sessions=[
+            history.ArchivedSession(
+                session_id=SESSION,
+                path="/home/ada/.local/share/sidecar/archive/ses_01k9f3-20261121-200000.sidecar",
+                size=48211,
+                freed=163840,
+            )
+        ]
     ),
     "session/import": history.SessionImportResult(
         session_id="ses_01k9h2", revision=14, format="sidecar", notes=["Files were not in it."]

@@ -22,12 +22,14 @@ from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
 from sidecar.observe.alerts import Changed
 from sidecar.observe.observer import Observer
+from sidecar.session.archiving import ground_of
 from sidecar.session.context import Clock
 from sidecar.session.events import AlertChanged
 from sidecar.session.gate import ColdGate
 from sidecar.session.reloading import follow
 from sidecar.session.sessions import Sessions
 from sidecar.session.state import Environment
+from sidecar.session.sweeping import LOOK, Quota, Sweeping
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
 from sidecar.tools.mcp import McpServers
@@ -161,6 +163,15 @@ async def _serve(read: int, write: int) -> int:
         observer.configure(config.alerts)
         queues = partial(_queues, sessions, outboxes, store)
         await observer.export(config, __version__, os.environ, queues, store.size)
+        sweeping = Sweeping(
+            ground_of(environment, owner),
+            lambda: environment.config.retention,
+            lambda quota: sessions.tell_all(quota_event(quota)),
+            environment.swept,
+            clock.sleep,
+            _seconds("SIDECAR_SWEEP_EVERY", LOOK),
+        )
+        following.append(group.create_task(sweeping.run()))
         following.append(group.create_task(follow(files, read, take, known)))
         return environment
 
@@ -168,9 +179,8 @@ async def _serve(read: int, write: int) -> int:
     outboxes: list[Outbox] = []
     observer = Observer(read_clock, lambda change: sessions.tell_all(alert_event(change)))
     tell = partial(describe, observer)
-    sessions = Sessions(
-        open_environment, buffers, this_process(secrets.token_hex(8)), tell, check_options
-    )
+    owner = this_process(secrets.token_hex(8))
+    sessions = Sessions(open_environment, buffers, owner, tell, check_options)
     async with asyncio.TaskGroup() as group:
         group.create_task(sessions.run())
         others = tuple(group.create_task(one.run()) for one in (watch, mcp, observer))
@@ -258,6 +268,13 @@ def alert_event(change: Changed) -> AlertChanged:
     )
 
 
+def quota_event(quota: Quota) -> AlertChanged:
+    """Give what clients are told of a quota that is nearly used up."""
+    used, bound = round(quota.used, 1), float(quota.bound)
+    told = quota.name, "warning", None, quota.message, quota.action, used, bound
+    return AlertChanged("raised", *told, read_clock())
+
+
 def open_store(folder: Path) -> Store:
     """Open the store; imported late, because `initialize` needs none of it."""
     return Store.open(folder, now=read_clock)
@@ -296,6 +313,7 @@ def describe(observer: Observer, environment: Environment | None) -> JsonObject:
         "path": str(config.data_dir),
         "bytes": store.size(),
         "readOnly": store.read_only,
+        "retention": {**environment.swept},
     }
     snapshots = environment.snapshots
     workspaces = [] if snapshots is None else snapshots.status()
@@ -327,10 +345,15 @@ async def _instructions(config: Config, cwd: str, trusted: bool) -> tuple[Instru
 
 def _pace() -> float:
     """Seconds between the offline model's pieces; `sidecar demo` sets it, to be watched."""
+    return _seconds("SIDECAR_OFFLINE_PACE", 0.0)
+
+
+def _seconds(variable: str, usual: float) -> float:
+    """Read what tests and demonstrations set."""
     try:
-        return float(os.environ.get("SIDECAR_OFFLINE_PACE", "0"))
+        return float(os.environ.get(variable, usual))
     except ValueError:
-        return 0.0
+        return usual
 
 
 class JsonLines(logging.Formatter):

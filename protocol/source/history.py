@@ -86,6 +86,30 @@ class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
     notes: list[str]
 
 
+class SessionArchiveParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to put away. None of its turns may run, and no other window have it open."""
+
+    session_id: str
+
+
+class ArchivedSession(msgspec.Struct, rename="camel", kw_only=True):
+    """A session that is in a bundle at `path` now: `size` bytes there, `freed` in the store."""
+
+    session_id: str
+    path: str
+    size: int
+    freed: int
+
+
+class SessionArchiveResult(msgspec.Struct, rename="camel", kw_only=True):
+    """What was put away: the session last, and before it those of its subtasks.
+
+    `session/import` with the path brings each back as it was, under its own id.
+    """
+
+    sessions: list[ArchivedSession]
+
+
 class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
     """A session to read in: the absolute path of a file, or its text as `content`.
 

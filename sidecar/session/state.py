@@ -59,6 +59,7 @@ class Environment:
     snapshots: SharedSnapshots | None = None
     mcp: McpServers = field(default_factory=McpServers)
     counts: Counts = field(default_factory=Counts)
+    swept: JsonObject = field(default_factory=dict)
     observe: Observe = ignore
     amiss: tuple[str, ...] = ()
 

@@ -6,7 +6,7 @@ gives free pages back. A quota does not bite before there was a warning, an hour
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from sidecar.config.retention import MIB, Retention
@@ -47,6 +47,17 @@ class Swept:
     def size(self) -> int:
         """Give the bytes that left the store."""
         return self.outputs.size + sum(one.freed for one in self.sessions)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """A quota that is nearly used up, or more: `used` of `bound` MiB, and what to do."""
+
+    name: str
+    message: str
+    action: str
+    used: float
+    bound: int
 
 
 def quiet(_: str, __: int, ___: int) -> None:
@@ -90,14 +101,16 @@ async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
 class Sweeping:
     """Sweeps when that is due, until it is cancelled.
 
-    `rules` are asked for each time. `warn` is given what people should know before it happens.
+    `rules` are asked for each time. `warn` is given what people should know before it happens;
+    `status` is filled with how it went, to be told.
     """
 
     def __init__(
         self,
         ground: Ground,
         rules: Callable[[], Retention],
-        warn: Callable[[str], None],
+        warn: Callable[[Quota], None],
+        status: JsonObject,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         every: float = LOOK,
     ) -> None:
@@ -106,7 +119,7 @@ class Sweeping:
         self._warn = warn
         self._sleep = sleep
         self._every = every
-        self.status: JsonObject = {"sweptAt": None, "warnings": []}
+        self._status = status
 
     async def run(self) -> None:
         """End what was broken off, and then look again and again whether a sweep is due."""
@@ -133,7 +146,7 @@ class Sweeping:
             whole = True
         finally:
             await keeping.swept(token, whole=whole)
-        self.status = {**self.status, "sweptAt": ground.now()}
+        self._status["sweptAt"] = ground.now()
         for sentence in done.skipped:
             logger.warning("%s", sentence)
         if done.outputs.count or done.sessions:
@@ -153,12 +166,14 @@ class Sweeping:
         """Warn of quotas that are nearly used up; gives the rules without those just warned of."""
         rules, keeping = self._rules(), self._ground.store.keeping
         plan = await keeping.plan(replace(rules, outputs_mib=0, sessions_mib=0))
-        near = warnings(rules, plan.outputs_used, plan.sessions_used)
+        near = near_quotas(rules, plan.outputs_used, plan.sessions_used)
         known = await keeping.warned(near)
-        self.status = {**self.status, "warnings": list(near.values())}
-        for name, sentence in near.items():
+        self._status["outputsBytes"] = plan.outputs_used
+        self._status["sessionsBytes"] = plan.sessions_used
+        self._status["warnings"] = [quota.message for quota in near.values()]
+        for name, quota in near.items():
             if name not in known:
-                self._warn(sentence)
+                self._warn(quota)
         return replace(rules, **{name: 0 for name in near if name not in known})
 
     async def _safely(self, act: Callable[[], Awaitable[object]]) -> None:
@@ -169,16 +184,15 @@ class Sweeping:
             logger.warning("the store was not swept: %s", error)
 
 
-def warnings(rules: Retention, outputs: int, sessions: int) -> dict[str, str]:
-    """Say of each quota that is nearly used up, by its name, what will happen; sizes are bytes."""
-    found: dict[str, str] = {}
-    kinds: Sequence[tuple[str, str, int, int, str]] = (
+def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
+    """Give the quotas that are nearly used up, by their names; sizes are bytes."""
+    kinds = (
         (
             "outputs_mib",
             "Complete outputs of tools take",
             outputs,
             rules.outputs_mib,
-            "the oldest of sessions that are not in use are removed. What was shown of them stays",
+            "the oldest of sessions that are not in use go; what was shown of them stays",
         ),
         (
             "sessions_mib",
@@ -188,10 +202,15 @@ def warnings(rules: Retention, outputs: int, sessions: int) -> dict[str, str]:
             "those that were used longest ago are archived",
         ),
     )
-    for name, what, used, bound, then in kinds:
-        if bound and used > bound * MIB * WARN_AT:
-            found[name] = (
-                f"{what} {used / MIB:.1f} of the {bound} MiB that retention.{name} allows: beyond "
-                f"that, {then}. `sidecar prune --dry-run` says which."
-            )
-    return found
+    return {
+        name: Quota(
+            f"retention.{name}",
+            f"{what} {used / MIB:.1f} MiB of the {bound} that retention.{name} allows. Beyond "
+            f"that, {then}.",
+            f"See `sidecar prune --dry-run`, or set retention.{name} higher.",
+            used / MIB,
+            bound,
+        )
+        for name, what, used, bound, then in kinds
+        if bound and used > bound * MIB * WARN_AT
+    }

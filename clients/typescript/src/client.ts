@@ -210,6 +210,11 @@ export class Client {
     return this.request("session/export", { sessionId, ...(path !== undefined && { path }), ...rest });
   }
 
+  /** Put a session away, with those of its subtasks; `importSession` with the path brings each back. */
+  archiveSession(sessionId: string): Result<"session/archive"> {
+    return this.request("session/archive", { sessionId });
+  }
+
   /** Make a session of a bundle or of another agent's recording, by its `path` or its `content`; `loadSession` opens it. */
   importSession(given: SessionImportParams): Result<"session/import"> {
     return this.request("session/import", given);

@@ -888,6 +888,28 @@ export interface SessionExportResult {
   notes: string[];
 }
 
+/** The session to put away. None of its turns may run, and no other window have it open. */
+export interface SessionArchiveParams {
+  sessionId: string;
+}
+
+/** A session that is in a bundle at `path` now: `size` bytes there, `freed` in the store. */
+export interface ArchivedSession {
+  sessionId: string;
+  path: string;
+  size: number;
+  freed: number;
+}
+
+/**
+ * What was put away: the session last, and before it those of its subtasks.
+ *
+ * `session/import` with the path brings each back as it was, under its own id.
+ */
+export interface SessionArchiveResult {
+  sessions: ArchivedSession[];
+}
+
 /**
  * A session to read in: the absolute path of a file, or its text as `content`.
  *
@@ -1124,6 +1146,8 @@ export interface DaemonRequests {
   "session/handoff": { params: SessionHandoffParams; result: SessionHandoffResult };
   /** Write a session to a file that session/import takes in, here or elsewhere. */
   "session/export": { params: SessionExportParams; result: SessionExportResult };
+  /** Put a session away into a packed file, from which session/import brings it back. */
+  "session/archive": { params: SessionArchiveParams; result: SessionArchiveResult };
   /** Make a session of a file: one of session/export, or another agent's recording. */
   "session/import": { params: SessionImportParams; result: SessionImportResult };
   /** Take the context apart, piece by piece. */

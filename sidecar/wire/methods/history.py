@@ -1,4 +1,4 @@
-"""`session/fork`, `handoff`, `export`, `import`: other sessions that go on from one, and moving."""
+"""Sessions that go on from one (`session/fork`, `handoff`) or move (`export`, `import`, `archive`)."""
 
 from collections.abc import Mapping
 
@@ -10,6 +10,7 @@ from sidecar.session.sessions import Sessions
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.messages import (
+    SessionArchiveParams,
     SessionExportParams,
     SessionForkParams,
     SessionHandoffParams,
@@ -61,6 +62,19 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
             "notes": list(done.notes),
         }
 
+    async def archive(_: Connection, params: SessionArchiveParams, __: Ticket) -> Json:
+        done = await sessions.archive(SessionId(params.session_id))
+        told: list[Json] = [
+            {
+                "sessionId": one.session_id,
+                "path": str(one.path),
+                "size": one.size,
+                "freed": one.freed,
+            }
+            for one in done
+        ]
+        return {"sessions": told}
+
     async def read_in(_: Connection, params: SessionImportParams, __: Ticket) -> Json:
         source = Source(given(params.path), given(params.content), given(params.format) or "")
         made = await import_session(
@@ -77,5 +91,6 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         "session/fork": fork,
         "session/handoff": handoff,
         "session/export": write_out,
+        "session/archive": archive,
         "session/import": read_in,
     }

@@ -17,6 +17,8 @@ from sidecar_client.messages import (
     CheckpointRestoreResult,
     OnConflict,
     RestoreScope,
+    SessionArchiveParams,
+    SessionArchiveResult,
     SessionExportParams,
     SessionExportResult,
     SessionForkParams,
@@ -115,6 +117,11 @@ class GoingBack(Caller):
         """Write a session to a file, or to one of its own in a folder or the data folder."""
         params = SessionExportParams(session_id=session_id, path=_path(path), overwrite=overwrite)
         return await self._call("session/export", params, SessionExportResult)
+
+    async def archive_session(self, session_id: str) -> SessionArchiveResult:
+        """Put a session away, with those of its subtasks; `import_session` brings it back."""
+        params = SessionArchiveParams(session_id=session_id)
+        return await self._call("session/archive", params, SessionArchiveResult)
 
     async def import_session(
         self,

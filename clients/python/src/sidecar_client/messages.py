@@ -1064,6 +1064,30 @@ class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
     notes: list[str]
 
 
+class SessionArchiveParams(msgspec.Struct, rename="camel", kw_only=True):
+    """The session to put away. None of its turns may run, and no other window have it open."""
+
+    session_id: str
+
+
+class ArchivedSession(msgspec.Struct, rename="camel", kw_only=True):
+    """A session that is in a bundle at `path` now: `size` bytes there, `freed` in the store."""
+
+    session_id: str
+    path: str
+    size: int
+    freed: int
+
+
+class SessionArchiveResult(msgspec.Struct, rename="camel", kw_only=True):
+    """What was put away: the session last, and before it those of its subtasks.
+
+    `session/import` with the path brings each back as it was, under its own id.
+    """
+
+    sessions: list[ArchivedSession]
+
+
 class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
     """A session to read in: the absolute path of a file, or its text as `content`.
 
@@ -1581,6 +1605,13 @@ METHODS: dict[str, Method] = {
             SessionExportResult,
             _READ,
             "Write a session to a file that session/import takes in, here or elsewhere.",
+        ),
+        _ask(
+            "session/archive",
+            SessionArchiveParams,
+            SessionArchiveResult,
+            (-32010, -32011, -32030),
+            "Put a session away into a packed file, from which session/import brings it back.",
         ),
         _ask(
             "session/import",
