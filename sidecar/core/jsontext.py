@@ -6,13 +6,22 @@ editor or a provider, refuses the whole message.
 
 import json
 import math
+import re
 from typing import Final, NoReturn
 
 from sidecar.core.parts import Json
 
 DEEPEST: Final = 100
 """Lists and objects within one another; more would overflow the stack of whoever walks them."""
+MOST_INNER: Final = 1_000_000
+"""Lists and objects in one text. An empty one takes three letters and seventy bytes of memory, so
+that a line of some megabytes could take the machine's."""
 _SHOWN = 20
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.S)
+
+
+class TooMuch(ValueError):
+    """JSON would take many times the memory that its text does."""
 
 
 class TooDeep(ValueError):
@@ -25,6 +34,7 @@ def read(text: str | bytes) -> Json:
     Raises:
         ValueError: it is none, or has a number that JSON cannot say or that is too large.
     """
+    check_inner(text)
     try:
         value: Json = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
@@ -38,11 +48,28 @@ def read_all(text: str | bytes) -> Json:
     Raises:
         ValueError: it is none.
     """
+    check_inner(text)
     try:
         value: Json = json.loads(text, parse_constant=_nothing, parse_float=_finite_or_none)
     except RecursionError:
         raise TooDeep("it is nested too deep") from None
     return value
+
+
+def check_inner(text: str | bytes) -> None:
+    """Refuse a text of more lists and objects than are taken, before anything is made of it.
+
+    Raises:
+        TooMuch: it has more.
+    """
+    if isinstance(text, bytes):
+        if text.count(b"[") + text.count(b"{") > MOST_INNER:
+            check_inner(text.decode("utf-8", "replace"))
+    elif text.count("[") + text.count("{") > MOST_INNER:
+        # What stands in strings is no list: a tool may well have printed millions of brackets.
+        bare = _STRING.sub("", text)
+        if bare.count("[") + bare.count("{") > MOST_INNER:
+            raise TooMuch(f"it has more than {MOST_INNER} lists and objects")
 
 
 def is_deep(value: Json) -> bool:

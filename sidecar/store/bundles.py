@@ -19,6 +19,7 @@ from sidecar.core import facts
 from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest
 from sidecar.core.facts import Fact
+from sidecar.core.jsontext import check_inner
 from sidecar.core.parts import Message, Millis, Part
 from sidecar.store import rows
 from sidecar.store.fields import BodyBroken, Fields, fields_of
@@ -284,6 +285,7 @@ def _parsed(line: bytes) -> Fields:
     if not text.endswith("\n"):
         raise BodyBroken("it has no end")
     try:
+        check_inner(text)
         return fields_of(json.loads(text, parse_int=_whole, parse_constant=_no_number))
     except (ValueError, RecursionError) as error:
         raise BodyBroken(f"not JSON: {error}") from error

@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import TypeVar
 
+from sidecar.core.jsontext import TooMuch, check_inner
 from sidecar.core.parts import Json, JsonObject
 
 Choice = TypeVar("Choice", bound=str)
@@ -51,8 +52,12 @@ class Fields:
 
     def opaque(self, key: str) -> Json:
         """Give opaque JSON, which stands here as its text."""
+        text = self.text(key)
         try:
-            value: Json = json.loads(self.text(key))
+            check_inner(text)
+            value: Json = json.loads(text)
+        except TooMuch as error:
+            raise BodyBroken(f"{key}: {error}") from error
         except (ValueError, RecursionError) as error:
             raise _broken(key, "JSON") from error
         return value

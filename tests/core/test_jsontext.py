@@ -1,10 +1,11 @@
 """JSON as everybody reads it: what Python alone would take or give is kept out."""
 
+import json
 import math
 
 import pytest
 
-from sidecar.core.jsontext import DEEPEST, is_deep, plain, read, read_all
+from sidecar.core.jsontext import DEEPEST, MOST_INNER, TooMuch, is_deep, plain, read, read_all
 
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", '{"a": -Infinity}', "1e999", "[-1e400]"])
@@ -33,6 +34,21 @@ def test_what_is_json_is_kept() -> None:
             "far": 1e308,
         }
     )
+
+
+@pytest.mark.parametrize("inner", ["[],", "{},"])
+def test_more_lists_and_objects_than_are_taken(inner: str) -> None:
+    text = "[" + inner * MOST_INNER + "0]"
+    for given in (text, text.encode()):
+        for reader in (read, read_all):
+            with pytest.raises(TooMuch, match="lists and objects"):
+                reader(given)
+
+
+def test_brackets_in_strings_are_no_lists() -> None:
+    printed = r"[\"[{\\" * (MOST_INNER // 2)
+    assert read(json.dumps({"out": printed})) == {"out": printed}
+    assert read(json.dumps({"out": printed}).encode()) == {"out": printed}
 
 
 def test_deep_is_more_than_what_is_taken() -> None:

@@ -117,6 +117,19 @@ def test_a_line_that_is_nested_too_deep_is_refused() -> None:
         read_lines([head, b"[" * 10**6 + b"]" * 10**6 + b"\n", *rest])
 
 
+@pytest.mark.parametrize("where", ["line", "input"])
+def test_what_would_take_the_memory_of_the_machine_is_refused_before(where: str) -> None:
+    """Three letters make a list of seventy bytes: a line within its limit could take gigabytes."""
+    many = "[" + "[]," * 1_000_001 + "[]]"
+    if where == "line":
+        head, *rest = lines_of(sample())
+        lines = [head, b'{"x":' + many.encode() + b"}\n", *rest]
+    else:
+        lines = changed(lambda t: t[5]["part"].update(input=many))
+    with pytest.raises(BadRequest, match="more than 1000000 lists and objects"):
+        read_lines(lines)
+
+
 def test_more_values_or_lines_than_are_taken_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     many = json.dumps([[]] * 200)
     lines = changed(lambda t: t[5]["part"].update(input=many))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Final, TypeAlias, cast
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.jsontext import TooDeep, is_deep, read_all
+from sidecar.core.jsontext import TooDeep, TooMuch, is_deep, read_all
 from sidecar.core.parts import Json, JsonObject
 from sidecar.replay.transcript import Damaged
 
@@ -139,7 +139,7 @@ def _parsed(raw: bytes) -> "Json | Damaged":
 def _loads(text: str) -> Json:
     try:
         return read_all(text)
-    except TooDeep:
+    except (TooDeep, TooMuch):
         raise
     except ValueError as error:
         why = f"not JSON: {error}"

@@ -47,6 +47,7 @@ def test_reads_gzip_by_its_content(tmp_path: Path) -> None:
         (b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}", "nested too deep"),
         (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deep"),
         (b'{"a": ' + b"9" * 5000 + b"}", "not JSON"),
+        (b'{"a": [' + b"[]," * 1_000_001 + b"[]]}", "it has more than 1000000 lists"),
     ],
 )
 def test_a_damaged_line_is_told_of_and_the_next_is_read(
