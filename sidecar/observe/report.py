@@ -115,8 +115,8 @@ def _sections(course: Course, when: When) -> Iterator[str]:
         "Context by request",
         "What each request held, as the provider counted it, by region; the last column is now. "
         "The bands are the zones of the window; the numbered lines are changes of the context, and "
-        "the strip below shows the epochs: how long one prefix was carried on."
-        + _provenance(course),
+        "the strip below shows the epochs: how long one prefix was carried on. A dotted line began "
+        "none." + _provenance(course),
         _chart(charts.context(course)) + _regions(course) + _signs(course),
         report_tables.changes(course, when),
     )
@@ -134,6 +134,8 @@ def _sections(course: Course, when: When) -> Iterator[str]:
         priced = f" Its models cost nothing; drawn at the prices of {as_if}." if as_if else ""
         if by := course.about.recorded_by:
             priced += f" What {by} recorded is reckoned at list prices and was not paid here."
+        elif not all(one.own for one in course.spent):
+            priced += " What came from the session that this one was forked from, that one paid."
         yield _section(
             "Cost",
             "What the session cost so far (line), and what the same requests would have cost "

@@ -112,7 +112,7 @@ def test_whatever_a_session_says_is_text() -> None:
 
 
 def test_each_chart_shows_all_there_is() -> None:
-    drawn = course(turns=6, steps=3, period=5)
+    drawn = course(turns=6, steps=3, period=6)
     found = Tags(page(drawn))
     assert found.tags.count("svg") == 4
     assert len(found.of("svg", "aria-label")) == 4
@@ -122,8 +122,8 @@ def test_each_chart_shows_all_there_is() -> None:
         assert len(areas) == 1, region
     assert found.classes("of-context") == found.classes("of-cache") == len(drawn.requests) == 18
     # Lines in both the context's and the cache's chart.
-    assert found.classes("mark") == 2 * len(drawn.changes) == 6
-    assert found.classes("miss") == sum(one.miss is not None for one in drawn.requests)
+    assert found.classes("mark") == 2 * len(drawn.changes) == 4
+    assert found.classes("miss") == sum(one.miss is not None for one in drawn.requests) == 3
     assert found.classes("strip") == found.classes("zone") > 0
     assert found.of("g", "class").count("tool") == 13
     assert found.classes("points") == 1
