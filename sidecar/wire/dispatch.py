@@ -136,6 +136,9 @@ class Dispatch:
         except Refused as refused:
             self._refuse(request_id, refused)
             return
+        except Exception as error:  # noqa: BLE001 - one message must not end all sessions
+            self._send_error(request_id, self._explain(method, request_id, error))
+            return
         task = self._group.create_task(self._answer(request_id, method, work, ticket))
         self._under_way[request_id] = (ticket, task)
         task.add_done_callback(lambda task: self._ended(request_id, task))
@@ -160,6 +163,8 @@ class Dispatch:
                 work = self._face.work(method, {} if params is None else params, Ticket())
             except Refused as refused:
                 logger.warning("notification refused: %s: %s", method, refused)
+            except Exception as error:  # noqa: BLE001 - as for a request; nothing carries it
+                self._explain(method, None, error)
             else:
                 self._group.create_task(self._run(method, work))
 
@@ -246,3 +251,6 @@ def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the
         refused = Refused(INVALID_PARAMS, "bad_request", reason)
         refused.error = error_fault
         raise refused from None
+    except UnicodeEncodeError:
+        text = "a text in the params holds half a character, which no value has"
+        raise Refused(INVALID_PARAMS, "bad_request", text, path="params") from None

@@ -7,6 +7,7 @@ everything that leaves passes `_send_data`.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -34,6 +35,10 @@ Phase: TypeAlias = Literal["new", "running", "shut down"]
 
 _SHAPELESS = (TypeError, ValueError, KeyError, AttributeError)
 """What the converter raises, besides its own, for params of another shape than it expects."""
+
+
+_UNFIT = (LookupError, ValueError, TypeError, OSError)
+logger = logging.getLogger("sidecar.wire")
 
 
 class SidecarProtocol(LanguageServerProtocol):
@@ -92,6 +97,11 @@ class SidecarProtocol(LanguageServerProtocol):
         if isinstance(error, JsonRpcInvalidParams):
             text = f"the params do not fit {method}: no such command, or other arguments"
             return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
+        if method.startswith("textDocument/did") and isinstance(error, _UNFIT):
+            # pygls trusts the editor: such a change is of what is not open, or beyond its end.
+            logger.warning("%s does not fit what is open: %s", method, type(error).__name__)
+            text = f"{method} does not fit what is open"
+            return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
         return None
 
     def work(self, method: str, params: Json, ticket: Ticket) -> Work:
@@ -129,10 +139,15 @@ class SidecarProtocol(LanguageServerProtocol):
     def _structure_lsp(self, message_type: type[Any], method: str, params: Json) -> Any:  # noqa: ANN401 - lsprotocol's
         message = {"jsonrpc": "2.0", "id": 0, "method": method, "params": params}
         try:
-            return self._converter.structure(message, message_type).params
+            shaped = self._converter.structure(message, message_type).params
         except (cattrs.BaseValidationError, *_SHAPELESS) as error:
             text = f"the params do not fit {method}: see the LSP specification"
             raise Refused(INVALID_PARAMS, "bad_request", text, path="params") from error
+        if not isinstance(getattr(shaped, "token", ""), str | int):
+            # The converter lets any value through where there is a choice of plain types.
+            text = "a token must be a string or a whole number"
+            raise Refused(INVALID_PARAMS, "bad_request", text, path="params.token")
+        return shaped
 
     async def _builtin(self, handler: Callable[..., Any], params: Any) -> Json:  # noqa: ANN401 - pygls's
         """Run one of pygls's own handlers, which are generators over other handlers."""

@@ -18,7 +18,7 @@ from tests.fuzz.running import CORPUS, LIMIT, Tally, Target, file_name, name_of
 
 MOST = 600
 """Bytes of an input."""
-KEPT = 40
+KEPT = 24
 """Inputs of a target that the corpus has at most; the long run finds the others again."""
 
 

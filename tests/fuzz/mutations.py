@@ -122,7 +122,7 @@ def _remove(holder: Value, key: Value, dice: Dice, pools: _Pools) -> None:
     if isinstance(holder, dict) or len(holder) > 1:
         del holder[key]
     else:
-        holder[key] = deep(dice.pick((2, 99, 101, 600)))
+        holder[key] = deep(dice.pick((2, 99, 101, 300)))
 
 
 def _double(holder: Value, key: Value, dice: Dice, pools: _Pools) -> None:

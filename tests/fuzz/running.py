@@ -77,14 +77,16 @@ def fuzz(
     seed: int = 0,
     found: Found | None = None,
 ) -> Tally:
-    """Run a target on so many inputs, or for so long; the kept ones first.
+    """Run a target on so many inputs, or for so long; on the kept ones first, all of them.
 
     `found` is told of the first input for each place that raised, with the traceback.
     """
     tally, begun = Tally(name_of(target)), time.monotonic()
-    for data in _inputs(target, random.Random(f"{seed} {tally.name}")):
+    kept = [path.read_bytes() for path in corpus(target)]
+    for data in _inputs(kept, random.Random(f"{seed} {tally.name}")):
         tally.seconds = time.monotonic() - begun
-        if tally.inputs == most or (seconds is not None and tally.seconds >= seconds):
+        late = seconds is not None and tally.seconds >= seconds
+        if tally.inputs == most or (late and tally.inputs > len(kept)):
             break
         tally.inputs += 1
         try:
@@ -123,8 +125,7 @@ def file_name(data: bytes) -> str:
     return blake2b(data, digest_size=6).hexdigest()
 
 
-def _inputs(target: Target, chance: random.Random) -> Iterator[bytes]:
-    kept = [path.read_bytes() for path in corpus(target)]
+def _inputs(kept: list[bytes], chance: random.Random) -> Iterator[bytes]:
     yield from kept
     while True:
         data = chance.randbytes(chance.choice(SIZES))

@@ -278,3 +278,49 @@ def test_every_request_gets_exactly_one_answer(client: PlainClient, tmp_path: Pa
     client.request("daemon/status")
     assert all(client._results[number].empty() for number in sent)
     assert not client.unexpected
+
+
+@pytest.mark.parametrize("where", ["scope", "onConflict", "paths"])
+def test_half_a_character_is_refused_and_ends_nothing(
+    client: PlainClient, tmp_path: Path, where: str
+) -> None:
+    params: dict[str, Any] = {"sessionId": session(client, tmp_path), "scope": "both"}
+    params |= {where: ["\ud800"] if where == "paths" else "\ud800"}
+    with pytest.raises(Refused) as refused:
+        client.request("checkpoint/restore", params)
+    assert refused.value.code == -32602
+    assert "version" in client.request("daemon/status")
+
+
+@pytest.mark.parametrize("name", ["folder", "none.txt", "binary", "nul\0"])
+def test_code_actions_where_there_is_no_text_to_select(
+    start: Callable[..., PlainClient], tmp_path: Path, name: str
+) -> None:
+    client = start()
+    client.start(model="offline")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\xfd")
+    spot = {"line": 0, "character": 0}
+    given = {"range": {"start": spot, "end": spot}, "context": {"diagnostics": []}}
+    uri = f"{tmp_path.as_uri()}/{name}"
+    found = client.request("textDocument/codeAction", {"textDocument": {"uri": uri}, **given})
+    assert [one["command"] for one in found] == ["sidecar.rollback"]
+
+
+def test_notifications_that_fit_nothing_are_no_bugs(client: PlainClient, tmp_path: Path) -> None:
+    uri, spot = f"{tmp_path.as_uri()}/a.py", {"line": 10**6, "character": 10**6}
+    named = {"uri": uri, "version": 2}
+    change = {"range": {"start": spot, "end": spot}, "text": "x"}
+    for method, params in (
+        ("textDocument/didChange", {"textDocument": named, "contentChanges": [change]}),
+        ("textDocument/didChange", {"textDocument": named, "contentChanges": [{"text": "x"}]}),
+        ("textDocument/didClose", {"textDocument": named}),
+        ("textDocument/didSave", {"textDocument": named}),
+        ("window/workDoneProgress/cancel", {"token": {"type": "x"}}),
+        ("window/workDoneProgress/cancel", {"token": [1]}),
+    ):
+        client.notify(method, params)
+    client.request("daemon/status")
+    client.stop()
+    assert "Traceback" not in client.stderr
+    assert '"error"' not in client.stderr

@@ -19,13 +19,20 @@ def offer_actions(server: LanguageServer, connection: Connection) -> None:
         automatic = params.context.trigger_kind == types.CodeActionTriggerKind.Automatic
         if connection.knows_us or automatic:
             return []
-        lines = server.workspace.get_text_document(params.text_document.uri).lines
-        text = _selected(lines, params.range)
+        text = _selected(_lines(server, params.text_document.uri), params.range)
         send = types.Command("Sidecar: send this", "sidecar.send", arguments=[text])
         back = types.Command(
             "Sidecar: take back the newest turn", "sidecar.rollback", arguments=["1 both merge"]
         )
         return [send, back] if text else [back]
+
+
+def _lines(server: LanguageServer, uri: str) -> Sequence[str]:
+    """Give the lines that the editor has, else those of the file, if it is one with text."""
+    try:
+        return server.workspace.get_text_document(uri).lines
+    except (OSError, ValueError):
+        return ()
 
 
 def _selected(lines: Sequence[str], chosen: types.Range) -> str:
