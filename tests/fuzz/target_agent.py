@@ -5,7 +5,7 @@ from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import Value
 from tests.fuzz.requests import OFTEN, OURS, WORDS, Conversation
 
-SHARE = 20
+SHARE = 5
 
 _SESSION = "ses_01k9f3"
 _CWD: Value = {"cwd": "/home/ada/engine", "mcpServers": []}

@@ -7,7 +7,7 @@ from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import Value
 from tests.fuzz.requests import OFTEN, OURS, WORDS, Conversation
 
-SHARE = 40
+SHARE = 10
 
 _HERE: Value = {"uri": "file:///home/ada/engine/main.py"}
 _SPAN: Value = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 5}}
