@@ -9,7 +9,7 @@ import argparse
 import resource
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tests.fuzz.running import CORPUS, Tally, Target, file_name, fuzz, name_of, targets
 
@@ -30,12 +30,19 @@ def main(arguments: Sequence[str]) -> int:
         tallies = guide(chosen, given.minutes or 10.0)
     else:
         _limit_memory()
-        tallies = [
-            fuzz(one, **budget, seed=given.seed, found=_report)
-            for one, budget in zip(chosen, _budgets(chosen, given), strict=True)
-        ]
+        tallies = list(_fuzzed(chosen, given))
     print(table(tallies))
     return 1 if any(tally.crashes for tally in tallies) else 0
+
+
+def _fuzzed(chosen: Sequence[Target], given: argparse.Namespace) -> Iterator[Tally]:
+    """Run one target after the other, until all are done or the user interrupts."""
+    for one, budget in zip(chosen, _budgets(chosen, given), strict=True):
+        tally = fuzz(one, **budget, seed=given.seed, found=_report)
+        print(_row(tally), file=sys.stderr, flush=True)
+        yield tally
+        if tally.interrupted:
+            return
 
 
 def table(tallies: Sequence[Tally]) -> str:

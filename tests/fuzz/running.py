@@ -50,6 +50,7 @@ class Tally:
     seconds: float = 0.0
     unanswered: int = 0
     crashed: int = 0
+    interrupted: bool = False
     crashes: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -79,7 +80,8 @@ def fuzz(
 ) -> Tally:
     """Run a target on so many inputs, or for so long; on the kept ones first, all of them.
 
-    `found` is told of the first input for each place that raised, with the traceback.
+    `found` is told of the first input for each place that raised, with the traceback. An
+    interrupt ends the run, and what was counted stands.
     """
     tally, begun = Tally(name_of(target)), time.monotonic()
     kept = [path.read_bytes() for path in corpus(target)]
@@ -92,6 +94,10 @@ def fuzz(
         try:
             with limited(LIMIT):
                 target.run(data)
+        except KeyboardInterrupt:
+            tally.inputs -= 1
+            tally.interrupted = True
+            break
         except Exception as error:  # noqa: BLE001 - whatever is raised is what is looked for
             place = _count(tally, error)
             if place not in tally.crashes:

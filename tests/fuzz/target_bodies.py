@@ -17,7 +17,7 @@ from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, deep, mutated, scrambled
 from tests.store.samples import sample
 
-SHARE = 300
+SHARE = 350
 
 LONGEST = 1_000
 """Characters of what is said of a broken body."""

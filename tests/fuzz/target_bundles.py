@@ -14,7 +14,7 @@ from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import scrambled
 from tests.session.stories import sealed
 
-SHARE = 15
+SHARE = 8
 
 
 def run(data: bytes) -> None:

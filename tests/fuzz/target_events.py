@@ -32,7 +32,7 @@ from tests.fakes.messages_api import events, text, thinking, tools
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, deep, mutated
 
-SHARE = 200
+SHARE = 150
 
 MODEL = "claude-sonnet-4-5"
 _CALL = ("t1", "look", {"path": "a.py", "n": 3, "deep": [{"x": None}]})

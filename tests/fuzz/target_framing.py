@@ -8,7 +8,7 @@ from sidecar.wire.framing import Arrived, Broken, Decoder, Frame, Framing, encod
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, mutated, scrambled, text_of
 
-SHARE = 300
+SHARE = 350
 
 MESSAGES = [
     json.loads(path.read_text("utf-8"))["message"]

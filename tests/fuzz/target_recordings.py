@@ -19,7 +19,7 @@ from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled, text_of
 from tests.replay.importers.recordings import FORMATS
 
-SHARE = 60
+SHARE = 40
 
 NOW = 1_800_000_000_000
 MODEL = "opus"

@@ -16,7 +16,7 @@ from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import mutated, scrambled, text_of
 from tests.fuzz.target_events import ODD_EVENTS, STREAMS
 
-SHARE = 10
+SHARE = 8
 
 LIMIT = 10.0
 STALL = 0.25

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.fuzz.__main__ import table
 from tests.fuzz.running import LIMIT, Target, corpus, fuzz, limited, name_of, targets
 
 SECONDS = float(os.environ.get("SIDECAR_FUZZ_SECONDS", "0.5"))
@@ -49,3 +50,16 @@ def test_what_raises_and_what_hangs_is_found(monkeypatch: pytest.MonkeyPatch) ->
     assert tally.unanswered > 0
     assert sorted(kept) == sorted(tally.crashes.values())
     assert len(tally.crashes) == 2
+
+
+def test_an_interrupt_ends_a_run_and_its_figures_stand() -> None:
+    def run(data: bytes) -> None:
+        if len(data) > 100:
+            raise KeyboardInterrupt
+
+    target = SimpleNamespace(__name__="tests.fuzz.target_x", SHARE=1, run=run)
+    tally = fuzz(target, most=1_000)
+    assert tally.interrupted
+    assert 0 < tally.inputs < 1_000
+    assert "x" in table([tally])
+    assert str(tally.inputs) in table([tally])
