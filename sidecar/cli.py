@@ -77,6 +77,7 @@ def _people() -> None:
     _looking(app)
     _going_back(app)
     _moving(app)
+    _leaving(app)
     _configuration(app)
 
     @app.command()
@@ -297,6 +298,57 @@ def _moving(app: "typer.Typer") -> None:
         from sidecar.commands.moving import read_in as take_in
 
         sys.exit(take_in(path, cwd or Path.cwd(), format_name))
+
+
+def _leaving(app: "typer.Typer") -> None:
+    import typer
+
+    as_json_option = typer.Option("--json", help="Print JSON.")
+    sessions_argument = typer.Argument(help="Their ids, as `sidecar sessions` has them.")
+    days = typer.Option(help="Instead of the configured days; 0 is never.", min=0)
+    mib = typer.Option(help="Instead of the configured MiB; 0 is no bound.", min=0)
+
+    @app.command()
+    def archive(
+        sessions: Annotated[list[str] | None, sessions_argument] = None,
+        as_json: Annotated[bool, as_json_option] = False,
+    ) -> None:
+        """Put sessions away into packed files; `sidecar import` brings them back as they were.
+
+        Without a session, lists those that were put away.
+        """
+        from sidecar.commands.leaving import archive as put_away
+
+        sys.exit(put_away(sessions or [], as_json=as_json))
+
+    @app.command()
+    def delete(
+        sessions: Annotated[list[str], sessions_argument],
+        yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    ) -> None:
+        """Delete sessions for good: what only they held is overwritten, wherever it was."""
+        from sidecar.commands.leaving import delete as erase
+
+        sys.exit(erase(sessions, yes=yes))
+
+    @app.command()
+    def prune(
+        dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+        outputs_days: Annotated[int | None, days] = None,
+        outputs_mib: Annotated[int | None, mib] = None,
+        archive_days: Annotated[int | None, days] = None,
+        sessions_mib: Annotated[int | None, mib] = None,
+        rebuild: Annotated[
+            bool, typer.Option("--rebuild", help="Rewrite an old file; nobody writes meanwhile.")
+        ] = False,
+        as_json: Annotated[bool, as_json_option] = False,
+    ) -> None:
+        """Do now what the hourly sweep does: old outputs, sessions to archive, free space."""
+        from sidecar.commands.pruning import How
+        from sidecar.commands.pruning import prune as sweep
+
+        rules = outputs_days, outputs_mib, archive_days, sessions_mib
+        sys.exit(sweep(How(dry_run, as_json, rebuild, *rules)))
 
 
 def _configuration(app: "typer.Typer") -> None:

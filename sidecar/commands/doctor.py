@@ -5,11 +5,9 @@ import os
 import platform
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from rich.console import Console
 from rich.table import Table
@@ -17,6 +15,7 @@ from rich.text import Text
 
 from sidecar import __version__
 from sidecar.commands.checkpoint_tables import visible
+from sidecar.commands.doctor_sizes import Finding, in_bytes, sizes
 from sidecar.config import Config, load, user_file
 from sidecar.config.document import public
 from sidecar.core.errors import StorageFailed
@@ -29,24 +28,12 @@ from sidecar.workspace.snapshots.reading import Limits
 PACKAGES = ("pygls", "lsprotocol", "anthropic", "msgpack", "tiktoken", "zstandard", "platformdirs")
 WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 FEW_WATCHES = 65_536
-MIB = 1024 * 1024
 MOST_FOLDERS = 5
 """Folders whose snapshots are told one by one."""
 NEARLY = 0.9
 """The part of the limit from which on it is said what happens there."""
 
-State: TypeAlias = Literal["ok", "note", "bad"]
 MARKS = {"ok": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; `advice` says what to do, where there is something to do."""
-
-    state: State
-    subject: str
-    found: str
-    advice: str = ""
 
 
 def check() -> int:
@@ -95,15 +82,20 @@ async def _store(config: Config) -> list[Finding]:
         store = await asyncio.to_thread(open_store, config.data_dir)
     except StorageFailed as error:
         return [Finding("bad", "store", str(config.data_dir), error.message)]
-    size = f"{config.data_dir}, {_bytes(store.size())}"
+    size = f"{config.data_dir}, {in_bytes(store.size())}"
     read_only = store.read_only
+    weights = None
     try:
         held = await store.snapshots.held()
+        weights = await store.keeping.weigh()
     except StorageFailed as error:
         held, read_only = (), True
         size = f"{size}; {error.message}"
     await store.close()
-    told = snapshots(held, Limits.of(config.snapshots).workspace)
+    told = [
+        *(() if weights is None else sizes(weights, config)),
+        *snapshots(held, Limits.of(config.snapshots).workspace),
+    ]
     if read_only:
         advice = "it can be read but not written: check its owner, or update sidecar"
         return [Finding("bad", "store", size, advice), *told]
@@ -115,25 +107,19 @@ def snapshots(held: Sequence[Held], limit: int = Limits().workspace) -> list[Fin
     if not held:
         return [Finding("ok", "snapshots", "none yet")]
     folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"
-    found = [Finding("ok", "snapshots", f"{_bytes(sum(h.held for h in held))} of {folders}")]
+    found = [Finding("ok", "snapshots", f"{in_bytes(sum(h.held for h in held))} of {folders}")]
     for one in sorted(held, key=lambda h: h.held, reverse=True)[:MOST_FOLDERS]:
         since = datetime.fromtimestamp(one.oldest / 1000, UTC).astimezone()
         root = visible(os.fsdecode(one.root).encode("utf-8", "replace").decode())
-        about = f"{root}, {_bytes(one.held)} in {one.snapshots} snapshots since {since:%Y-%m-%d}"
+        about = f"{root}, {in_bytes(one.held)} in {one.snapshots} snapshots since {since:%Y-%m-%d}"
         full = one.held > limit * NEARLY
         advice = (
-            f"at most {_bytes(limit)} are kept, the oldest go first: set snapshots.workspace_mib"
+            f"at most {in_bytes(limit)} are kept, the oldest go first: set snapshots.workspace_mib"
             if full
             else ""
         )
         found.append(Finding("note" if full else "ok", "", about, advice))
     return found
-
-
-def _bytes(number: int) -> str:
-    if number >= MIB:
-        return f"{number / MIB:.1f} MiB"
-    return f"{number / 1024:.0f} KiB" if number >= 1024 else f"{number} bytes"
 
 
 def _vocabulary() -> Finding:

@@ -2,7 +2,8 @@
 
 import os
 
-from sidecar.commands.doctor import MIB, MOST_FOLDERS, snapshots
+from sidecar.commands.doctor import MOST_FOLDERS, snapshots
+from sidecar.commands.doctor_sizes import MIB
 from sidecar.store.chains import Held
 
 NOON = 1_764_000_000_000

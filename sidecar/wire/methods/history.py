@@ -1,4 +1,4 @@
-"""Sessions that go on from one: `session/fork`, `handoff`; or move: `export`, `import`, `archive`."""
+"""Sessions that go on from one, or move: fork, hand off, export, import, archive."""
 
 from collections.abc import Mapping
 
