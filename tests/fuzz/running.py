@@ -20,8 +20,8 @@ from typing import Protocol, TypeAlias, cast
 from tests.fuzz import Unanswered
 
 CORPUS = Path(__file__).parent / "corpus"
-LIMIT = 30.0
-"""Seconds that one input may take; the slowest honest one takes a fraction of one."""
+LIMIT = 60.0
+"""Seconds that one input may take; the slowest honest ones begin a daemon or load a library."""
 SIZES = (4, 12, 30, 80, 200, 600)
 """Bytes of a new input: few choices, or many."""
 

@@ -55,6 +55,8 @@ class _Place:
             patience=Patience(1, 0.0),
             stall=STALL,
         )
+        # Loading the SDK takes seconds, and no answer's time.
+        self.loop.run_until_complete(self.model.warm_up())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, asyncio.IncompleteReadError, ValueError):
