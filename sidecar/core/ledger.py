@@ -152,6 +152,27 @@ class Folding:
         self._todo: Mapping[str, tuple[str, Progress]] = {}
         self._subtasks: dict[PartId, Subtask] = {}
 
+    @classmethod
+    def resumed(
+        cls, ledger: Ledger, todo: Mapping[str, tuple[str, Progress]], changes: int
+    ) -> "Folding":
+        """Go on where another had come to this ledger, list and number of changes."""
+        folding = cls()
+        folding.changes = changes
+        goal = () if ledger.goal is None else (ledger.goal,)
+        folding._said = [*goal, *ledger.directives]
+        folding._files = {file.path: file for file in ledger.files}
+        folding._commands = {command.command: command for command in ledger.commands}
+        folding._failures = {(f.tool, f.tried, f.error): f for f in ledger.failures}
+        folding._todo = todo
+        folding._subtasks = {task.part_id: task for task in ledger.subtasks}
+        return folding
+
+    @property
+    def todo(self) -> Mapping[str, tuple[str, Progress]]:
+        """What is to be done, by key."""
+        return self._todo
+
     def hear(self, message: Message) -> None:
         """Take in the next message; one that was withdrawn says nothing."""
         if message.status == "discarded":

@@ -15,7 +15,7 @@ from sidecar.core import handoff as telling
 from sidecar.core.checkpoint import to_json
 from sidecar.core.drift import drift, to_check
 from sidecar.core.errors import BadRequest
-from sidecar.core.ledger import File, read_ledger
+from sidecar.core.ledger import File, Folding, Ledger
 from sidecar.core.parts import JsonObject, Part, PartId, SessionId, TextPart
 from sidecar.core.prompt import Static
 from sidecar.core.render import RENDERER
@@ -125,7 +125,7 @@ async def _look(state: State, context: str) -> _Told | None:
 
 async def _compare(state: State, context: str) -> _Told | None:
     """Say what is no longer as the agent left it; `None` where all is, or nothing is known."""
-    files = read_ledger(state.log).changed
+    files = _ledger(state.log).changed
     root = Path(state.log.row.cwd)
 
     def look() -> Mapping[str, str | None]:
@@ -148,15 +148,30 @@ async def _compare(state: State, context: str) -> _Told | None:
     return _Told(_block(telling.changes_since(shown)), compared=now)
 
 
-async def _branch(state: State, context: str) -> tuple[str, ...]:
-    """Say that another branch is checked out than when the session was used last."""
+def _ledger(log: SessionLog) -> Ledger:
+    """Fold the session's own ledger, also where only a window of its log was read."""
+    folding = Folding() if log.past is None else log.past.folding()
+    for message in log:
+        if log.past is None or message.id not in log.heard:
+            folding.hear(message)
+    return folding.ledger()
+
+
+def newest_branch(log: SessionLog) -> str:
+    """Give the branch that the log's context named last; empty where it named none."""
     texts = (
         part.text
-        for message in reversed(state.log.messages)
+        for message in reversed(log.messages)
         for part in message.parts
         if isinstance(part, TextPart) and part.source == "context"
     )
-    before = next((match[1] for text in texts if (match := _BRANCH.search(text))), "")
+    found = next((match[1] for text in texts if (match := _BRANCH.search(text))), "")
+    return found or ("" if log.past is None else log.past.branch)
+
+
+async def _branch(state: State, context: str) -> tuple[str, ...]:
+    """Say that another branch is checked out than when the session was used last."""
+    before = newest_branch(state.log)
     match = _BRANCH.search(context)
     now = match[1] if match else ""
     if not (before and now):

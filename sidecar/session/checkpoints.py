@@ -85,11 +85,13 @@ class Checkpoints:
         self._log: SessionLog | None = None
         self._left: frozenset[MessageId] = frozenset()
         self._last = Mark()
+        self._past = False
         self._saving = asyncio.Lock()
         self._reset()
 
     def _reset(self) -> None:
-        self._folding = Folding()
+        log = self._log
+        self._folding = Folding() if log is None or log.past is None else log.past.folding()
         self._heard: set[MessageId] = set()
 
     async def stepped(self) -> bool:
@@ -147,16 +149,24 @@ class Checkpoints:
         log = self._state.log
         if log is not self._log or log.left != self._left:
             # Another daemon had written the session: its log was read anew. Or it went back.
-            self._reset()
             self._log, self._left = log, log.left
+            self._reset()
+            self._past = log.past is not None
         for message in log:
             if message.id in self._heard or message.status == "discarded":
+                continue
+            if self._past and message.id in log.heard:
                 continue
             if not is_settled(message):
                 break
             self._heard.add(message.id)
             self._folding.hear(message)
         return with_inherited(self._folding.ledger(), log.records)
+
+    def folding(self) -> Folding:
+        """Give the session's own ledger in the making, which has heard all that has settled."""
+        self.ledger()
+        return self._folding
 
     def _mark(self, ledger: Ledger) -> Mark:
         state = self._state
@@ -168,13 +178,18 @@ class Checkpoints:
 
 def window_id(log: SessionLog) -> str:
     """Name the context window that a session is in: it changes with every epoch."""
+    return f"{log.row.id}:{max(1, len(opened_by(log)))}"
+
+
+def opened_by(log: SessionLog) -> frozenset[str]:
+    """Name everything that began an epoch."""
     opened = {
         f"{record.kind == UNDONE} {record.body.get('compactionId')}"
         for record in log.records
         if record.kind == EPOCH
         or (record.kind in (REWRITE, UNDONE, RESTORED) and record.body.get("opens") is True)
     }
-    return f"{log.row.id}:{max(1, len(opened))}"
+    return frozenset(opened if log.past is None else opened | log.past.opened)
 
 
 def folder_of(data_dir: Path, session_id: SessionId) -> Path:

@@ -26,6 +26,7 @@ from sidecar.session.deciding import (
     decide,
     decide_by_hand,
     is_automatic,
+    is_due,
 )
 from sidecar.session.events import EpochChanged
 from sidecar.session.gauge import usual_growth
@@ -38,6 +39,7 @@ from sidecar.session.progress import Token, Works
 from sidecar.session.rewrites import Recorded
 from sidecar.session.state import State
 from sidecar.session.summarising import Told, summarise, ways
+from sidecar.session.widening import widen
 
 ATTEMPTS = 2
 """Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
@@ -117,7 +119,8 @@ class Compactor:
         await self._checkpoints.stepped()
         async with self.gate:
             self._begun = self._state.clock.now()
-            self._planner.absorb(self._state)
+            if self._state.log.past is None:
+                self._planner.absorb(self._state)
             for _ in range(ATTEMPTS):
                 settled = await self._room(opens_turn=opens_turn, overflowed=overflowed)
                 if settled is None:
@@ -142,6 +145,10 @@ class Compactor:
             used = planner.standing(state, scene()).used
             if self._breaker.holds(used, opens_turn=opens_turn):
                 return None
+        if state.log.past is not None:
+            if not is_due(state, planner, scene()):
+                return None
+            await widen(state)
         verdict = decide(state, planner, scene())
         draft, standing = verdict.decision, verdict.standing
         if standing is None:
@@ -174,6 +181,7 @@ class Compactor:
         growth = usual_growth(state)
         async with self.gate:
             self._begun = state.clock.now()
+            await widen(state)
             planner.absorb(state)
             scene = scene_now(state, idle=True, growth=growth)
             draft = decide(state, planner, scene).decision
@@ -225,6 +233,7 @@ class Compactor:
         def again(tell: Tell | None = None) -> Decision:
             return decide_by_hand(state, self._planner, scene(), strategy, tell)
 
+        await widen(state)
         if dry_run:
             await look(state)
             newest = state.log.row.revision

@@ -18,6 +18,7 @@ from sidecar.session.log import SessionLog
 from sidecar.session.notices import NOTICE, give_notice
 from sidecar.session.state import Environment, State
 from sidecar.session.trust import Trust
+from sidecar.session.windowing import read_window
 from sidecar.store.values import Stored
 from sidecar.tools.catalogue import BUILTIN
 
@@ -30,11 +31,15 @@ async def open_log(
 ) -> tuple[SessionLog, tuple[str, ...]]:
     """Read a session's log such that it can go on, and what of it cannot be read.
 
+    A window of it is read where that is enough.
     To be called once the lease is ours: before that, another daemon may still have written.
 
     Raises:
         UnknownSession: there is none with this id.
     """
+    window = await read_window(environment, session_id) if writes else None
+    if window is not None:
+        return window, ()
     stored = readable(await environment.store.load(session_id))
     log = SessionLog(environment.store, stored, environment.clock.now)
     if writes and log.last_record(epochs.EPOCH) is None:

@@ -111,6 +111,13 @@ def is_automatic(state: State) -> bool:
     return not off and policy_of(state).name != MANUAL
 
 
+def is_due(state: State, planner: Planner, scene: Scene) -> bool:
+    """Whether the session's policy would plan anything now; needs no more than a window."""
+    if not is_automatic(state):
+        return False
+    return _due(policy_of(state), planner.standing(state, scene), scene) is not None
+
+
 def decide(state: State, planner: Planner, scene: Scene, tell: Tell | None = None) -> Verdict:
     """Ask the session's policy whether the view should be rewritten before the next request.
 

@@ -61,7 +61,7 @@ def compact_at(state: State) -> int:
     policy = policies().get(state.setting("policy"), policies()[DEFAULT])
     if state.log.row.settings.get("autoCompact") is False:
         return room.limit
-    messages = len(state.log.messages)
+    messages = state.log.count
     standing = Standing(
         static, static, room.window, room.limit, static, 0, 0, True, True, messages, rates(state)
     )  # fmt: skip
@@ -152,6 +152,11 @@ def _costs(state: State, everything: tuple[Turn, ...]) -> Costs:
 def _size_after(turn: Turn) -> int | None:
     steps = [p for m in turn.messages for p in m.parts if isinstance(p, StepFinishPart)]
     return steps[-1].usage.prompt + steps[-1].usage.output if steps else None
+
+
+def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
+    """Name the turns after which the context's size is known, oldest first."""
+    return [turn.id for turn in turns(messages) if _size_after(turn) is not None]
 
 
 def usual_growth(state: State) -> int:

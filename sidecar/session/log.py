@@ -14,8 +14,9 @@ from decimal import Decimal
 from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
 from sidecar.core.facts import Fact
-from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, ToolPart
 from sidecar.core.pricing import money
+from sidecar.session.past import Past
 from sidecar.store.journal import Store
 from sidecar.store.values import (
     AppendRecord,
@@ -57,15 +58,26 @@ class SessionLog:
     """The messages of one session, its row and its records.
 
     Iterating gives the conversation as it stands; `messages` has those too that it left behind.
+    Where only a window of it was read, `past` says what the rest comes to; `heard` are the
+    messages here that the ledger of a past has heard already.
     """
 
-    def __init__(self, store: Store, stored: Stored, now: Callable[[], Millis]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        stored: Stored,
+        now: Callable[[], Millis],
+        past: Past | None = None,
+    ) -> None:
         self._store = store
         self._now = now
         self.row: SessionRow = stored.session
         self.records: list[Record] = list(stored.records)
         self._messages: dict[MessageId, Message] = {m.id: m for m in stored.messages}
         self._left = left_behind(self.records)
+        self.damaged = bool(stored.problems)
+        self.past = past
+        self.heard = frozenset(() if past is None else past.window)
         self._pending: list[Change] = []
         self._untold: list[Record] = []
         self.durable: Callable[[Record], None] = _nobody
@@ -73,6 +85,35 @@ class SessionLog:
         self._aside: list[Record] = []
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
+
+    def fill(self, stored: Stored) -> None:
+        """Take in all that was not read; what is here already stays as it is."""
+        if self.past is None:
+            return
+        until, here = self.past.revision, self._messages
+        before = {m.id: here.get(m.id, m) for m in stored.messages}
+        self.damaged = bool(stored.problems)
+        self.heard |= {name for name in before if name not in here}
+        self._messages = {**before, **here}
+        earlier = [record for record in stored.records if record.revision <= until]
+        self.records[:] = [*earlier, *(r for r in self.records if r.revision > until)]
+        self.past = None
+
+    @property
+    def count(self) -> int:
+        """How many messages there are, those that were not read included."""
+        return len(self._messages) + (0 if self.past is None else self.past.messages)
+
+    def has_call(self, call_id: str) -> bool:
+        """Whether a call that a prompt may hold has this id."""
+        if self.past is not None and self.past.has_call(call_id):
+            return True
+        return any(
+            isinstance(part, ToolPart) and part.call_id == call_id
+            for message in self._messages.values()
+            if message.status != "discarded"
+            for part in message.parts
+        )
 
     @property
     def messages(self) -> tuple[Message, ...]:

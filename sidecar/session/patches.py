@@ -51,6 +51,8 @@ def newest(log: SessionLog) -> SnapshotId | None:
     told = [patch.at for _, patch in patches(log.messages)]
     known = (r.body.get("at") for r in log.records if r.kind in (RESTORED, REACHED))
     told += [SnapshotId(at) for at in known if isinstance(at, int)]
+    if log.past is not None and log.past.snapshot is not None:
+        told.append(SnapshotId(log.past.snapshot))
     return max(told, default=None)
 
 

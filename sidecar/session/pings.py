@@ -23,6 +23,7 @@ from sidecar.session.cached import as_json
 from sidecar.session.gate import wait_if_cold
 from sidecar.session.state import State
 from sidecar.session.view import Anchor
+from sidecar.session.widening import widen
 
 logger = logging.getLogger("sidecar.session")
 
@@ -89,6 +90,10 @@ class Pings:
         state = self._state
         async with self._gate:
             due = ping_due(state)
+            if due is not None and state.log.past is not None:
+                # How long pauses last is learned from all of them.
+                await widen(state)
+                due = ping_due(state)
             if due is None:
                 return False
             started = state.clock.now()

@@ -109,7 +109,8 @@ class Planner:
         newest = scene.newest
         base = static if newest is None else newest.tokens_after
         steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
-        since = steps[0 if newest is None else newest.steps :]
+        unread = 0 if state.log.past is None else state.log.past.steps
+        since = steps[0 if newest is None else newest.steps - unread :]
         now = state.clock.now()
         room = budget(state.window(), state.max_tokens())
         return Standing(

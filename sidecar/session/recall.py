@@ -25,6 +25,7 @@ from sidecar.core.parts import (
 )
 from sidecar.session.state import State
 from sidecar.session.values import Recalled
+from sidecar.session.widening import widen
 from sidecar.store.journal import Store
 from sidecar.store.values import Gone
 
@@ -67,6 +68,7 @@ async def recall_from(
     Raises:
         BadRequest: there is neither with this id, or the pattern cannot be used.
     """
+    await widen(state)
     gone = state.views.left_out(part_id)
     if gone is not None:
         messages = state.log.messages

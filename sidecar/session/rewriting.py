@@ -1,5 +1,6 @@
 """What a session offers on its context: look, plan, rewrite, undo, pin."""
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -22,6 +23,7 @@ from sidecar.session.restored import with_news
 from sidecar.session.rewrites import PINNED
 from sidecar.session.state import State
 from sidecar.session.view import PREVIEW
+from sidecar.session.windowing import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,11 @@ class Rewriting:
             if decision.recorded.opens:
                 break
         return scene
+
+    async def fold(self) -> None:
+        """Keep what the log comes to, if it is time; a failure costs the next resume its time."""
+        with suppress(StorageFailed):
+            await fold(self._state, self.checkpoints.folding)
 
     def price(self) -> None:
         """Find out what a compaction by hand would cost now, for the meter."""

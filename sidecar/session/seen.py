@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sidecar.core.parts import Message, PartId
+from sidecar.core.parts import Message, OpaquePart, PartId, ReasoningPart
 from sidecar.core.render import Block, CallBlock, Region, Rendered, render
 from sidecar.core.tokens import Count, count_block
 from sidecar.core.view import Shown, show
@@ -43,6 +43,16 @@ def look(message: Message, shown: Mapping[PartId, Shown], model: str, count: Cou
     chosen = _rough if message.status == "open" else count
     raw = tuple(count_block(block, chosen) for block in blocks)
     return Seen(message, model, rendered, raw, _by_region(blocks, raw))
+
+
+def thinks(message: Message) -> bool:
+    """Whether a message holds what is bound to the bytes before it."""
+    return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
+
+
+def characters(message: Message) -> int:
+    """Give about how many characters are to be counted in a message."""
+    return sum(len(getattr(part, "text", None) or "") for part in message.parts)
 
 
 def _by_region(blocks: Sequence[Block], raw: Sequence[int]) -> tuple[tuple[Region, int], ...]:

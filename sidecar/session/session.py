@@ -216,7 +216,7 @@ class Session:
 
     def meter(self) -> Meter:
         """Measure the context as it would be sent now."""
-        if self._turn_task is None:
+        if self._turn_task is None and self._state.log.past is None:
             self.rewriting.price()
         return read_meter(self._state)
 
@@ -335,6 +335,7 @@ class Session:
         self._show_meter(urgent=True)
         state.tracking.turn_ended()
         await self.rewriting.checkpoints.turn_ended()
+        await self.rewriting.fold()
         result = result_of(state, turn.turn_id, message.id, end)
         self._tell(ended_event(state, result))
         return result

@@ -23,10 +23,12 @@ from sidecar.session.handoff import drafted, handoff, standing
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
 from sidecar.session.opening import OWNED, told_owner, warn
+from sidecar.session.owning import become_writer
 from sidecar.session.reloading import take_over
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
 from sidecar.session.values import Handoff, NewSession, Opened, SessionSummary
+from sidecar.session.widening import widen
 from sidecar.store.values import Owner
 from sidecar.tools.contract import Client
 from sidecar.workspace.buffers import Buffers
@@ -241,7 +243,7 @@ class Sessions:
         Raises:
             UnknownSession: there is none with this id.
         """
-        session = await self.get(session_id)
+        session = await self.get(session_id, window=not replay)
         rest = await replay_history(session.state, after, emit) if replay else None
         session.attach(watcher, client)
         # What streams right now is shown without a pause, so that nothing falls between.
@@ -249,16 +251,22 @@ class Sessions:
             watcher(event)
         if self._open.get(session_id) is not session:
             # The session of a subtask that ended while its history was shown.
-            session = await self.get(session_id)
+            session = await self.get(session_id, window=not replay)
             session.attach(watcher, client)
         return session.opened()
 
-    async def get(self, session_id: SessionId) -> Session:
-        """Give a session, opening it if need be.
+    async def get(self, session_id: SessionId, *, window: bool = False) -> Session:
+        """Give a session, opening it if need be; with `window` a part of its log may do.
 
         Raises:
             UnknownSession: there is none with this id.
         """
+        session = await self._get(session_id)
+        if not window:
+            await widen(session.state)
+        return session
+
+    async def _get(self, session_id: SessionId) -> Session:
         environment = await self.ready()
         async with self._opening:
             known = self._open.get(session_id)
@@ -267,7 +275,7 @@ class Sessions:
                     await self._read_again(known.state)
                 return known
             await require(environment.store, environment.config.data_dir, session_id)
-            writes, owner = await self._become_writer(environment, session_id)
+            writes, owner = await become_writer(environment.store, session_id, self._owner)
             log, problems = await open_log(environment, session_id, writes=writes)
             session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
             if writes:
@@ -291,7 +299,7 @@ class Sessions:
         environment.forget(session_id)
         session = self._open.pop(session_id, None)
         if session is None:
-            await environment.store.load(session_id)
+            await environment.store.row(session_id)
             return
         await session.end()
         await session.ended()
@@ -303,7 +311,7 @@ class Sessions:
         environment = await self.ready()
         if await erase_archived(environment.store, environment.config.data_dir, session_id):
             return
-        session = await self.get(session_id)
+        session = await self.get(session_id, window=True)
         if session.state.read_only:
             raise SessionOwned(OWNED, owner=session.state.owner)
         await session.end()
@@ -358,7 +366,7 @@ class Sessions:
     async def _take_over(self, state: State) -> bool:
         """Try to become the writer of a session that another daemon had; its log is read anew."""
         session_id = state.log.row.id
-        writes, owner = await self._become_writer(state.environment, session_id)
+        writes, owner = await become_writer(state.store, session_id, self._owner)
         if not writes:
             state.owner = told_owner(owner)
             return False
@@ -378,18 +386,6 @@ class Sessions:
             fresh.views,
             fresh.cached,
         )
-
-    async def _become_writer(
-        self, environment: Environment, session_id: SessionId
-    ) -> tuple[bool, Owner | None]:
-        """Give whether this daemon writes the session, and else who does, if anyone can."""
-        try:
-            owner = await environment.store.acquire(session_id, self._owner)
-        except StorageFailed as error:
-            if error.failure not in ("newer_schema", "read_only"):
-                raise
-            return False, None
-        return owner is None, owner
 
     async def _heartbeat(self) -> None:
         while True:

@@ -1,5 +1,6 @@
 """What a session is made of, and what all sessions of a daemon share."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -96,6 +97,8 @@ class State:
     or not, this holds;
     `instructions` and what was `learned` are as they were read last, `None` before that.
     `compared` says that the workspace was compared with the log since the session was opened.
+    `widening` is held while the rest of the log is read; `folded` says at how many messages and
+    at which revision the log was folded last.
     """
 
     environment: Environment
@@ -116,6 +119,8 @@ class State:
     instructions: tuple[Instruction, ...] | None = None
     learned: str | None = None
     compared: bool = False
+    widening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    folded: tuple[int, int] = (0, 0)
 
     @property
     def store(self) -> Store:

@@ -192,14 +192,8 @@ class _Attempt:
 
     def _unique(self, call_id: str) -> str:
         """Keep the provider's id unless it is empty or used before: results go by it."""
-        used = {
-            part.call_id
-            for message in self._turn.log.messages
-            if message.status != "discarded"
-            for part in message.parts
-            if isinstance(part, ToolPart)
-        }
-        return call_id if call_id and call_id not in used else self._turn.clock.new_id("call")
+        known = not call_id or self._turn.log.has_call(call_id)
+        return self._turn.clock.new_id("call") if known else call_id
 
     def _show(self, event: BlockStarted | BlockDelta) -> None:
         turn = self._turn

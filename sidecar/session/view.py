@@ -5,7 +5,7 @@ what is new, plus one pass over what is sent.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from math import ceil
@@ -17,9 +17,7 @@ from sidecar.core.parts import (
     Message,
     MessageId,
     Millis,
-    OpaquePart,
     PartId,
-    ReasoningPart,
     StepFinishPart,
     TurnId,
     Usage,
@@ -27,7 +25,7 @@ from sidecar.core.parts import (
 from sidecar.core.prompt import Prompt, Static, Ttl, assemble
 from sidecar.core.render import Region, Rendered
 from sidecar.core.tokens import Calibration, Count, count_block, count_tool, observe
-from sidecar.session.seen import Seen, Weights, look
+from sidecar.session.seen import Seen, Weights, characters, look, thinks
 from sidecar.tools.mcp import server_of
 
 THREAD_CHARS = 200_000
@@ -172,6 +170,17 @@ class View:
             known = (anchor for view, anchor in reversed(self._left) if view == shown)
             self.anchor = next(known, None)
 
+    def widen(
+        self, pairs: Sequence[tuple[core_view.View, core_view.View]], shown: core_view.View
+    ) -> None:
+        """Be the view of a whole log, not of a window; `pairs` say what became what."""
+        whole = {id(narrow): wide for narrow, wide in pairs}
+        self.shown = shown
+        self._left = [(whole.get(id(v), v), anchor) for v, anchor in self._left]
+        self._reported = {
+            name: (whole.get(id(v), v), anchor) for name, (v, anchor) in self._reported.items()
+        }
+
     def stand_on(self, message_id: MessageId | None) -> None:
         """Go on from an answer that was given in just this view, if its size is remembered."""
         shown, anchor = self._reported.get(message_id or MessageId(""), (None, None))
@@ -231,14 +240,14 @@ class View:
 
     async def weigh(self, message: Message) -> int:
         """Estimate one message that is not in the log yet, raw."""
-        if _weight(message) > THREAD_CHARS:
+        if characters(message) > THREAD_CHARS:
             return sum((await asyncio.to_thread(self._look, message)).raw)
         return sum(self._look(message).raw)
 
     async def refresh(self, messages: Iterable[Message]) -> None:
         """Render and count what is new; large texts are counted in a thread."""
         fresh = [m for m in messages if self._stale(m)]
-        if sum(_weight(m) for m in fresh) > THREAD_CHARS:
+        if sum(characters(m) for m in fresh) > THREAD_CHARS:
             for seen in await asyncio.to_thread(lambda: [self._look(m) for m in fresh]):
                 self._seen[seen.message.id] = seen
         else:
@@ -381,7 +390,7 @@ class View:
 
     def _reader(self, message: Message) -> str:
         """Give the model that reads a message; none reads thinking that is bound to other bytes."""
-        unreadable = message.created < self._bound and _thinks(message)
+        unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self.static.model
 
 
@@ -389,11 +398,3 @@ def _checked(reported: int, estimated: float) -> str:
     if estimated and abs(reported / estimated - 1) > DISAGREES:
         return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
     return "as the provider reported it"
-
-
-def _thinks(message: Message) -> bool:
-    return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
-
-
-def _weight(message: Message) -> int:
-    return sum(len(getattr(part, "text", None) or "") for part in message.parts)

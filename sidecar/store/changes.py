@@ -9,6 +9,7 @@ from sidecar.core.parts import Message, SessionId, ToolPart
 from sidecar.store import rows
 from sidecar.store.blobs import put_blob
 from sidecar.store.facts import put_facts
+from sidecar.store.folds import put_fold
 from sidecar.store.forks import copy_log
 from sidecar.store.holders import refer
 from sidecar.store.outputs import note_output, put_gone
@@ -21,6 +22,7 @@ from sidecar.store.values import (
     DeleteSession,
     PutBlob,
     PutFacts,
+    PutFold,
     PutGone,
     PutMessage,
     PutPart,
@@ -53,6 +55,8 @@ def apply(con: sqlite3.Connection, change: Change) -> None:
             put_gone(con, change)
         case PutFacts(session_id, cwd, facts):
             put_facts(con, session_id, cwd, facts)
+        case PutFold():
+            put_fold(con, change)
         case DeleteSession(session_id):
             erase_session(con, session_id)
         case CopyLog(source, session_id, messages, until, before):

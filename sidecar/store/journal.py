@@ -10,10 +10,11 @@ from typing import Literal, TypeAlias, TypeVar
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Part, PartId, SessionId
-from sidecar.store import files, lease, reading
+from sidecar.store import files, folds, lease, reading
 from sidecar.store.changes import apply_all, weight
 from sidecar.store.facts import FactRows
 from sidecar.store.faults import FAULTS, READ_ONLY, storage_failed
+from sidecar.store.folds import Choose, Window
 from sidecar.store.keeping import KeepingRows
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.restores import RestoreRows
@@ -152,6 +153,14 @@ class Store:
     async def load(self, session_id: SessionId) -> Stored:
         """Read a whole session; raises UnknownSession."""
         return await self._read(lambda con: reading.load(con, session_id))
+
+    async def window(self, session_id: SessionId, version: str, choose: Choose) -> Window | None:
+        """Read what is needed of a session where a fold of this version says what that is.
+
+        `choose` is called in another thread with the fold's body, and names the messages of
+        before it that are to be read, or gives `None`. `None` where there is no fold that holds.
+        """
+        return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
     async def row(self, session_id: SessionId) -> SessionRow:
         """Read a session without its log; raises UnknownSession."""

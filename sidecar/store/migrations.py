@@ -197,6 +197,18 @@ def _note_outputs(con: sqlite3.Connection) -> None:
             )
 
 
+def _folds(con: sqlite3.Connection) -> None:
+    for statement in (
+        # What a log comes to, up to a message and a record: a cache, whose rows may go any time.
+        """CREATE TABLE fold (
+            session_id TEXT PRIMARY KEY, revision INTEGER NOT NULL, number INTEGER NOT NULL,
+            chain TEXT NOT NULL, version TEXT NOT NULL, body BLOB NOT NULL, hash TEXT NOT NULL
+        )""",
+        "CREATE INDEX part_by_message ON part (session_id, message_id)",
+    ):
+        con.execute(statement)
+
+
 def has_full_text(con: sqlite3.Connection) -> bool:
     """Whether this SQLite can search texts by an index; a few are built without that."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
@@ -211,6 +223,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("folded", _folded),
     ("written", _written),
     ("retention", _retention),
+    ("folds", _folds),
 )
 
 

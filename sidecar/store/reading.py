@@ -4,7 +4,7 @@ What is damaged is left out and told of; a session is unreadable only when its o
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TypeVar
 
@@ -22,17 +22,17 @@ T = TypeVar("T")
 
 def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
     """Read a whole session; raises UnknownSession, or BodyBroken for its own row."""
-    body, expected = _session(con, session_id)
+    body, expected = session_body(con, session_id)
     row = rows.decode_session(body, reader(con))
     problems = damage(f"session {session_id}", body, expected)
     messages = _messages(con, session_id, problems)
-    records = _records(con, session_id, problems)
+    records = records_after(con, session_id, 0, "", problems)
     return Stored(row, messages, records, tuple(problems))
 
 
 def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
     """Read a session's row; raises UnknownSession or BodyBroken."""
-    body, _ = _session(con, session_id)
+    body, _ = session_body(con, session_id)
     return rows.decode_session(body, reader(con))
 
 
@@ -100,7 +100,8 @@ def reader(con: sqlite3.Connection) -> ReadBlob:
     return read
 
 
-def _session(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
+def session_body(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
+    """Give the body and the hash of a session's row; raises UnknownSession."""
     found: tuple[bytes, str] | None = None
     if _storable(session_id):
         found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
@@ -114,22 +115,37 @@ def _session(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str
 def _messages(
     con: sqlite3.Connection, session_id: SessionId, problems: list[str]
 ) -> tuple[Message, ...]:
-    read = reader(con)
-    parts: dict[str, list[Part]] = {}
-    for part_id, message_id, position, body, expected in con.execute(
+    found = con.execute(
         "SELECT id, message_id, position, body, hash FROM part WHERE session_id = ? "
         "ORDER BY position, id",
         (session_id,),
-    ):
+    )
+    headers = con.execute(
+        "SELECT id, body, hash FROM message WHERE session_id = ? ORDER BY number", (session_id,)
+    )
+    return put_together(con, headers, found, problems)
+
+
+def put_together(
+    con: sqlite3.Connection,
+    headers: Iterable[tuple[str, bytes, str]],
+    found: Iterable[tuple[str, str, int, bytes, str]],
+    problems: list[str],
+) -> tuple[Message, ...]:
+    """Decode messages (id, body, hash) and give them their parts.
+
+    Those come as (id, message, position, body, hash), in the order of their positions.
+    """
+    read = reader(con)
+    parts: dict[str, list[Part]] = {}
+    for part_id, message_id, position, body, expected in found:
         name = f"part {part_id} of message {message_id}"
         problems.extend(damage(name, body, expected, str(position)))
         one = readable(name, body, partial(rows.decode_part, read=read), problems)
         if one is not None:
             parts.setdefault(message_id, []).append(one)
     messages: list[Message] = []
-    for message_id, body, expected in con.execute(
-        "SELECT id, body, hash FROM message WHERE session_id = ? ORDER BY number", (session_id,)
-    ):
+    for message_id, body, expected in headers:
         name = f"message {message_id}"
         problems.extend(damage(name, body, expected))
         decode = partial(rows.decode_message, read=read, parts=tuple(parts.get(message_id, ())))
@@ -139,15 +155,20 @@ def _messages(
     return tuple(messages)
 
 
-def _records(
-    con: sqlite3.Connection, session_id: SessionId, problems: list[str]
+def records_after(
+    con: sqlite3.Connection,
+    session_id: SessionId,
+    after: int,
+    previous: str,
+    problems: list[str],
 ) -> tuple[Record, ...]:
+    """Read the records after a revision, whose hash is `previous`."""
     decode = partial(rows.decode_record, read=reader(con))
     records: list[Record] = []
-    previous = ""
     for revision, body, expected in con.execute(
-        "SELECT revision, body, hash FROM record WHERE session_id = ? ORDER BY revision",
-        (session_id,),
+        "SELECT revision, body, hash FROM record WHERE session_id = ? AND revision > ? "
+        "ORDER BY revision",
+        (session_id, after),
     ):
         name = f"record {revision} of {session_id}"
         problems.extend(damage(name, body, expected, previous))

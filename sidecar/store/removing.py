@@ -24,7 +24,7 @@ def take_out(con: sqlite3.Connection, session_id: SessionId, *, shared: bool) ->
     names = [name for (name,) in found]
     size = rows_size(con, session_id)
     (count,) = con.execute("SELECT count(*) FROM session WHERE id = ?", (session_id,)).fetchone()
-    for table in ("reference", "output", "part", "message", "record", "lease"):
+    for table in ("reference", "output", "part", "message", "record", "lease", "fold"):
         con.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
     size += drop_facts(con, session_id, shared=shared)
     con.execute("DELETE FROM session WHERE id = ?", (session_id,))

@@ -150,6 +150,21 @@ class DeleteSession:
 
 
 @dataclass(frozen=True, slots=True)
+class PutFold:
+    """Keep what a log comes to up to a message and a revision, so that a resume need not read it.
+
+    It is a cache: it may be thrown away at any time, and is, when what it was made from or the
+    `version` of who made it is another.
+    """
+
+    session_id: SessionId
+    revision: int
+    newest: MessageId
+    version: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class CopyLog:
     """Let a session that was just written begin as another did, without copies of what is long.
 
@@ -172,6 +187,7 @@ Change: TypeAlias = (
     | PutBlob
     | PutGone
     | PutFacts
+    | PutFold
     | DeleteSession
     | CopyLog
 )

@@ -200,6 +200,7 @@ async def test_outputs_of_before_are_found(years: Years) -> None:
         con.execute(f"PRAGMA user_version = {at}")
         con.execute("DELETE FROM migration WHERE name = 'retention'")
         migrate(con, MIGRATIONS[: at + 1], NOW)
+        con.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     again = Years(years.folder)
     again.now = LATER
     assert await again.sweep() == ["ses_1/part_1"]

@@ -46,6 +46,7 @@ def methods(desk: Desk) -> Mapping[str, Method]:
     async def ordered(command: Command, session_id: str, ticket: Ticket) -> Json:
         """Do what a command says; what it answers is shown as the agent's words."""
         session = await desk.watch(session_id)
+        await desk.sessions.get(session.id)
         scene = Scene(desk.sessions, session, desk.connection, desk.connection.watch)
         tasks = running.setdefault(session_id, set())
         async with asyncio.TaskGroup() as group:
@@ -64,7 +65,7 @@ def methods(desk: Desk) -> Mapping[str, Method]:
     async def cancel(params: shapes.NamedSession, _: Ticket) -> Json:
         for task in tuple(running.get(params.session_id, ())):
             task.cancel()
-        (await desk.sessions.get(SessionId(params.session_id))).cancel()
+        (await desk.sessions.get(SessionId(params.session_id), window=True)).cancel()
         return None
 
     return {

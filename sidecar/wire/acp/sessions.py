@@ -39,14 +39,14 @@ class Desk:
         Raises:
             UnknownSession: there is none with this id.
         """
-        session = await self.sessions.get(SessionId(session_id))
+        session = await self.sessions.get(SessionId(session_id), window=True)
         self.connection.enter(session_id, session.state.log.row.cwd)
         return session
 
     async def watch(self, session_id: str) -> Session:
         """Give a session; one that the client did not open before is as if it had resumed it."""
         if self.connection.knows(session_id):
-            return await self.sessions.get(SessionId(session_id))
+            return await self.sessions.get(SessionId(session_id), window=True)
         session = await self.enter(session_id)
         session.attach(self.connection.watch, self.connection)
         return session

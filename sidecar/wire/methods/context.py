@@ -25,7 +25,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     """Give the family's handlers over these sessions."""
 
     async def measure(_: Connection, params: ContextMeterParams, __: Ticket) -> Json:
-        return meter((await sessions.get(SessionId(params.session_id))).meter())
+        session = await sessions.get(SessionId(params.session_id), window=True)
+        return meter(session.meter())
 
     async def recall(_: Connection, params: ContextRecallParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))

@@ -66,7 +66,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
     async def load(connection: Connection, params: SessionLoadParams, _: Ticket) -> Json:
         after = given(params.after)
         if servers := servers_of(given(params.mcp_servers) or ()):
-            provide((await sessions.get(SessionId(params.session_id))).state, servers)
+            session = await sessions.get(SessionId(params.session_id), window=True)
+            provide(session.state, servers)
         return loaded(
             await sessions.load(
                 SessionId(params.session_id),
@@ -87,14 +88,14 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return {}
 
     async def set_option(_: Connection, params: SessionSetConfigOptionParams, __: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id))
+        session = await sessions.get(SessionId(params.session_id), window=True)
         options = await session.set_option(
             params.config_id, params.value, given(params.expected_revision)
         )
         return {"configOptions": list(options)}
 
     async def prompt(_: Connection, params: SessionPromptParams, ticket: Ticket) -> Json:
-        session = await sessions.get(SessionId(params.session_id))
+        session = await sessions.get(SessionId(params.session_id), window=True)
         ticket.on_cancel = lambda: session.cancel_prompt(ticket)
         request = PromptRequest(
             blocks=tuple(params.prompt),
@@ -107,7 +108,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return prompt_result(await session.prompt(request))
 
     async def cancel(_: Connection, params: SessionCancelParams, __: Ticket) -> Json:
-        (await sessions.get(SessionId(params.session_id))).cancel()
+        (await sessions.get(SessionId(params.session_id), window=True)).cancel()
         return None
 
     return {

@@ -1,0 +1,210 @@
+"""Opens a session by a window of its log, where that gives the same prompt, and folds the rest.
+
+The window is what the model sees, the newest turns and all since the newest rewrite. Whoever
+needs more calls `widening.widen` first; then the log is as if all of it had been read at once.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import cast
+
+from sidecar.core.ledger import Folding
+from sidecar.core.parts import Json, Message, MessageId, PartId, SessionId, StepFinishPart
+from sidecar.core.turns import is_settled
+from sidecar.session import past as pasts
+from sidecar.session.asking import ASKED
+from sidecar.session.bootstrap import COMPARED, newest_branch
+from sidecar.session.checkpoints import opened_by
+from sidecar.session.epochs import EPOCH
+from sidecar.session.gauge import sized_turns
+from sidecar.session.instructions import TOLD
+from sidecar.session.log import RESTORED, SessionLog
+from sidecar.session.notices import NOTICE
+from sidecar.session.past import Past
+from sidecar.session.patches import newest
+from sidecar.session.pings import PING
+from sidecar.session.restoring import FORESEEN
+from sidecar.session.rewrites import REWRITE, UNDONE
+from sidecar.session.state import Environment, State
+from sidecar.session.tracking import PATCHED
+from sidecar.store.values import PutFold, Record
+
+TURNS = 8
+"""The newest turns whose sizes and costs the meter tells of, and one more."""
+SPACING = 200
+"""Messages between two folds of a log, unless it was rewritten."""
+LEAST = 500
+"""Messages that need not be read, for a fold to be worth while: fewer are read in a moment."""
+_PASSING = frozenset(
+    {
+        "turn_started", "turn_ended", "steered", "step", "discarded", "step_failed", "cut", "tool",
+        "option", PATCHED, PING, NOTICE, ASKED,
+    }
+)  # fmt: skip
+"""Records that say nothing any more once their turns are behind."""
+_AHEAD = frozenset({TOLD, COMPARED})
+"""Records that belong to the turn that begins after them."""
+
+
+async def read_window(environment: Environment, session_id: SessionId) -> SessionLog | None:
+    """Read a window of a session's log; `None` where it has no fold that holds.
+
+    Raises:
+        UnknownSession: there is no such session.
+    """
+    version = await asyncio.to_thread(pasts.version)
+    decoded: list[Past] = []
+
+    def choose(body: bytes) -> Sequence[MessageId]:
+        decoded.append(pasts.decode(body))
+        return decoded[-1].window
+
+    found = await environment.store.window(session_id, version, choose)
+    if found is None or _reaches_back(found.stored.records, found.stored.messages):
+        return None
+    past = decoded[-1]
+    stored = replace(found.stored, records=(*past.records, *found.stored.records))
+    return SessionLog(environment.store, stored, environment.clock.now, past)
+
+
+def _reaches_back(records: Sequence[Record], messages: Sequence[Message]) -> bool:
+    """Whether something since the fold may show again what is not in the window."""
+    known = {part.id for message in messages for part in message.parts}
+    for record in records:
+        if record.kind in (UNDONE, RESTORED):
+            return True
+        if record.kind == REWRITE:
+            shown = cast("Mapping[PartId, Json]", record.body["shown"])
+            gone = {"kind": "dropped"}
+            if any(how != gone for part_id, how in shown.items() if part_id not in known):
+                return True
+    return False
+
+
+async def fold(state: State, folding: Callable[[], Folding]) -> None:
+    """Keep what the log comes to, if that is worth while; `folding` gives its ledger.
+
+    Raises:
+        StorageFailed: it cannot be kept, and need not be.
+    """
+    log = state.log
+    if state.read_only or log.damaged or log.past is not None or log.count < LEAST:
+        return
+    newest_rewrite = log.last_record(REWRITE)
+    rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
+    if log.count - state.folded[0] < SPACING and rewritten <= state.folded[1]:
+        return
+    found = gather(state, folding())
+    state.folded = (log.count, log.row.revision)
+    if found is None or found.messages < LEAST:
+        return
+    version = await asyncio.to_thread(pasts.version)
+    body = await asyncio.to_thread(pasts.encode, found)
+    last = log.messages[-1].id
+    await state.store.write(PutFold(log.row.id, found.revision, last, version, body))
+
+
+def gather(state: State, folding: Folding) -> Past | None:
+    """Say what a log comes to as it stands; `None` where a window of it would not do."""
+    log, view = state.log, state.view
+    opened, rewrite = state.views.opened, state.views.newest_epoch()
+    conversation = tuple(log)
+    if opened is None or rewrite is None or not all(map(is_settled, log.messages)):
+        return None
+    since = max(view.since, opened[0])
+    if sum(m.created >= since and _ended(m, view.static.model) for m in conversation) < FORESEEN:
+        # After a restart the view of before would be gone through.
+        return None
+    begun = _begun(conversation, rewrite.steps)
+    cut = _cut(log.records, None if begun is None else conversation[begun])
+    if begun is None or cut is None:
+        return None
+    inside = [
+        one.message
+        for number, one in enumerate(view.seen(conversation))
+        if number >= begun
+        or one.rendered
+        or view.notes_before(one.message.id)
+        or one.message.id == view.anchor_message
+    ]
+    names = {message.id for message in inside}
+    parts = frozenset(part.id for message in inside for part in message.parts)
+    return Past(
+        log.row.revision,
+        tuple(message.id for message in inside),
+        log.count - len(inside),
+        pasts.count_steps(m for m in conversation if m.id not in names),
+        newest(log),
+        newest_branch(log),
+        opened_by(log),
+        pasts.hashed_calls(m for m in log.messages if m.id not in names),
+        _needed(log.records, cut, parts, frozenset(view.shown.notes)),
+        pasts.ledger_json(folding),
+        tuple((key, content, progress) for key, (content, progress) in folding.todo.items()),
+        folding.changes,
+    )
+
+
+def _ended(message: Message, model: str) -> bool:
+    finish = (p for p in message.parts if isinstance(p, StepFinishPart) and p.usage.prompt)
+    return message.role == "assistant" and message.model == model and any(finish)
+
+
+def _begun(conversation: Sequence[Message], steps: int) -> int | None:
+    """Give the index from which on everything is needed: of a turn's first message."""
+    recent = sized_turns(conversation)[-TURNS:]
+    if len(recent) < TURNS:
+        return None
+    first = {recent[0]}
+    starts = pasts.step_starts(conversation)
+    index = next((i for i, before in enumerate(starts) if before >= steps), len(starts) - 1)
+    first.add(conversation[index].turn_id)
+    return next(i for i, message in enumerate(conversation) if message.turn_id in first)
+
+
+def _cut(records: Sequence[Record], first: Message | None) -> int | None:
+    """Give the index of the record from which on all are needed."""
+    if first is None:
+        return None
+    opens = (
+        i
+        for i in reversed(range(len(records)))
+        if records[i].kind in (REWRITE, UNDONE) and records[i].body.get("opens") is True
+    )
+    turns = (
+        i
+        for i, record in enumerate(records)
+        if record.kind == "turn_started" and record.body.get("turnId") == first.turn_id
+    )
+    begun = next(turns, None)
+    return None if begun is None else min(begun, next(opens, begun))
+
+
+def _needed(
+    records: Sequence[Record], cut: int, parts: frozenset[PartId], notes: frozenset[PartId]
+) -> tuple[Record, ...]:
+    kept: list[Record] = []
+    ahead = False
+    statics = _statics(records)
+    broke = max((i for i in range(cut) if "segment" in records[i].body), default=-1)
+    for index, record in enumerate(records):
+        if record.kind == EPOCH and index not in statics:
+            continue
+        begins = record.kind == "turn_started"
+        if index >= cut or index == broke or record.kind not in _PASSING or (begins and ahead):
+            kept.append(pasts.narrowed(record, parts, notes))
+        ahead = record.kind in _AHEAD or (ahead and not begins)
+    return tuple(kept)
+
+
+def _statics(records: Sequence[Record]) -> set[int]:
+    """Choose the newest epoch's record, and the oldest since which its static part is the same."""
+    found = [i for i, record in enumerate(records) if record.kind == EPOCH]
+    newest_one, same = records[found[-1]].body, found[-1]
+    for index in reversed(found):
+        body = records[index].body
+        if (body["tools"], body["system"]) != (newest_one["tools"], newest_one["system"]):
+            break
+        same = index
+    return {found[-1], same}

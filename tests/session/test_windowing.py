@@ -1,0 +1,262 @@
+"""A session that is opened by a window of its log asks for just what it would ask for otherwise.
+
+Each state of a walk is opened twice from copies of the store, with its fold and without any; both
+daemons have the same clock and mint the same ids, and must send the same bytes.
+`SIDECAR_SEEDS=40 pytest tests/session/test_windowing.py` goes on more walks.
+"""
+
+import os
+import random
+import sqlite3
+from contextlib import closing, suppress
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+
+from sidecar.core.errors import NothingToDo
+from sidecar.core.meter import Meter
+from sidecar.core.parts import SessionId
+from sidecar.model.encode import encode
+from sidecar.session import windowing
+from sidecar.session.events import MeterChanged
+from sidecar.session.session import Session
+from sidecar.session.values import Wish
+from sidecar.store.files import NAME
+from tests.fakes.scripted_model import calls, says
+from tests.session.conftest import Desk, World
+from tests.session.test_anything import Chaos
+from tests.session.work import Worker
+
+SEEDS = range(int(os.environ.get("SIDECAR_SEEDS", "3")))
+STATES = 4
+"""States of a walk that are opened twice."""
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fold sessions that are as small as those of tests."""
+    monkeypatch.setattr(windowing, "LEAST", 3)
+    monkeypatch.setattr(windowing, "SPACING", 6)
+
+
+@dataclass
+class Opened:
+    """What came of opening a copy; `windowed` says that a window was enough to open it."""
+
+    windowed: bool = False
+    told: list[Any] = field(default_factory=list)
+
+
+class Still(World):
+    """A world whose time stands still, however often somebody looks at the clock."""
+
+    def now(self) -> int:
+        return self.time
+
+
+def copied(world: World, name: str, *, folds: bool) -> World:
+    """Copy a world as it is, its store without the leases of those who live."""
+    folder = Path(mkdtemp(prefix=name, dir=world.folder.parent))
+    path = folder / NAME
+    source = sqlite3.connect(world.folder / NAME)
+    with closing(source), closing(sqlite3.connect(path)) as target:
+        source.backup(target)
+        target.execute("DELETE FROM lease")
+        if not folds:
+            target.execute("DELETE FROM fold")
+        target.commit()
+    path.chmod(0o600)
+    config = replace(world.config, data_dir=folder / "data")
+    net = deepcopy(world.net)
+    return Still(folder, world.workspace, world.time, world.minted, True, config, net)
+
+
+async def open_copy(world: World, kept: Worker) -> Opened:
+    """Open a copy of a session, go on in it, then ask for all that needs more than a window."""
+    found = Opened()
+    async with world.daemon() as desk:
+        desk.model.cache = deepcopy(kept.desk.model.cache)
+        session = await desk.sessions.get(kept.session.id, window=True)
+        session.attach(desk.watch, desk.editor)
+        found.windowed = session.state.log.past is not None
+        await go_on(desk, session, kept, found)
+        await look_at_all(desk, session, found)
+    return found
+
+
+async def go_on(desk: Desk, session: Session, kept: Worker, found: Opened) -> None:
+    """Run two turns, with calls whose ids were used before."""
+    found.told.append(meter_of(session.meter()))
+    worker = Worker(desk, session, kept.done)
+    desk.script(
+        calls(("call1", "look", {"path": "src/again.py"}), ("call2", "look", {"path": "src/x.py"})),
+        says("Seen again."),
+    )
+    result = await desk.ask(session, "Look at two of them again.")
+    found.told += [replace(result, meter=meter_of(result.meter)), desk.editor.called]
+    await worker.turn(2, "And go on.")
+    found.told += [encode(request) for request in desk.model.requests]
+    found.told += [encode(request) for request in desk.model.summaries]
+    found.told += [meter_of(event.meter) for event in desk.of(MeterChanged) if event.urgent]
+
+
+async def look_at_all(desk: Desk, session: Session, found: Opened) -> None:
+    """Do what needs the whole log, in the session that was opened by a window of it."""
+    session = await desk.sessions.get(session.id)
+    assert session.state.log.past is None
+    log = session.state.log
+    row = replace(log.row, seq=0)
+    found.told += [log.messages, tuple(log.records), row, session.state.views.standing()]
+    found.told += [session.rewriting.breakdown(), (await session.rewriting.preview(())).body]
+    found.told.append(session.rewriting.checkpoints.ledger())
+    try:
+        found.told.append(await session.rewriting.compact(None, None, dry_run=False))
+    except NothingToDo as nothing:
+        found.told.append(str(nothing))
+    for recorded in session.state.views.standing()[:1]:
+        if recorded.rewrite.cause not in ("undo", "restore"):
+            found.told.append(await session.recall(recorded.rewrite.id, 0, None, None))
+            await session.rewriting.undo(recorded.rewrite.id)
+    found.told.append((await session.rewriting.preview(())).body)
+    stored = await desk.store.load(SessionId(session.id))
+    found.told += [stored.messages, stored.records, (await desk.store.verify()).problems]
+
+
+def meter_of(meter: Meter) -> Meter:
+    """A meter but for what a compaction would cost, which takes more than a window to know."""
+    return replace(meter, cost=replace(meter.cost, compact_now=None))
+
+
+async def compare(world: World, kept: Worker) -> bool:
+    """Open it with and without its fold; says whether a window was enough."""
+    # Both before either is opened: the clock goes on meanwhile.
+    copies = [copied(world, "copy", folds=folds) for folds in (True, False)]
+    one, other = [await open_copy(copy, kept) for copy in copies]
+    assert not other.windowed
+    assert len(one.told) == len(other.told)
+    for number, (with_fold, without) in enumerate(zip(one.told, other.told, strict=True)):
+        assert with_fold == without, number
+    return one.windowed
+
+
+class Walk(Chaos):
+    """Acts at random, also going back and forth, with turns short enough for many of them."""
+
+    @property
+    def acts(self) -> Any:
+        often = [self.short, self.short, self.short, self.compact]
+        return [*often, self.undo, self.pin, self.wait, self.option, self.back, self.fork]
+
+    async def short(self) -> None:
+        """A few turns."""
+        assert self.worker is not None
+        for _ in range(3):
+            result = await self.worker.turn(self.dice.randrange(1, 4), "Go on.")
+            assert result.stop_reason == "end_turn", result.error
+
+    async def undo(self) -> None:
+        """Take the newest compaction back."""
+        with suppress(NothingToDo):
+            await self.rewriting.undo(None)
+
+    async def back(self) -> None:
+        """Leave some of the newest messages behind, and perhaps come back."""
+        assert self.worker is not None
+        session = self.worker.session
+        typed = [m.id for m in session.state.log if m.role == "user"]
+        if len(typed) > 6:
+            wish = Wish("conversation", None, self.dice.choice(typed[-3:]))
+            await session.rollback.restore(wish)
+            if self.dice.random() < 0.5:
+                await session.rollback.redo(Wish("conversation", None))
+
+    async def fork(self) -> None:
+        """Go on in a fork."""
+        assert self.worker is not None
+        desk = self.worker.desk
+        made = await desk.sessions.fork(self.worker.session.id, None, desk.editor, desk.watch)
+        session = await desk.sessions.get(made.session_id)
+        self.worker = Worker(desk, session, self.worker.done)
+        self.made, self.undone = [], set()
+
+
+@pytest.mark.moves_prefix("what a fork begins with was sent by another session")
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_a_window_asks_for_the_same_bytes_as_the_whole(world: World, seed: int) -> None:
+    walk = Walk(world, random.Random(seed))
+    windowed = 0
+    try:
+        async with world.daemon() as desk:
+            walk.worker = await long_work(desk, policy=walk.dice.choice(["economic", "manual"]))
+            for _ in range(STATES):
+                for _ in range(3):
+                    act = walk.dice.choice(walk.acts)
+                    walk.done.append(act.__name__)
+                    await act()
+                windowed += await compare(world, walk.worker)
+    finally:
+        print(walk.done, windowed)
+
+
+async def long_work(desk: Desk, policy: str = "manual") -> Worker:
+    """Work until most of the history was left out, and some more."""
+    worker = await desk.worker(policy=policy, window=80_000, max_tokens=4_000)
+    await worker.turns(6, steps=3)
+    await worker.session.rewriting.compact("economic", None, dry_run=False)
+    await worker.turns(10, steps=2)
+    await worker.session.rewriting.compact("economic", None, dry_run=False)
+    await worker.turns(9, steps=1)
+    return worker
+
+
+async def test_what_is_hidden_is_not_read(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        there = len(worker.session.state.log.messages)
+        assert await compare(world, worker)
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        log = session.state.log
+        assert log.past is not None
+        assert log.count == there
+        assert len(log.messages) < there - 10
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE fold SET body = x'00'",
+        "UPDATE fold SET chain = 'b2:other'",
+        "UPDATE fold SET version = 'b2:older'",
+        "UPDATE fold SET revision = revision + 1",
+    ],
+)
+async def test_a_fold_that_does_not_hold_is_as_if_there_were_none(
+    world: World, damage: str
+) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        preview = (await worker.session.rewriting.preview(())).body
+    with closing(sqlite3.connect(world.folder / NAME)) as con:
+        assert con.execute(damage).rowcount == 1
+        con.commit()
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        assert session.state.log.past is None
+        assert (await session.rewriting.preview(())).body == preview
+
+
+async def test_deleting_a_session_deletes_its_fold(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        await desk.sessions.delete(worker.session.id)
+    assert folds(world.folder) == 0
+
+
+def folds(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / NAME)) as con:
+        return int(con.execute("SELECT count(*) FROM fold").fetchone()[0])
