@@ -177,7 +177,11 @@ async def _serve(read: int, write: int) -> int:
 
     following: list[asyncio.Task[None]] = []
     outboxes: list[Outbox] = []
-    observer = Observer(read_clock, lambda change: sessions.tell_all(alert_event(change)))
+    observer = Observer(
+        read_clock,
+        lambda change: sessions.tell_all(alert_event(change)),
+        asyncio.get_running_loop().call_later,
+    )
     tell = partial(describe, observer)
     owner = this_process(secrets.token_hex(8))
     sessions = Sessions(open_environment, buffers, owner, tell, check_options)

@@ -1,10 +1,11 @@
 """Takes in what sessions let be seen: totals and alerts always, metrics and traces where wanted.
 
 One way: observations come in, changes of alerts go out to `tell`. Nothing here asks a session.
+What comes in is put aside and taken in a little later, so that no step waits for being observed.
 """
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 
 from sidecar.config import Config
@@ -17,6 +18,10 @@ from sidecar.observe.exporters import Exporting, start
 from sidecar.observe.past import Past, after
 from sidecar.observe.totals import Totals, added
 
+LATER = 0.25
+"""Seconds that observations wait to be taken in, all together."""
+BATCH = 256
+"""Observations that are taken in at once at most: the loop has other things to do."""
 EVERY = 30.0
 """Seconds between looks at whether an alert that stands is over, while nothing happens."""
 
@@ -24,11 +29,22 @@ Take = Callable[[Observation], None]
 
 
 class Observer:
-    """One daemon's. `now` gives milliseconds since 1970; `tell` is told of alerts, once each."""
+    """One daemon's. `now` gives milliseconds since 1970; `tell` is told of alerts, once each.
 
-    def __init__(self, now: Callable[[], Millis], tell: Callable[[Changed], None]) -> None:
+    `later` calls a function on the event loop after so many seconds.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], Millis],
+        tell: Callable[[Changed], None],
+        later: Callable[[float, Callable[[], None]], object],
+    ) -> None:
         self._now = now
         self._tell = tell
+        self._later = later
+        self._waiting: deque[Observation] = deque()
+        self._due = False
         self._settings = Alerts()
         self._past = Past()
         self._totals = Totals()
@@ -72,7 +88,35 @@ class Observer:
         self._exporting, self._sinks = made, tuple(sinks)
 
     def take(self, seen: Observation) -> None:
-        """Take in one observation; called on the event loop."""
+        """Put an observation aside, to be taken in soon; called on the event loop."""
+        self._waiting.append(seen)
+        if isinstance(seen, SessionClosed):
+            # Who watched it is told of the end of its alerts, and soon does not listen any more.
+            self.settle()
+        elif not self._due:
+            self._due = True
+            self._later(LATER, self._take_some)
+
+    def settle(self) -> None:
+        """Take in all that waits, now."""
+        before = self._past
+        while self._waiting:
+            self._take_in(self._waiting.popleft())
+        if self._past is not before:
+            self._look()
+
+    def _take_some(self) -> None:
+        self._due = False
+        before = self._past
+        for _ in range(min(BATCH, len(self._waiting))):
+            self._take_in(self._waiting.popleft())
+        if self._past is not before:
+            self._look()
+        if self._waiting:
+            self._due = True
+            self._later(0.0, self._take_some)
+
+    def _take_in(self, seen: Observation) -> None:
         self._totals = added(self._totals, seen)
         match seen:
             case TurnDone(session_id=name, meter=meter):
@@ -83,10 +127,7 @@ class Observer:
                 pass
         for sink in self._sinks:
             sink(seen)
-        past = after(self._past, seen)
-        if past is not self._past:
-            self._past = past
-            self._look()
+        self._past = after(self._past, seen)
 
     async def run(self) -> None:
         """Look now and then, while alerts stand, whether they still do; until cancelled."""
@@ -96,7 +137,8 @@ class Observer:
             self._look()
 
     async def close(self, seconds: float) -> None:
-        """Send what waits, for so many seconds at most."""
+        """Take in and send what waits, for so many seconds at most."""
+        self.settle()
         if self._exporting is not None:
             closing = asyncio.to_thread(self._exporting.close)
             try:
@@ -111,11 +153,13 @@ class Observer:
 
     def metrics(self) -> JsonObject:
         """Give the totals for `daemon/status`, and where metrics can be read."""
+        self.settle()
         address = "" if self._exporting is None else self._exporting.address
         return {**self._totals.as_json(), **({"prometheus": address} if address else {})}
 
     def alerts(self) -> list[Json]:
         """Give the alerts that stand for `daemon/status`."""
+        self.settle()
         self._look()
         return [alert_as_json(one) for one in self._alerts.values()]
 

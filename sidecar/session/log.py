@@ -138,6 +138,10 @@ class SessionLog:
         """Give one message as it stands."""
         return self._messages[message_id]
 
+    def newest_first(self) -> Iterator[Message]:
+        """Give all messages, the newest first, without a copy: look at a few and stop."""
+        return reversed(self._messages.values())
+
     def newest(self) -> Message | None:
         """Give the message that was added last."""
         return next(reversed(self._messages.values()), None)

@@ -14,6 +14,7 @@ from sidecar.core.observed import (
     Rewritten,
     ToolDone,
     TurnBegun,
+    ignore,
 )
 from sidecar.core.parts import (
     JsonObject,
@@ -46,6 +47,8 @@ SHOWN = {
 def observe_record(state: State, log: SessionLog, record: Record) -> None:
     """Tell the daemon's observer of a record, if it says anything of how things go."""
     read = _READERS.get(record.kind)
+    if state.environment.observe is ignore:
+        return
     if read is not None and (seen := read(log, record, state.environment.info)) is not None:
         state.environment.observe(seen)
 
@@ -172,7 +175,7 @@ def _tool(log: SessionLog, record: Record, _: Info) -> Observation | None:
 
 
 def _call(log: SessionLog, part_id: object) -> tuple[Message, ToolPart] | None:
-    for message in reversed(log.messages):
+    for message in log.newest_first():
         for part in message.parts:
             if part.id == part_id and isinstance(part, ToolPart):
                 return message, part

@@ -13,6 +13,7 @@ from tests.benchmarks import (
     bench_startup,
     bench_step,
     bench_store,
+    bench_telemetry,
 )
 
 ALL = (
@@ -25,6 +26,7 @@ ALL = (
     bench_snapshots,
     bench_restores,
     bench_load,
+    bench_telemetry,
     bench_recorded,
 )
 

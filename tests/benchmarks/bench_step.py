@@ -16,6 +16,7 @@ from statistics import median
 from time import perf_counter
 
 from sidecar.config import Config
+from sidecar.core.observed import Observe, ignore
 from sidecar.core.parts import JsonObject, Usage
 from sidecar.core.pricing import ModelInfo
 from sidecar.core.prompt import ModelRequest, ToolSpec
@@ -110,7 +111,9 @@ async def none(*_: object) -> tuple[()]:
     return ()
 
 
-async def measure(messages: int, folder: Path) -> tuple[float, float, int]:
+async def measure(
+    messages: int, folder: Path, observe: Observe = ignore
+) -> tuple[float, float, int]:
     """Give medians in ms: our time per step, `json.dumps` of the body; and the body's bytes."""
     model, editor = TimedModel(), InstantEditor()
     store = Store.open(folder, now=read_clock)
@@ -118,7 +121,7 @@ async def measure(messages: int, folder: Path) -> tuple[float, float, int]:
     environment = Environment(
         store, Config(model="timed", max_steps=100_000), Clock(read_clock, id_source(read_clock)),
         buffers, load_counter(), lambda _: model, info, facts, ("timed",), {}, none,
-        ColdGate(read_clock),
+        ColdGate(read_clock), observe=observe,
     )  # fmt: skip
 
     async def open_environment(*_: object) -> Environment:

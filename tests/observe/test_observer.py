@@ -1,6 +1,7 @@
 """What a daemon's observer tells: totals, what stands, and each change of an alert once."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -21,11 +22,16 @@ class Bench:
     def __init__(self) -> None:
         self.time = NOW
         self.told: list[Changed] = []
-        self.observer = Observer(lambda: self.time, self.told.append)
+        self.due: list[tuple[float, Callable[[], None]]] = []
+        self.observer = Observer(lambda: self.time, self.told.append, self.later)
+
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        self.due.append((seconds, call))
 
     def see(self, *seen: Observation) -> list[tuple[str, str]]:
         for one in seen:
             self.observer.take(one)
+        self.observer.settle()
         return [(change.state, change.alert.name) for change in self.told]
 
 
@@ -71,9 +77,8 @@ def test_totals_add_up() -> None:
 
 def test_alerts_are_told_when_they_change_and_given_while_they_stand() -> None:
     bench = Bench()
-    assert bench.see(turn_done(50_000, 40_000), turn_done(50_000, 40_000)) == [
-        ("raised", "tool_results")
-    ]
+    for _ in range(2):
+        assert bench.see(turn_done(50_000, 40_000)) == [("raised", "tool_results")]
     [alert] = bench.observer.alerts()
     assert isinstance(alert, dict)
     assert alert["name"] == "tool_results"
@@ -101,6 +106,7 @@ async def test_an_alert_is_cleared_though_nothing_happens_any_more(
     bench.observer = Observer(
         lambda: bench.time,
         lambda change: cleared.set() if change.state == "cleared" else bench.told.append(change),
+        bench.later,
     )
     running = asyncio.ensure_future(bench.observer.run())
     refused = [asked(error="context_overflow", cost=None)] * 5
@@ -110,3 +116,16 @@ async def test_an_alert_is_cleared_though_nothing_happens_any_more(
         await cleared.wait()
     running.cancel()
     await asyncio.wait({running})
+
+
+def test_what_is_seen_is_taken_in_a_little_later_and_in_slices() -> None:
+    bench = Bench()
+    for _ in range(module.BATCH + 1):
+        bench.observer.take(tool_done())
+    [(seconds, call)] = bench.due
+    assert seconds == module.LATER
+    call()
+    assert [seconds for seconds, _ in bench.due] == [module.LATER, 0.0]
+    bench.due[-1][1]()
+    assert len(bench.due) == 2
+    assert bench.observer.metrics()["toolCalls"] == module.BATCH + 1
