@@ -203,13 +203,14 @@ async def _serve(read: int, write: int) -> int:
                 task.cancel()
 
 
-async def looking(config: Config) -> Environment:
-    """Give what looking at sessions takes: nothing is written, no model asked, no file followed.
+def look_into(folder: Path) -> Store:
+    """Open the store for reading only, whoever writes it; raises StorageFailed where none is."""
+    return Store.look(folder, now=read_clock)
 
-    Raises StorageFailed when there is no store, or it cannot be read.
-    """
+
+async def looking(config: Config, store: Store) -> Environment:
+    """Give what looking at sessions takes: nothing is written, no model asked, no file followed."""
     models = Models(read_clock, secrets.SystemRandom().random, 0.0)
-    store = await asyncio.to_thread(lambda: Store.look(config.data_dir, now=read_clock))
     return Environment(
         store=store,
         config=config,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sidecar.config import load
 from sidecar.core.redaction import Redaction, secrets_in
-from sidecar.daemon import looking
+from sidecar.daemon import look_into, looking
 from sidecar.observe.course import Course
 from sidecar.session.looking import find, look
 from sidecar.store.values import Stored
@@ -36,24 +36,24 @@ def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
 async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
     config, _ = load(workspace=None, environment=os.environ, options={})
     name, folder = _meant(session, last=last)
-    environment = await looking(config)
+    store = await asyncio.to_thread(look_into, config.data_dir)
     try:
-        stored = await environment.store.load(await find(environment, name, folder))
+        stored = await store.load(await find(store, name, folder))
     finally:
-        await environment.store.close()
+        await store.close()
     return stored, Redaction(secrets_in(os.environ.items()))
 
 
 async def _read(session: str | None, *, last: bool) -> Course:
     config, _ = load(workspace=None, environment=os.environ, options={})
     name, folder = _meant(session, last=last)
-    environment = await looking(config)
+    store = await asyncio.to_thread(look_into, config.data_dir)
     try:
         redaction = Redaction(secrets_in(os.environ.items()))
-        found = await find(environment, name, folder)
-        course = await look(environment, found, redaction.text)
+        found = await find(store, name, folder)
+        course = await look(await looking(config, store), found, redaction.text)
     finally:
-        await environment.store.close()
+        await store.close()
     # Its names are what the store knows it by, and no secret however they look.
     return replace(redaction.value(course), about=replace(redaction.value(course.about), id=found))
 

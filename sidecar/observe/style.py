@@ -70,7 +70,7 @@ header>div{min-width:0;flex:1 1 420px}
 h1{font-size:23px;line-height:1.25;margin:0 0 4px;overflow-wrap:anywhere}
 h2{font-size:18px;margin:34px 0 6px}
 h3{font-size:15px;margin:0 0 4px}
-p{margin:4px 0 10px;color:var(--soft);max-width:78ch;overflow-wrap:anywhere}
+p{margin:4px 0 10px;color:var(--soft);max-width:88ch;overflow-wrap:anywhere}
 code{font:13px ui-monospace,monospace;overflow-wrap:anywhere}
 fieldset{border:1px solid var(--line);border-radius:999px;padding:3px;margin:0;display:flex;
 background:var(--card)}
@@ -109,7 +109,7 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;font:12.5px/1.5 ui-monospace,mon
 background:var(--back);border-radius:8px;padding:10px 12px;margin:6px 0}
 .points{list-style:none;margin:0;padding:0 0 0 20px;border-left:2px solid var(--line)}
 .points li{position:relative;padding:3px 0 9px}
-.points li::before{content:"";position:absolute;left:-26.5px;top:9px;width:11px;height:11px;
+.points li::before{content:"";position:absolute;left:-28.5px;top:9px;width:11px;height:11px;
 border-radius:50%;background:var(--card);border:2px solid var(--soft)}
 .points .turn::before{background:var(--accent);border-color:var(--accent)}
 .points .restore::before{border-radius:2px;border-color:var(--mark);background:var(--mark)}
@@ -160,7 +160,8 @@ _PAPER = """
 @media (max-width:600px){main{padding:16px 10px 40px}.card{padding:10px}}
 @media print{:root,:root:has(#dark:checked){color-scheme:light}body{background:#fff}
 main{max-width:none;padding:0}fieldset{display:none}.scroll{overflow:visible}svg{min-width:0}
-.card,.tile,tr,.points li{break-inside:avoid}h2{break-after:avoid}
+table{font-size:11px}th,td,tbody th{white-space:normal;min-width:0}.text,.why{min-width:0}
+.tile,tr,svg,.points li{break-inside:avoid}h2{break-after:avoid}
 details::details-content{content-visibility:visible;block-size:auto}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """

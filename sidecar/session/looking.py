@@ -13,6 +13,7 @@ from sidecar.session.composing import compose
 from sidecar.session.course import read_course
 from sidecar.session.log import SessionLog
 from sidecar.session.state import Environment, State
+from sidecar.store.journal import Store
 from sidecar.store.values import SessionRow
 
 PREFIX = "ses_"
@@ -24,13 +25,12 @@ ANYWHERE = (
 )
 
 
-async def find(environment: Environment, name: str | None, folder: Path | None) -> SessionId:
+async def find(store: Store, name: str | None, folder: Path | None) -> SessionId:
     """Give the session with this id, or whose id begins so, or the newest of a folder, or of all.
 
     Raises:
         BadRequest: none is meant, or several may be; the message says what to do.
     """
-    store = environment.store
     if name is None:
         where = None if folder is None else str(await asyncio.to_thread(folder.resolve))
         page = await store.list(cwd=where, before=None, limit=1)

@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from sidecar.commands import reporting
-from tests.commands.test_inspect_command import KEY, Inspect, data, desk, inspect, inspected
+from tests.commands.test_inspect_command import (
+    KEY,
+    Inspect,
+    data,
+    desk,
+    inspect,
+    inspected,
+    recorded,
+)
 from tests.e2e.desk import Desk
 from tests.observe.test_report import Tags
 
@@ -70,22 +78,20 @@ def test_the_page_ends_with_the_meter_of_the_daemon_that_has_the_session_open(
     assert KEY[:20] not in html
 
 
-def test_where_it_goes_and_what_is_said(
-    desk: Desk, report: Report, data: Path, tmp_path: Path
-) -> None:
-    desk.open()
+def test_where_it_goes_and_what_is_said(report: Report, data: Path, tmp_path: Path) -> None:
+    _, session = recorded(data, tmp_path / "work")
     code, said = report(last=True)
-    place = data / "reports" / f"{desk.session}.html"
+    place = data / "reports" / f"{session}.html"
     assert (code, said.partition("  (")[0], place.is_file()) == (0, str(place), True)
     assert report(last=True)[0] == 0
-    code, said = report(desk.session, tmp_path)
-    assert (code, (tmp_path / f"{desk.session}.html").is_file()) == (0, True)
-    code, said = report(desk.session, tmp_path)
+    code, said = report(session, tmp_path)
+    assert (code, (tmp_path / f"{session}.html").is_file()) == (0, True)
+    code, said = report(session, tmp_path)
     assert (code, "is there already: add --overwrite" in said) == (1, True)
-    assert report(desk.session, tmp_path, overwrite=True)[0] == 0
+    assert report(session, tmp_path, overwrite=True)[0] == 0
     assert report(str(tmp_path / "other.html"), last=True)[0] == 0
     assert (tmp_path / "other.html").is_file()
-    code, said = report(desk.session, tmp_path / "none/page.html")
+    code, said = report(session, tmp_path / "none/page.html")
     assert (code, "cannot be written: No such file" in said) == (1, True)
     code, said = report("nonesuch")
     assert (code, "No session's id is, or begins with" in said) == (1, True)

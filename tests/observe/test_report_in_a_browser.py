@@ -47,6 +47,8 @@ OVERLAPS = """(() => {
   }
   return found;
 })()"""
+CUT = """[...document.querySelectorAll('.scroll')]
+  .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.slice(0, 40))"""
 WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 BACK = "getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(243, 245, 248)", "rgb(17, 21, 27)"
@@ -102,11 +104,20 @@ def test_the_switch_wins_over_what_the_system_prefers(browser: Browser, tmp_path
     assert browser.value(BACK) == DARK
     browser.value("document.getElementById('light').click()")
     assert browser.value(BACK) == LIGHT
-    # On paper it is light, and what is folded is there.
-    browser("Emulation.setEmulatedMedia", media="print")
+
+
+def test_on_paper_it_is_light_and_nothing_is_cut_or_folded(
+    browser: Browser, tmp_path: Path
+) -> None:
+    shown(browser, tmp_path, "printed", 720)
     browser.value("document.getElementById('dark').click()")
+    assert not browser.value("document.querySelector('details table').checkVisibility()")
+    assert browser.value(CUT) != []
+    browser("Emulation.setEmulatedMedia", media="print")
     assert browser.value("getComputedStyle(document.documentElement).colorScheme") == "light"
     assert browser.value("getComputedStyle(document.querySelector('fieldset')).display") == "none"
+    assert browser.value("document.querySelector('details table').checkVisibility()")
+    assert browser.value(CUT) == []
     browser("Emulation.setEmulatedMedia", media="")
 
 
