@@ -273,6 +273,16 @@ def test_a_strategy_that_is_none_is_told(wrong: object, words: str) -> None:
     assert words in problem
 
 
+def test_a_workspace_may_keep_texts_but_search_for_no_patterns() -> None:
+    """`(a+)+$` takes longer than the machine lasts, on a line of forty letters."""
+    kept = {"plan": {"texts": ["PLAN"], "tools": ["todo"]}}
+    config, problems = merge([Layer("theirs", {"preserve": kept}, restricted=True)])
+    assert not problems
+    assert config.preserve["plan"].texts == ("PLAN",)
+    [problem] = said({"preserve": {"patterns": ["(a+)+$"]}}, restricted=True)
+    assert "no patterns" in problem
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

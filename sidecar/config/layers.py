@@ -164,7 +164,8 @@ def _choose(
     if layer.restricted and setting.own:
         return problem("a workspace may not set this. Set it in your own configuration file.")
     try:
-        value = setting.reader.read(given.value)
+        reader = setting.theirs if layer.restricted else setting.reader
+        value = reader.read(given.value)
     except ValueError as error:
         return problem(str(error))
     origin = Origin(layer, given.path)

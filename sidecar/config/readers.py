@@ -139,6 +139,16 @@ def _preserve(value: object) -> Mapping[str, Preserve]:
     return {str(agent): _kept(table) for agent, table in tables.items()}
 
 
+def _preserve_texts(value: object) -> Mapping[str, Preserve]:
+    tables = _preserve(value)
+    if any(one.patterns for one in tables.values()):
+        raise ValueError(
+            "may hold texts and tools in a workspace, but no patterns: one can be made to search "
+            "for ever. Set them in your own configuration file."
+        )
+    return tables
+
+
 LISTED = ("patterns", "tools", "texts")
 
 
@@ -170,4 +180,5 @@ LEVEL = Reader(", ".join(get_args(LogLevel)), _level)
 POLICY = Reader("policy", _policy)
 RULES = Reader("list of rules", _list)
 PRESERVE = Reader("table, or tables by agent", _preserve)
+PRESERVE_TEXTS = Reader(PRESERVE.kind, _preserve_texts)
 SERVERS = Reader("tables by name", read_servers)

@@ -31,8 +31,8 @@ class Reader:
 class Setting:
     """A setting. `name` has underscores, dotted where it is in a table: `retry.attempts`.
 
-    `own`: a workspace may not set it. `secret`: its value is never shown. `adds_up`: what a later
-    layer gives is added to what earlier ones gave.
+    `own`: a workspace may not set it; `theirs` reads what it may give. `secret`: its value is never
+    shown. `adds_up`: what a later layer gives is added to what earlier ones gave.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Setting:
     own: bool
     secret: bool
     adds_up: bool
+    theirs: Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class _About:
     own: bool
     secret: bool
     adds_up: bool
+    theirs: Reader
 
 
 @overload
@@ -65,6 +67,7 @@ def setting(
     own: bool = False,
     secret: bool = False,
     adds_up: bool = False,
+    theirs: Reader | None = None,
 ) -> T: ...
 @overload
 def setting(
@@ -76,6 +79,7 @@ def setting(
     own: bool = False,
     secret: bool = False,
     adds_up: bool = False,
+    theirs: Reader | None = None,
 ) -> T: ...
 def setting(
     default: object,
@@ -86,9 +90,11 @@ def setting(
     own: bool = False,
     secret: bool = False,
     adds_up: bool = False,
+    theirs: Reader | None = None,
 ) -> object:
     """Declare a field that is a setting; a `default` that can be called makes the default."""
-    about = {_ABOUT: _About(reader, meaning, applies, own, secret, adds_up)}
+    given = _About(reader, meaning, applies, own, secret, adds_up, theirs or reader)
+    about = {_ABOUT: given}
     if callable(default):
         return field(default_factory=default, metadata=about)
     return field(default=default, metadata=about)
@@ -121,6 +127,7 @@ def _settings(owner: type, prefix: str = "") -> Iterator[Setting]:
                 about.own,
                 about.secret,
                 about.adds_up,
+                about.theirs,
             )
 
 

@@ -23,6 +23,7 @@ from sidecar.config.readers import (
     NO_KEY,
     POLICY,
     PRESERVE,
+    PRESERVE_TEXTS,
     RULES,
     SECRET,
     SERVERS,
@@ -239,8 +240,10 @@ class Config:
         dict[str, Preserve],
         PRESERVE,
         '`{tools = ["skill"], patterns = ["^PLAN"], texts = [...], focus = "..."}`: what no '
-        "rewrite touches and what summaries dwell on; by agent's name, or for all",
+        "rewrite touches and what summaries dwell on; by agent's name, or for all; a workspace may "
+        "set no patterns",
         applies="turn",
+        theirs=PRESERVE_TEXTS,
     )
     agents: Mapping[str, Strategy] = setting(
         dict[str, Strategy],
