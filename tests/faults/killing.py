@@ -76,6 +76,7 @@ class Killing:
     told: Told = field(default_factory=Told)
     options: set[str] = field(default_factory=set)
     """What the policy may be now: what was acknowledged, and what was asked for since."""
+    undoing: bool = False
     forks: set[str] = field(default_factory=set)
     deleted: set[str] = field(default_factory=set)
     revision: int = 0
@@ -139,7 +140,7 @@ class Killing:
         prompt = [{"type": "text", "text": "What now?"}]
         body = client.request("context/preview", {**about, "prompt": prompt})["request"]
         now = gather(client.notifications, self.session)
-        lost = missing(self.told, now) + half(now)
+        lost = missing(self.told, now, undoing=self.undoing) + half(now)
         self.reached.items += self.told.items() + len(self.forks) + len(self.deleted)
         if loaded["readOnly"]:
             lost.append("the session is held by the dead")
@@ -154,12 +155,17 @@ class Killing:
         if (reason := refusal(body)) is not None:
             lost.append(f"the next prompt is refused: {reason}")
         self.reached.prompts += 1
+        self._there(client, lost)
+        # What was asked for and not answered has happened or not; from now on that is known.
+        self.options, self.told.rewrites, self.undoing = {policy}, now.rewrites, False
+        self.reached.lost.extend(f"round {self.reached.rounds}: {line}" for line in lost)
+
+    def _there(self, client: PlainClient, lost: list[str]) -> None:
+        """See that forks are there, and not what was deleted."""
         listed = client.request("session/list", {"limit": 200})["sessions"]
         there = {one["sessionId"] for one in listed}
         lost.extend(f"fork {name} is not there" for name in self.forks - there)
         lost.extend(f"{name} was deleted and is there" for name in self.deleted & there)
-        self.options = {policy}
-        self.reached.lost.extend(f"round {self.reached.rounds}: {line}" for line in lost)
 
     def _ask(self, client: PlainClient) -> list[tuple[str, Any, int]]:
         """Send requests without waiting for answers; gives each with its id."""
@@ -176,6 +182,7 @@ class Killing:
                 case "compact":
                     ask("context/compact", strategy=self.dice.choice(STRATEGIES))
                 case "undo":
+                    self.undoing = True
                     ask("context/undo_compaction")
                 case "option":
                     chosen = self.dice.choice(POLICIES)

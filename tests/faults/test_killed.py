@@ -43,6 +43,8 @@ def told(figures: Figures, what: str, reached: Reached, goal: object) -> None:
     figures.add("  next prompts found valid", reached.prompts)
     figures.add("  stores read whole after a kill", reached.verified)
     figures.add("  lost, half or refused", len(reached.lost), 0)
+    for line in reached.lost[:50]:
+        figures.add(f"    {line:.200}", "")
 
 
 def test_nothing_acknowledged_is_missing(

@@ -73,8 +73,11 @@ def gather(notifications: Iterable[dict[str, Any]], session: str) -> Told:
     return told
 
 
-def missing(before: Told, now: Told) -> list[str]:
-    """Say what was durable before and is not the same in what is told now, a line each."""
+def missing(before: Told, now: Told, *, undoing: bool) -> list[str]:
+    """Say what was durable before and is not the same in what is told now, a line each.
+
+    `undoing`: it was asked for that a rewrite be undone, and that was not answered.
+    """
     lost: list[str] = []
     for kind, old, new in (
         ("typed text", before.typed, now.typed),
@@ -84,7 +87,8 @@ def missing(before: Told, now: Told) -> list[str]:
         ("rewrite", before.rewrites, now.rewrites),
     ):
         for name, value in old.items():
-            if new.get(name) != value:
+            undone = kind == "rewrite" and undoing and new.get(name) == "undone"
+            if new.get(name) != value and not undone:
                 lost.append(f"{kind} {name} was {value!r:.200} and is {new.get(name)!r:.200}")
     if before.numbers and now.numbers and min(now.numbers) <= max(before.numbers):
         lost.append("sequence numbers were used twice")
