@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sidecar.config.mcp import McpServer
 from sidecar.core.budget import LEAST_RESERVE, budget
-from sidecar.core.errors import BadRequest
+from sidecar.core.errors import BadRequest, SessionOwned, SidecarError
 from sidecar.core.lint import Kind, Volatile, volatile
 from sidecar.core.parts import Json, JsonObject, Part
 from sidecar.core.policies import policies
@@ -20,7 +20,6 @@ from sidecar.session.values import NewSession
 from sidecar.store.values import Owner
 from sidecar.tools.catalogue import BUILTIN
 
-OWNED = "another window writes this session: close it there first"
 FLEETING: frozenset[Kind] = frozenset({"temporary path", "port", "process id"})
 """What no tool's description holds as an example."""
 
@@ -105,6 +104,15 @@ async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
             "shorten it, or name the files instead of pasting them",
             "params.prompt",
         )
+
+
+def not_ours(state: State) -> SidecarError:
+    """Say why this daemon may not write a session."""
+    why = state.store.refusal() if state.owner is None else None
+    return why or SessionOwned(
+        "another window writes this session: continue there, or close it there first",
+        owner=state.owner,
+    )
 
 
 def provide(state: State, servers: tuple[McpServer, ...]) -> None:

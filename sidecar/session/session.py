@@ -14,7 +14,6 @@ from sidecar.core.errors import (
     Cancelled,
     Overloaded,
     RevisionConflict,
-    SessionOwned,
     innermost,
 )
 from sidecar.core.meter import Meter
@@ -45,7 +44,7 @@ from sidecar.session.history import user_event
 from sidecar.session.idle import Idle
 from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.notices import give_notice
-from sidecar.session.opening import check_fits
+from sidecar.session.opening import check_fits, not_ours
 from sidecar.session.outcome import ended_body, ended_event, result_of
 from sidecar.session.pings import Pings
 from sidecar.session.recall import recall_from
@@ -223,10 +222,7 @@ class Session:
     async def writable(self, expected_revision: int | None) -> None:
         """Raise unless this daemon may write the session, at this revision if one is given."""
         if self._state.read_only and not await self._state.take_over():
-            raise SessionOwned(
-                "another window writes this session: continue there, or close it there first",
-                owner=self._state.owner,
-            )
+            raise not_ours(self._state)
         newest = self._state.log.row.revision
         if expected_revision not in (None, newest):
             raise RevisionConflict(

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 from sidecar.config import Config, Problem
-from sidecar.core.errors import SessionOwned, StorageFailed
+from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session import bootstrap, instructions
 from sidecar.session.archiving import Archived, archive, check_idle, ground_of, require
@@ -22,7 +22,7 @@ from sidecar.session.founding import found, summary_of
 from sidecar.session.handoff import drafted, handoff, standing
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import OWNED, told_owner, warn
+from sidecar.session.opening import not_ours, told_owner, warn
 from sidecar.session.owning import become_writer
 from sidecar.session.reloading import take_over
 from sidecar.session.session import Session
@@ -145,13 +145,13 @@ class Sessions:
                     await session.ended()
         environment = self._environment
         if environment is not None:
-            with suppress(StorageFailed):
-                for session_id in tuple(self._open):
-                    environment.forget(session_id)
+            for session_id in tuple(self._open):
+                environment.forget(session_id)
+                with suppress(StorageFailed):
                     await environment.store.release(session_id, self._owner.token)
-                if environment.snapshots is not None:
-                    await environment.snapshots.close()
-                await environment.store.close()
+            if environment.snapshots is not None:
+                await environment.snapshots.close()
+            await environment.store.close()
         self._ended.set()
 
     def busy(self) -> bool:
@@ -313,7 +313,7 @@ class Sessions:
             return
         session = await self.get(session_id, window=True)
         if session.state.read_only:
-            raise SessionOwned(OWNED, owner=session.state.owner)
+            raise not_ours(session.state)
         await session.end()
         await session.ended()
         self._open.pop(session_id, None)

@@ -1,7 +1,9 @@
 """What SQLite and the file system complain of, as errors that say what to do."""
 
 import errno
+import os
 import sqlite3
+from pathlib import Path
 
 from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.store.fields import BodyBroken
@@ -26,6 +28,15 @@ ORPHAN = (
     "Not stored: it belongs to a session or message that is not in the store, perhaps because "
     "it was deleted. Open the session again."
 )
+GONE = (
+    "The store's file is gone: it was deleted or replaced while the daemon had it open, so nothing "
+    "can be stored or read. Put it back if you can, and start the editor again; without it a new, "
+    "empty store is begun."
+)
+FILES = (
+    "The daemon has as many files open as it may, so the store cannot be read. Close some sessions "
+    "or other programs, or allow more (`ulimit -n`) and start the editor again."
+)
 OTHER = "The store could not do it ({detail}). Try again; if it persists, check the disk."
 
 FAULTS = (sqlite3.Error, OSError, BodyBroken, UnicodeDecodeError)
@@ -39,13 +50,16 @@ def is_busy(error: Exception) -> bool:
     return isinstance(error, sqlite3.Error) and _primary_code(error) in _BUSY
 
 
-def storage_failed(error: Exception) -> SidecarError:
-    """Say what went wrong and what to do; an error that already does is given back."""
+def storage_failed(error: Exception, path: Path | None = None) -> SidecarError:
+    """Say what went wrong and what to do; an error that already does is given back.
+
+    `path`: the store's file, where it had been open before.
+    """
     match error:
         case SidecarError():
             return error
         case sqlite3.Error():
-            return _from_sqlite(error)
+            return _from_sqlite(error, path)
         case OSError():
             return _from_system(error)
         case BodyBroken() | UnicodeDecodeError():
@@ -56,7 +70,7 @@ def storage_failed(error: Exception) -> SidecarError:
             return StorageFailed(OTHER.format(detail=detail), kind="io")
 
 
-def _from_sqlite(error: sqlite3.Error) -> StorageFailed:
+def _from_sqlite(error: sqlite3.Error, path: Path | None) -> StorageFailed:
     code = _primary_code(error)
     if code in _BUSY:
         return StorageFailed(LOCKED, kind="io")
@@ -65,12 +79,25 @@ def _from_sqlite(error: sqlite3.Error) -> StorageFailed:
             return StorageFailed(FULL, kind="full")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StorageFailed(CORRUPT.format(detail=error), kind="corrupt")
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+        case sqlite3.SQLITE_CANTOPEN:
+            return _cannot_open(path)
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
             return StorageFailed(READ_ONLY, kind="read_only")
         case sqlite3.SQLITE_CONSTRAINT:
             return StorageFailed(ORPHAN, kind="io")
         case _:
             return StorageFailed(OTHER.format(detail=error), kind="io")
+
+
+def _cannot_open(path: Path | None) -> StorageFailed:
+    """SQLite does not say why it cannot open a file, so that is found out."""
+    if path is not None and not path.exists():
+        return StorageFailed(GONE, kind="io")
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
+    except OSError as error:
+        return _from_system(error)
+    return StorageFailed(READ_ONLY, kind="read_only")
 
 
 def _from_system(error: OSError) -> StorageFailed:
@@ -79,6 +106,8 @@ def _from_system(error: OSError) -> StorageFailed:
             return StorageFailed(FULL, kind="full")
         case errno.EACCES | errno.EPERM | errno.EROFS:
             return StorageFailed(READ_ONLY, kind="read_only")
+        case errno.EMFILE | errno.ENFILE:
+            return StorageFailed(FILES, kind="io")
         case _:
             return StorageFailed(OTHER.format(detail=error), kind="io")
 

@@ -123,6 +123,15 @@ def patiently(act: Callable[[], T]) -> T:
         time.sleep(RETRY_SECONDS)
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Give by what a file is known from another of its name; `None` where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def size(path: Path) -> int:
     """Give the bytes that the store takes on the disk."""
     total = 0

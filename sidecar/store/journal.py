@@ -13,7 +13,7 @@ from sidecar.core.parts import Part, PartId, SessionId
 from sidecar.store import files, folds, lease, reading
 from sidecar.store.changes import apply_all, weight
 from sidecar.store.facts import FactRows
-from sidecar.store.faults import FAULTS, READ_ONLY, storage_failed
+from sidecar.store.faults import FAULTS, GONE, READ_ONLY, storage_failed
 from sidecar.store.folds import Choose, Window
 from sidecar.store.keeping import KeepingRows
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
@@ -54,6 +54,7 @@ class Store:
         self._now = now
         # Set from the writer's thread when a newer Sidecar migrates the file while it is open.
         self._why: ReadOnly | None = None
+        self._identity = files.identity(path)
         self._writer: Writer | None = None
         if isinstance(source, sqlite3.Connection):
             self._writer = Writer(source, self._guard)
@@ -126,6 +127,10 @@ class Store:
     def read_only(self) -> bool:
         """Whether nothing can be written: the schema is newer, or the folder not ours."""
         return self._why is not None
+
+    def refusal(self) -> StorageFailed | None:
+        """Give why nothing can be written, if that is so."""
+        return None if self._why is None else _refusal(self._why)
 
     def write(self, *changes: Change, size: int | None = None) -> "asyncio.Future[None]":
         """Store changes as one unit: all or none, in order, after everything written before.
@@ -245,9 +250,12 @@ class Store:
         except FAULTS as error:
             if self._why == "newer_schema":
                 raise _refusal(self._why) from error
-            raise storage_failed(error) from error
+            raise storage_failed(error, self._path) from error
 
     def _guard(self, con: sqlite3.Connection) -> None:
+        # A file that was deleted can be written on, and all of it is lost with the process.
+        if files.identity(self._path) != self._identity:
+            raise StorageFailed(GONE, kind="io")
         if version(con) > len(MIGRATIONS):
             self._why = "newer_schema"
             raise _refusal(self._why)

@@ -10,13 +10,15 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 LIMIT = 30.0
 """Seconds to wait for anything before the test fails."""
 
 
 T = TypeVar("T", bound="PlainClient")
+Spawn: TypeAlias = Callable[[dict[str, str]], Any]
+"""Starts a daemon with an environment; gives what a `Popen` is."""
 
 
 @contextmanager
@@ -52,7 +54,7 @@ class PlainClient:
         answers: dict[str, Callable[[Any], Any]] | None = None,
         env: dict[str, str] | None = None,
         arguments: tuple[str, ...] = ("serve", "--stdio"),
-        spawn: Callable[[dict[str, str]], Any] | None = None,
+        spawn: Spawn | None = None,
     ) -> None:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")}
         environment = {**clean, "SIDECAR_DATA_DIR": str(data), **(env or {})}

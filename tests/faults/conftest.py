@@ -1,11 +1,14 @@
 """A workspace with a daemon that must have ended well; and the table of what was reached."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.plain import Spawn
 from tests.faults.figures import Figures
+from tests.faults.forked import Nursery
 from tests.faults.place import Place
 
 FIGURES = pytest.StashKey[Figures]()
@@ -35,6 +38,17 @@ def pytest_terminal_summary(
 def figures(pytestconfig: pytest.Config) -> Figures:
     """Where a test puts what it reached."""
     return pytestconfig.stash[FIGURES]
+
+
+@pytest.fixture(scope="session")
+def spawn() -> Iterator[Spawn | None]:
+    """Start daemons by forking, where the system can; else as editors do."""
+    if not hasattr(os, "pidfd_open"):
+        yield None
+        return
+    nursery = Nursery()
+    yield nursery.fork
+    nursery.close()
 
 
 @pytest.fixture

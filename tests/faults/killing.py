@@ -8,13 +8,13 @@ at once; kill at a random moment, from the start of the process on; keep what wa
 import asyncio
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sidecar.store.journal import Store
-from tests.e2e.plain import PlainClient
+from tests.e2e.plain import PlainClient, Spawn
 from tests.fakes.validation import refusal
 from tests.faults.told import Told, gather, half, missing
 
@@ -30,8 +30,6 @@ EARLY = 0.15
 
 VERIFIED = 0.25
 """The part of the kills after which the whole store is read before another daemon touches it."""
-
-Spawn = Callable[[dict[str, str]], Any]
 
 
 def answer(n: int) -> str:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tests.e2e.plain import PlainClient
+from tests.e2e.plain import PlainClient, Spawn
 
 ALLOWED = {"allow": ["write_file", "edit_file", "shell"]}
 
@@ -12,7 +12,8 @@ ALLOWED = {"allow": ["write_file", "edit_file", "shell"]}
 class Place:
     """A workspace, a daemon and a session in it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, spawn: Spawn | None = None) -> None:
+        self._spawn = spawn
         self.data, self.root = folder / "data", folder / "work"
         self.root.mkdir()
         self.session = ""
@@ -21,7 +22,7 @@ class Place:
 
     def daemon(self, **environment: str) -> PlainClient:
         """Start a daemon over the same store."""
-        client = PlainClient(self.data, env=environment)
+        client = PlainClient(self.data, env=environment, spawn=self._spawn)
         options = {"model": "offline", "workspaceTrusted": True, "permissions": ALLOWED}
         offered = {"workspace": {"applyEdit": True}}
         client.request("initialize", {"capabilities": offered, "initializationOptions": options})

@@ -7,13 +7,12 @@ saves a second each; what runs, and what dies, is the whole daemon. Some are sta
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.e2e.plain import Spawn
 from tests.faults.figures import Figures
-from tests.faults.forked import Nursery
 from tests.faults.killing import Reached, kill_often
 
 ASKED = os.environ.get("SIDECAR_KILLS")
@@ -25,13 +24,6 @@ SECONDS = 40.0
 LEAST = 40
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux's pidfds")
-
-
-@pytest.fixture
-def nursery() -> Iterator[Nursery]:
-    made = Nursery()
-    yield made
-    made.close()
 
 
 def told(figures: Figures, what: str, reached: Reached, goal: object) -> None:
@@ -47,12 +39,10 @@ def told(figures: Figures, what: str, reached: Reached, goal: object) -> None:
         figures.add(f"    {line:.200}", "")
 
 
-def test_nothing_acknowledged_is_missing(
-    tmp_path: Path, nursery: Nursery, figures: Figures
-) -> None:
+def test_nothing_acknowledged_is_missing(tmp_path: Path, spawn: Spawn, figures: Figures) -> None:
     reached = Reached()
     until = time.monotonic() + SECONDS
-    for _ in kill_often(tmp_path, ROUNDS, SEED, nursery.fork, reached):
+    for _ in kill_often(tmp_path, ROUNDS, SEED, spawn, reached):
         if not ASKED and time.monotonic() > until and reached.rounds >= LEAST:
             break
     told(figures, "forked daemons", reached, ROUNDS)
