@@ -18,7 +18,7 @@ from sidecar.store.migrations import MIGRATIONS, NEWER, migrate
 from sidecar.store.packing import decode_text
 from sidecar.store.pages import read_pages
 from sidecar.store.salvage import Collected, Log, collect, logs
-from sidecar.store.tables import copy_snapshots, copy_tables
+from sidecar.store.tables import copy_gone, copy_snapshots, copy_tables
 from sidecar.store.values import (
     AppendRecord,
     PutMessage,
@@ -110,6 +110,7 @@ def _build(
         con.execute("PRAGMA defer_foreign_keys = ON")
         made = collect(pages, con)
         lost = [*_lost_pages(made)]
+        copy_gone(con, made)
         torn = not made.damaged.keys().isdisjoint(("message", "part", "schema"))
         for name, log in sorted(logs(con, made.rows).items()):
             lost += _put_session(con, name, log, revive, torn=torn)

@@ -24,6 +24,7 @@ from sidecar.core.parts import (
 from sidecar.store import rows
 from sidecar.store.blobs import get_blob
 from sidecar.store.fields import BodyBroken
+from sidecar.store.outputs import gone_by_hash
 from sidecar.store.packing import TAG, ReadBlob, decode_text
 from sidecar.store.pages import INDEX_INTERIOR, INDEX_LEAF, TABLE_LEAF, Pages, Row, orphans, tables
 from sidecar.store.pages import rows as table_rows
@@ -256,6 +257,8 @@ def _with_known_output(con: sqlite3.Connection, log: Log, told: str, part: Part)
     name = rows.whole_output(part)
     known = "SELECT 1 FROM blob WHERE hash = ?"
     if name is None or con.execute(known, (name,)).fetchone() is not None:
+        return part
+    if gone_by_hash(con, name) is not None:
         return part
     log.notes.append(f"{told}: its complete output is lost; what the model saw of it is kept")
     match part:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 
 from sidecar.store.deltas import unpack_delta
 from sidecar.store.fields import BodyBroken
@@ -24,6 +25,15 @@ def copy_tables(con: sqlite3.Connection, made: Collected) -> Iterator[str]:
             "a restore of files was under way when the store was damaged, and its plan is lost: "
             "look into the workspace's `.sidecar` folders for what it had put aside"
         )
+
+
+def copy_gone(con: sqlite3.Connection, made: Collected) -> None:
+    """Take over what is known of outputs that were let go; before the parts that name them."""
+    for row in made.rows.get("output", ()):
+        if len(row) == 7 and row[4] is not None:
+            _insert(con, "output", row, 7)
+    for row in made.rows.get("erasing", ()):
+        _insert(con, "erasing", row, 2)
 
 
 def copy_snapshots(con: sqlite3.Connection, made: Collected) -> Iterator[str]:
@@ -103,4 +113,6 @@ def _insert(con: sqlite3.Connection, table: str, row: Row, columns: int) -> None
     # A row from before a column was added is shorter; the column is a number then.
     values = (*row, *[0] * (columns - len(row)))
     marks = ", ".join("?" * columns)
-    con.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", values)
+    # What is not of this table's shape is another's, from a page that stands in the wrong place.
+    with suppress(sqlite3.IntegrityError):
+        con.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", values)

@@ -10,7 +10,7 @@ import pytest
 
 from sidecar.config.retention import DAY, MIB, Retention
 from sidecar.core.digest import digest
-from sidecar.core.parts import MessageId, PartId, SessionId
+from sidecar.core.parts import MessageId, PartId, SessionId, ToolPart
 from sidecar.store.files import NAME
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
@@ -27,6 +27,7 @@ from sidecar.store.values import (
     Record,
 )
 from tests.store.samples import NOW, message, session, tool
+from tests.store.test_repair import mend
 
 LATER = NOW + 8 * DAY
 WEEK = Retention()
@@ -204,4 +205,22 @@ async def test_outputs_of_before_are_found(years: Years) -> None:
     again = Years(years.folder)
     again.now = LATER
     assert await again.sweep() == ["ses_1/part_1"]
+    await again.store.close()
+
+
+async def test_a_repair_knows_what_had_gone_before(years: Years) -> None:
+    await years.put("ses_1", noise("a"))
+    await years.put("ses_2", noise("b"), at=LATER)
+    years.now = LATER
+    await years.sweep()
+    await years.store.close()
+    done = mend(years.folder)
+    assert [line for line in done.lost if "output" in line] == []
+    again = Years(years.folder)
+    assert (await again.store.verify()).problems == ()
+    assert await again.store.keeping.gone(digest(noise("a"))) == Gone(LATER, "age", 7)
+    part = await again.store.part(SessionId("ses_1"), PartId("part_1"))
+    assert isinstance(part, ToolPart)
+    assert digest(noise("a")) in str(part)
+    assert await again.store.blob(digest(noise("b"))) == noise("b")
     await again.store.close()
