@@ -1,7 +1,6 @@
 """The composition root: the only place that joins the parts, reads the clock and mints ids."""
 
 import asyncio
-import json
 import logging
 import os
 import secrets
@@ -12,6 +11,7 @@ from datetime import datetime
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sidecar import __version__
 from sidecar.config import Config, Problem, default_model, load, settings_files
@@ -20,8 +20,6 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Millis
 from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
-from sidecar.observe.alerts import Changed
-from sidecar.observe.observer import Observer
 from sidecar.session.archiving import ground_of
 from sidecar.session.context import Clock
 from sidecar.session.events import AlertChanged
@@ -33,10 +31,10 @@ from sidecar.session.sweeping import LOOK, Quota, Sweeping
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
 from sidecar.tools.mcp import McpServers
+from sidecar.wire.logs import log_to_stderr
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
 from sidecar.wire.streams import reader, take_stdio, writer
-from sidecar.wire.translate import iso
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.facts import read_git, volatile_context
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
@@ -44,6 +42,10 @@ from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.reading import Limits
 from sidecar.workspace.trust import is_trusted
+
+if TYPE_CHECKING:
+    from sidecar.observe.alerts import Changed
+    from sidecar.observe.observer import Observer
 
 logger = logging.getLogger("sidecar.daemon")
 
@@ -139,6 +141,11 @@ async def _serve(read: int, write: int) -> int:
 
         models.configure(config)
         store = await asyncio.to_thread(open_store, config.data_dir)
+        observer = _observer(sessions)
+        observer.configure(config.alerts)
+        queues = partial(_queues, sessions, outboxes, store)
+        await observer.export(config, __version__, os.environ, queues, store.size)
+        observers.append(observer)
         environment = Environment(
             store=store,
             config=config,
@@ -160,9 +167,6 @@ async def _serve(read: int, write: int) -> int:
             amiss=tuple(map(str, problems)),
             observe=observer.take,
         )
-        observer.configure(config.alerts)
-        queues = partial(_queues, sessions, outboxes, store)
-        await observer.export(config, __version__, os.environ, queues, store.size)
         sweeping = Sweeping(
             ground_of(environment, owner),
             lambda: environment.config.retention,
@@ -171,23 +175,20 @@ async def _serve(read: int, write: int) -> int:
             clock.sleep,
             _seconds("SIDECAR_SWEEP_EVERY", LOOK),
         )
+        following.append(group.create_task(observer.run()))
         following.append(group.create_task(sweeping.run()))
         following.append(group.create_task(follow(files, read, take, known)))
         return environment
 
     following: list[asyncio.Task[None]] = []
     outboxes: list[Outbox] = []
-    observer = Observer(
-        read_clock,
-        lambda change: sessions.tell_all(alert_event(change)),
-        asyncio.get_running_loop().call_later,
-    )
-    tell = partial(describe, observer)
+    observers: list[Observer] = []
+    tell = partial(describe, observers)
     owner = this_process(secrets.token_hex(8))
     sessions = Sessions(open_environment, buffers, owner, tell, check_options)
     async with asyncio.TaskGroup() as group:
         group.create_task(sessions.run())
-        others = tuple(group.create_task(one.run()) for one in (watch, mcp, observer))
+        others = (group.create_task(watch.run()), group.create_task(mcp.run()))
         try:
             return await serve(
                 sessions,
@@ -198,7 +199,8 @@ async def _serve(read: int, write: int) -> int:
                 on_outbox=outboxes.append,
             )
         finally:
-            await observer.close(LAST_NUMBERS)
+            for observer in observers:
+                await observer.close(LAST_NUMBERS)
             for task in (*others, *following):
                 task.cancel()
 
@@ -248,6 +250,16 @@ def read_settings(options: JsonObject, root: Path | None) -> tuple[Config, tuple
     )
 
 
+def _observer(sessions: Sessions) -> "Observer":
+    """Begin to observe; imported late, because `initialize` needs none of it."""
+    from sidecar.observe.observer import Observer  # noqa: PLC0415 - see above
+
+    def tell(change: "Changed") -> None:
+        sessions.tell_all(alert_event(change))
+
+    return Observer(read_clock, tell, asyncio.get_running_loop().call_later)
+
+
 def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[str, int]:
     """Count what waits, by where it does."""
     return {
@@ -257,7 +269,7 @@ def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[st
     }
 
 
-def alert_event(change: Changed) -> AlertChanged:
+def alert_event(change: "Changed") -> AlertChanged:
     """Give what clients are told of an alert."""
     alert = change.alert
     return AlertChanged(
@@ -299,7 +311,7 @@ def check_options(options: JsonObject) -> str:
     return ""
 
 
-def describe(observer: Observer, environment: Environment | None) -> JsonObject:
+def describe(observers: "list[Observer]", environment: Environment | None) -> JsonObject:
     """Say how the daemon is, for `daemon/status`."""
     about: JsonObject = {
         "version": __version__,
@@ -308,8 +320,8 @@ def describe(observer: Observer, environment: Environment | None) -> JsonObject:
         "watcher": None,
         "mcp": [],
         "model": None,
-        "metrics": observer.metrics(),
-        "alerts": observer.alerts(),
+        "metrics": {},
+        "alerts": [],
     }
     if environment is None:
         return about
@@ -324,8 +336,11 @@ def describe(observer: Observer, environment: Environment | None) -> JsonObject:
     workspaces = [] if snapshots is None else snapshots.status()
     about["watcher"] = {**environment.watch.status(), "workspaces": workspaces}
     about["mcp"] = [*environment.mcp.status()]
-    queues: JsonObject = {**observer.queues()}
-    about["metrics"] = {**environment.counts.as_json(), **observer.metrics(), "queues": queues}
+    metrics = environment.counts.as_json()
+    for observer in observers:
+        metrics |= {**observer.metrics(), "queues": {**observer.queues()}}
+        about["alerts"] = observer.alerts()
+    about["metrics"] = metrics
     about["model"] = {
         "id": config.model,
         "provider": config.provider.name,
@@ -359,37 +374,3 @@ def _seconds(variable: str, usual: float) -> float:
         return float(os.environ.get(variable, usual))
     except ValueError:
         return usual
-
-
-class JsonLines(logging.Formatter):
-    """One JSON object a line: when, how bad, where, what. Bodies are never logged."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Give a record's line."""
-        line: JsonObject = {
-            "at": iso(round(record.created * 1000)),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        if record.exc_info:
-            line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False)
-
-
-def log_to_stderr(level: str) -> None:
-    """Send our own logs to stderr; pygls's, which hold whole bodies, only when they are errors."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    for name in (
-        "pygls",
-        "httpx2",
-        "httpcore2",
-        "anthropic",
-        "asyncio",
-        "watchfiles",
-        "mcp",
-        "client",
-    ):
-        logging.getLogger(name).setLevel(logging.ERROR)

@@ -29,12 +29,13 @@ def test_by_default_nothing_is_imported_and_nothing_set_up() -> None:
     said = run(
         "import sys\n"
         "import sidecar.daemon\n"
+        "print([name for name in sys.modules if name.startswith('sidecar.observe')])\n"
         "from sidecar.observe.exporters import start\n"
         "from sidecar.config.telemetry import Telemetry\n"
         "print(start(Telemetry(), '1', {}), start(Telemetry('none'), '1', {}))\n"
         "print([name for name in sys.modules if name.startswith(('opentelemetry', 'prometheus'))])"
     )
-    assert said.splitlines() == ["None None", "[]"]
+    assert said.splitlines() == ["[]", "None None", "[]"]
 
 
 def test_an_sdk_that_is_there_already_is_used() -> None:
