@@ -23,6 +23,7 @@ from sidecar.tools.collect import Collected
 from sidecar.tools.contract import Progress, Terminals, ToolAnswer, ToolContext
 from sidecar.tools.reach import folder, reach
 from sidecar.workspace.variables import without_secrets
+from sidecar.workspace.ways import standing_in
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
@@ -132,17 +133,18 @@ async def _running(
             lambda: asyncio.StreamReaderProtocol(reader), ours
         )
         with closing(transport):
-            process = await asyncio.create_subprocess_exec(
-                _shell(),
-                "-c",
-                command,
-                cwd=cwd,
-                env=environment,
-                stdin=DEVNULL,
-                stdout=theirs,
-                stderr=theirs,
-                start_new_session=True,
-            )
+            with standing_in(cwd) as here:
+                process = await asyncio.create_subprocess_exec(
+                    _shell(),
+                    "-c",
+                    command,
+                    cwd=here,
+                    env=environment,
+                    stdin=DEVNULL,
+                    stdout=theirs,
+                    stderr=theirs,
+                    start_new_session=True,
+                )
             theirs.close()
             try:
                 yield process, reader

@@ -41,6 +41,18 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
         os.close(descriptor)
 
 
+@contextmanager
+def standing_in(real: Path) -> Iterator[str]:
+    """Give a name of a resolved folder to start a process in, within the block.
+
+    On Linux it leads there whatever becomes of the path meanwhile; elsewhere it is the path.
+    Raises as `folder_of`.
+    """
+    with folder_of(real / "-") as folder:
+        name = f"/proc/self/fd/{folder}"
+        yield name if os.path.isdir(name) else str(real)
+
+
 def open_in(folder: int, real: Path, flags: int) -> int:
     """Open what a resolved path names in its folder, never through a link; see `folder_of`."""
     try:

@@ -1,6 +1,7 @@
 """Paths that change between the look and the use: what is read and written stays where it was."""
 
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from sidecar.workspace.instructions import read_instructions
 from sidecar.workspace.paths import in_git, locate
 from sidecar.workspace.restoring.moves import At, exchange
 from sidecar.workspace.walk import list_folder, walk
-from sidecar.workspace.ways import folder_of
+from sidecar.workspace.ways import folder_of, standing_in
 
 SECONDS = float(os.environ.get("SIDECAR_RACES", "0.7"))
 """How long each race is run."""
@@ -108,6 +109,23 @@ def test_instructions_outside_are_not_taken_while_a_folder_becomes_a_link(raced:
 
     assert again_and_again(look) > 10
     assert seen <= {"ours"}
+
+
+@pytest.mark.skipif(
+    not os.path.isdir("/proc/self/fd"), reason="only where /proc names what is open"
+)
+def test_no_process_starts_outside_while_a_folder_becomes_a_link(raced: Path) -> None:
+    seen = set[str]()
+
+    def start() -> None:
+        place = locate("folder/inner", raced)
+        if place.inside:
+            with standing_in(place.real) as here:
+                done = subprocess.run(["cat", "a.txt"], cwd=here, capture_output=True, check=True)
+            seen.add(done.stdout.decode())
+
+    assert again_and_again(start) > 3
+    assert seen == {"ours"}
 
 
 @pytest.mark.parametrize("path", ["../outside/inner/a.txt", "link/inner/a.txt", "folder/../../x"])
