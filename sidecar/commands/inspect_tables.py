@@ -49,7 +49,7 @@ def _head(course: Course) -> Iterator[Text]:
     about, meter = course.about, course.meter
     yield Text(visible(about.title or "(untitled)"), style="bold")
     yield Text(f"{about.id}  in {visible(about.cwd)}", style="dim")
-    span = f"{_when(about.created)} to {_when(about.updated)}"
+    span = f"{when(about.created)} to {when(about.updated)}"
     yield Text(f"{span}, revision {about.revision}, {about.model}, policy {about.policy}")
     if about.parent:
         yield Text(f"made from {about.parent}", style="dim")
@@ -142,7 +142,7 @@ def _changes(course: Course) -> Table:
         style = "dim" if one.undone else ""
         table.add_row(
             str(one.number),
-            _when(one.at),
+            when(one.at),
             str(one.turn),
             _change(one),
             "" if one.before is None else f"{one.before:,} → {one.afterwards:,}",
@@ -187,7 +187,7 @@ def _turns(turns: tuple[Turn, ...], limit: int) -> Table:
         what.append(f" {marks}" if marks.strip() else "", style="magenta")
         table.add_row(
             str(one.number),
-            _when(one.at),
+            when(one.at),
             what,
             str(one.requests),
             calls,
@@ -212,5 +212,6 @@ def _titled(title: str, what: RenderableType) -> Group:
     return Group(Text(f"\n{title}", style="bold underline"), what)
 
 
-def _when(at: Millis) -> str:
+def when(at: Millis) -> str:
+    """Write a time as people read it here."""
     return f"{datetime.fromtimestamp(at / 1000).astimezone():%Y-%m-%d %H:%M}"

@@ -1,17 +1,16 @@
 """`sidecar report`: a session as one page to look at, in a file that only you can read."""
 
 import os
-from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from sidecar.commands.checkpoint_tables import visible
+from sidecar.commands.inspect_tables import when
 from sidecar.commands.looking import course_of
 from sidecar.config import load
 from sidecar.core.errors import SidecarError
-from sidecar.core.parts import Millis
 from sidecar.daemon import read_clock
 from sidecar.observe.report import report
 from sidecar.store.files import FILE_MODE, make_folder
@@ -26,7 +25,7 @@ def write_report(session: str | None, path: Path | None, *, last: bool, overwrit
         path, session = Path(session), None
     try:
         course = course_of(session, last=last)
-        text = report(course, _when, read_clock())
+        text = report(course, when, read_clock())
         target = _place(path, course.about.id)
         _write(target, text.encode("utf-8", "replace"), overwrite=overwrite or path is None)
     except SidecarError as error:
@@ -61,7 +60,3 @@ def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
 def _say(console: Console, message: str) -> int:
     console.print(Text(visible(message), style="red"), soft_wrap=True)
     return 1
-
-
-def _when(at: Millis) -> str:
-    return f"{datetime.fromtimestamp(at / 1000).astimezone():%Y-%m-%d %H:%M}"

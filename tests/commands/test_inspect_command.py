@@ -115,9 +115,13 @@ def test_the_numbers_are_those_of_the_daemon_that_has_it_open(desk: Desk, inspec
     assert "\x1b" not in said
     assert KEY[:20] not in said
     assert KEY[:20] not in json.dumps(told)
-    # It took no lease: the daemon goes on.
-    desk.api.script(text("Still here."))
-    assert desk.say()["stopReason"] == "end_turn"
+    # It takes no lease, and can look while a turn runs.
+    midway: list[Any] = []
+    ended = desk.during(lambda: midway.append(inspected(inspect, desk.session)), text("Done."))
+    assert ended["stopReason"] == "end_turn"
+    assert [turn["stop"] for turn in midway[0]["turns"]] == [*["end_turn"] * 4, ""]
+    assert midway[0]["meter"]["used"] > told["meter"]["used"]
+    agrees(inspected(inspect, desk.session), desk)
 
 
 def test_the_session_can_be_named_in_several_ways(
