@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from rich.console import Console
 from rich.table import Table
@@ -68,13 +69,24 @@ async def _findings() -> list[Finding]:
 def _key(config: Config) -> Finding:
     provider = config.provider
     if provider.base_url:
-        return Finding("ok", "model", f"{config.model} at {public(provider.base_url)}")
+        where = f"{config.model} at {public(provider.base_url)}"
+        if provider.api_key and travels_in_the_open(provider.base_url):
+            advice = "the key goes over the network for everybody to read: use https"
+            return Finding("note", "model", where, advice)
+        return Finding("ok", "model", where)
     if provider.api_key:
         info = lookup(config.model)
         cost = "" if info.price is not None else "; its price is unknown, so costs are too"
         return Finding("ok", "model", f"{config.model}, with a key{cost}")
     advice = "set ANTHROPIC_API_KEY for a hosted model; without it, all but the model works"
     return Finding("note", "model", "no API key: the offline model answers", advice)
+
+
+def travels_in_the_open(address: str) -> bool:
+    """Whether what is sent to an address leaves this machine unencrypted."""
+    split = urlsplit(address)
+    host = split.hostname or ""
+    return split.scheme == "http" and host not in ("localhost", "::1") and host[:4] != "127."
 
 
 async def _store(config: Config) -> list[Finding]:

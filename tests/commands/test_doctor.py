@@ -2,7 +2,9 @@
 
 import os
 
-from sidecar.commands.doctor import MOST_FOLDERS, snapshots
+import pytest
+
+from sidecar.commands.doctor import MOST_FOLDERS, snapshots, travels_in_the_open
 from sidecar.commands.doctor_sizes import MIB
 from sidecar.store.chains import Held
 
@@ -16,6 +18,21 @@ def test_what_snapshots_take_and_who_holds_the_most() -> None:
     assert large.found.startswith("/w/[large]␛, 1.5 MiB in 7 snapshots since 2025-11-")
     assert small.found.startswith("/w/small, 2 KiB in 2 snapshots since ")
     assert not large.advice
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("http://proxy.test/v1", True),
+        ("http://10.0.0.5:11434", True),
+        ("https://proxy.test", False),
+        ("http://localhost:11434", False),
+        ("http://127.0.0.1:8080", False),
+        ("http://[::1]:8080", False),
+    ],
+)
+def test_a_key_that_everybody_on_the_way_can_read_is_told(address: str, expected: bool) -> None:
+    assert travels_in_the_open(address) is expected
 
 
 def test_a_folder_at_its_limit_is_told() -> None:
