@@ -13,6 +13,7 @@ from sidecar.commands.checkpoint_tables import visible
 from sidecar.core.parts import Millis
 from sidecar.core.pricing import money
 from sidecar.observe.course import Change, Course, Note, Turn
+from sidecar.observe.spending import running
 
 ZONES = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "red"}
 REGIONS = {"toolResults": "tool results"}
@@ -72,8 +73,8 @@ def _cost(course: Course) -> str:
     cost = course.meter.cost.session
     told = "cost unknown" if cost is None else f"cost {cost} USD"
     if course.about.priced_as:
-        paid = sum((one.cost for one in spent if one.cost is not None), Decimal(0))
-        told += f", at {course.about.priced_as}'s prices {money(paid)} USD"
+        paid = running(course)[0][-1]
+        told += f", at {course.about.priced_as}'s prices {money(paid or Decimal(0))} USD"
     rate = f"{read / prompt:.1%}" if prompt else "nothing"
     requests = sum(one.usage.requests for one in spent)
     return f"{told}; {requests} requests sent {prompt:,} tokens, {rate} of them from the cache"

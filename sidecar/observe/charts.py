@@ -1,7 +1,6 @@
 """The charts of a report: what the context held, what the cache gave, what it cost, which tools."""
 
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from html import escape
 
 from sidecar.core.budget import REGIONS, ZONES
@@ -25,6 +24,7 @@ from sidecar.observe.plot import (
     under,
     which,
 )
+from sidecar.observe.spending import dollars, running
 
 NAMES = {
     "system": "system text",
@@ -204,43 +204,6 @@ def cost(course: Course) -> str:
         else [(max(a, b), f"${dollars(a)} of ${dollars(b)}")],
     )
     return chart(field, pieces, "Cost so far in USD, paid and without a cache")
-
-
-def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]:
-    """Add up what was paid, and what it would have been uncached, before and after each request.
-
-    What was asked beside the conversation counts with the request before it. From an unknown
-    price on, nothing is known. What another session paid for counts for nothing; what another agent
-    recorded does, at the prices of its models.
-    """
-    beside: dict[int, list[tuple[Decimal | None, Decimal | None]]] = {}
-    for aside in course.asides:
-        one = (aside.spent.cost, aside.spent.uncached)
-        beside.setdefault(aside.after, []).append(one)
-    paid: list[Decimal | None] = []
-    fresh: list[Decimal | None] = []
-    sums: list[Decimal | None] = [Decimal(0), Decimal(0)]
-    for number in range(len(course.requests) + 1):
-        own = course.requests[number - 1].spent if number else None
-        counted = [*beside.get(number, [])]
-        if own is not None and (own.own or course.about.recorded_by):
-            counted.append((own.cost, own.uncached))
-        for pair in counted:
-            for place, more in enumerate(pair):
-                before = sums[place]
-                sums[place] = None if more is None or before is None else before + more
-        paid.append(sums[0])
-        fresh.append(sums[1])
-    return paid, fresh
-
-
-def dollars(amount: float) -> str:
-    """Write USD with as many digits as say something."""
-    if amount == 0:
-        return "0"
-    if amount >= 1:
-        return f"{amount:,.2f}"
-    return f"{amount:.4f}".rstrip("0") if amount >= 0.0001 else "under 0.0001"
 
 
 def tools(course: Course) -> str:

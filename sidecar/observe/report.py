@@ -11,9 +11,10 @@ from html import escape
 from sidecar.core.budget import REGIONS
 from sidecar.core.parts import Millis
 from sidecar.observe import charts, report_tables
-from sidecar.observe.charts import NAMES, dollars
+from sidecar.observe.charts import NAMES
 from sidecar.observe.course import Course
 from sidecar.observe.plot import SHAPES
+from sidecar.observe.spending import dollars, running
 from sidecar.observe.style import style
 
 When = Callable[[Millis], str]
@@ -54,7 +55,7 @@ def _head(course: Course, title: str, when: When) -> str:
 
 def _tiles(course: Course) -> str:
     meter, spent = course.meter, course.spent
-    paid, fresh = (sums[-1] for sums in charts.running(course))
+    paid, fresh = (sums[-1] for sums in running(course))
     prompt = sum(one.usage.prompt for one in spent)
     read = sum(one.usage.cache_read for one in spent)
     rate = f"{read / prompt:.1%}" if prompt else "none"

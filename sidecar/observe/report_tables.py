@@ -6,9 +6,10 @@ from html import escape
 
 from sidecar.core.budget import REGIONS
 from sidecar.core.parts import Millis
-from sidecar.observe.charts import NAMES, dollars
+from sidecar.observe.charts import NAMES
 from sidecar.observe.course import Checkpoint, Course, File
 from sidecar.observe.plot import named
+from sidecar.observe.spending import dollars
 
 When = Callable[[Millis], str]
 MOST_POINTS = 40

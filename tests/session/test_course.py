@@ -23,6 +23,7 @@ from sidecar.core.parts import (
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.tokens import count_block, count_tool
 from sidecar.observe.course import Course
+from sidecar.observe.spending import running
 from sidecar.session.course import read_course
 from sidecar.session.looking import find, look
 from sidecar.session.values import Wish
@@ -67,8 +68,7 @@ def check(worker: Worker) -> Course:
     meter = worker.session.meter()
     assert (course.meter, sum(course.now)) == (meter, meter.used)
     assert sum(piece.tokens for piece in course.pieces) == meter.used
-    spent = [one.spent for one in (*course.requests, *course.asides) if one.spent is not None]
-    assert sum(s.cost or 0 for s in spent) == Decimal(meter.cost.session or "nothing")
+    assert running(course)[0][-1] == Decimal(meter.cost.session or "nothing")
     results = sum(tool.in_view for tool in course.tools)
     assert results == meter.regions["toolResults"]
     return course
@@ -140,6 +140,19 @@ async def test_another_model_begins_an_epoch_and_reads_no_foreign_thinking(
     reasoning = REGIONS.index("reasoning")
     assert course.requests[14].regions[reasoning] > 0
     assert course.requests[15].regions[reasoning] == 0
+
+
+async def test_a_fork_does_not_pay_for_what_it_began_with(desk: Desk, world: World) -> None:
+    world.moves_prefix = True
+    parent = await worked(desk)
+    opened = await desk.sessions.fork(parent.session.id, None, desk.editor, desk.watch)
+    worker = Worker(desk, await desk.sessions.get(opened.session_id), done=parent.done)
+    await worker.turns(1, 2)
+    course = check(worker)
+    assert course.about.parent == parent.session.id
+    own = [one.spent.own for one in course.requests if one.spent is not None]
+    assert own == [False] * 15 + [True] * 3
+    assert running(course)[0][15] == 0
 
 
 async def test_turns_are_summed_up(desk: Desk) -> None:
