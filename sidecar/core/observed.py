@@ -38,7 +38,8 @@ class Asked:
 
     `cost` is USD, `uncached` what the same tokens would have cost without a cache; `None` where
     the price is unknown. `error` is the kind of the failure, or empty. `foreseen` are the tokens
-    that the cache was expected to give, `break_` the cause and the segment where it gave less.
+    that the cache was expected to give, `break_` the cause, and what kind of segment it is
+    from which on it gave less.
     """
 
     session_id: SessionId

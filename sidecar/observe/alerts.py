@@ -5,7 +5,7 @@ side of its threshold, or nothing is left to take the number from.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sidecar.config.alerts import Alerts
@@ -44,7 +44,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """An alert was raised, or one that stood was cleared."""
+    """An alert was raised, or one that stood was cleared: `value` is what it is then."""
 
     state: Literal["raised", "cleared"]
     alert: Alert
@@ -57,7 +57,8 @@ def look(
     """Give the alerts that stand now, and those that were raised or cleared since `standing`."""
     found: dict[Key, Alert] = {}
     changes: list[Changed] = []
-    for key, value in values(past, now):
+    known = dict(values(past, now))
+    for key, value in known.items():
         rule = RULES[key[0]]
         threshold = getattr(settings, rule.name)
         before = standing.get(key)
@@ -77,8 +78,11 @@ def look(
         found[key] = alert
         if before is None:
             changes.append(Changed("raised", alert, now))
-    gone = (alert for key, alert in standing.items() if key not in found)
-    changes += (Changed("cleared", alert, now) for alert in gone)
+    for key, alert in standing.items():
+        if key not in found:
+            # Where the number is not known any more, the last one is told.
+            well = replace(alert, value=known.get(key, alert.value))
+            changes.append(Changed("cleared", well, now))
     return found, tuple(changes)
 
 

@@ -3,6 +3,7 @@
 Nothing anybody wrote is in it: names of models and tools, numbers, and kinds of failures.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, cast
@@ -51,6 +52,9 @@ def observe_record(state: State, log: SessionLog, record: Record) -> None:
         return
     if read is not None and (seen := read(log, record, state.environment.info)) is not None:
         state.environment.observe(seen)
+
+
+_PLACE = re.compile(r"^message \d+, block \d+ \((.*)\)$")
 
 
 Info: TypeAlias = Callable[[str], ModelInfo]
@@ -205,7 +209,13 @@ def _rewritten(log: SessionLog, record: Record, _: Info) -> Observation:
 
 def _break(body: JsonObject) -> tuple[str, str] | None:
     miss = body.get("miss")
-    return None if miss is None else (str(miss), str(body.get("segment", "")))
+    return None if miss is None else (str(miss), _kind(str(body.get("segment", ""))))
+
+
+def _kind(segment: str) -> str:
+    """Give what a segment is, without its place: a metric has few values, a session many places."""
+    what = _PLACE.search(segment)
+    return segment.rstrip("0123456789 ") if what is None else what[1]
 
 
 def _uncached(info: ModelInfo, usage: Usage) -> float | None:

@@ -176,6 +176,12 @@ def test_an_alert_of_requests_is_cleared_when_they_are_long_ago() -> None:
     assert watch.see([], NOW + 5 * MINUTE) == ["-overflow_rate"]
 
 
+def test_what_is_cleared_tells_the_number_that_is_well() -> None:
+    watch = Watch()
+    watch.see([turn_done(50_000, 40_000), turn_done(50_000, 20_000)])
+    assert [change.alert.value for change in watch.changes] == [0.4, 0.2]
+
+
 def test_a_closed_session_has_no_alerts() -> None:
     watch = Watch()
     assert watch.see([turn_done(50_000, 40_000)]) == ["+tool_results"]

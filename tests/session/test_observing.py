@@ -18,6 +18,7 @@ from sidecar.core.observed import (
     TurnDone,
 )
 from sidecar.core.stream import AttemptFailed
+from sidecar.session import observing
 from sidecar.session.values import Wish
 from tests.fakes.scripted_model import Hold, calls, says, shell, started, text, write
 from tests.session.conftest import LIMIT, Desk, World
@@ -115,6 +116,20 @@ async def test_a_broken_prefix_names_its_segment(desk: Desk, world: World) -> No
     breaks = [one.break_ for one in seen(world, Asked) if one.break_ is not None]
     assert breaks
     assert breaks[0][0] == "expired"
+
+
+@pytest.mark.parametrize(
+    ("segment", "kind"),
+    [
+        ("tools", "tools"),
+        ("system block 0", "system block"),
+        ("message 12, block 3 (result of bash)", "result of bash"),
+        ("message 0, block 36 (ledger text)", "ledger text"),
+        ("", ""),
+    ],
+)
+def test_a_break_names_a_kind_and_no_place(segment: str, kind: str) -> None:
+    assert observing._break({"miss": "changed", "segment": segment}) == ("changed", kind)
 
 
 async def test_snapshots_and_restores_are_timed(world: World) -> None:
