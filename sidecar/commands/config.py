@@ -48,13 +48,24 @@ def check(folder: Path) -> int:
     resolved = _resolved(folder, "{}")
     for problem in resolved.problems:
         print(visible(str(problem)))
+    bare = readable_keys(resolved)
+    for path in bare:
+        print(f"{path}: others can read it, and it holds a key: chmod 600 {path}")
     workspace = folder / WORKSPACE_FILE
     read = {origin.layer.name for found in resolved.origins.values() for origin in found}
     if workspace.is_file() and not _trusts(resolved.config, folder):
         print(f"{workspace} is not read: this folder is not trusted.")
-    if not resolved.problems:
+    if not resolved.problems and not bare:
         print(f"Nothing is wrong; settings come from {', '.join(sorted(read)) or 'nowhere'}.")
-    return 1 if resolved.problems else 0
+    return 1 if resolved.problems or bare else 0
+
+
+def readable_keys(resolved: Resolved) -> list[str]:
+    """Name the files that give a secret setting, and that others than their owner can read."""
+    given = (resolved.origins.get(name, ()) for name, one in SETTINGS.items() if one.secret)
+    layers = {origin.layer.name: origin.layer for found in given for origin in found}
+    files = (name for name, layer in layers.items() if layer.kind == "user")
+    return sorted(file for file in files if Path(file).stat().st_mode & 0o077)
 
 
 def init(*, overwrite: bool) -> int:

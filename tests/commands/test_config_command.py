@@ -121,6 +121,19 @@ def test_check_reads_the_file_of_a_folder_that_was_trusted_for_always(
     assert f"{folder}/.sidecar/config.toml:3: provider.base_url: a workspace may not set" in out
 
 
+def test_check_tells_of_a_key_that_others_can_read(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_user('[provider]\napi_key = "k"\n')
+    path.chmod(0o644)
+    assert check(folder) == 1
+    assert f"chmod 600 {path}" in capsys.readouterr().out
+    path.chmod(0o600)
+    assert check(folder) == 0
+    write_user("max_steps = 3\n").chmod(0o644)
+    assert check(folder) == 0
+
+
 def test_a_broken_file_says_where_it_breaks(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
