@@ -54,6 +54,7 @@ def _mend(console: Console) -> int:
         _wrong(console, error.message)
         return 1
     console.print(Text(f"The damaged store was put aside, unchanged: {done.aside}"))
+    console.print("Delete that folder once you are sure that you need nothing more of it.")
     console.print("What could be read is in a new store:")
     _counts(console, done.kept)
     for line in done.lost:
