@@ -21,12 +21,13 @@ from sidecar.model.encode import encode
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.failures import EndedEarly, classify
 from sidecar.model.retry import Patience, with_retries
+from sidecar.model.stalls import InTime
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 STALL = 120.0
-"""Seconds without a byte after which a stream counts as dead; the provider pings more often."""
+"""Seconds without a whole event after which a stream counts as dead; providers ping more often."""
 
 DRAIN = 1.0
 """Seconds that a stream gets to end behind its answer."""
@@ -132,6 +133,8 @@ class AnthropicModel:
                 stream=True,
                 stream_cls=self._stream_class,
             )
+            # Pings count too, and the SDK passes them over only behind its decoder.
+            response._decoder = InTime(response._decoder, self._stall)  # noqa: SLF001 - see above
             async with response:
                 async for event in response:
                     for known in decoder.take(event):

@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from sidecar.core.errors import ModelFailed, ModelFailure
 from sidecar.core.parts import Millis
 from sidecar.core.redaction import Redaction
+from sidecar.model.stalls import Stalled
 
 RETRYABLE_STATUS = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _STREAM_RETRYABLE = frozenset(
@@ -48,6 +49,8 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
     said = Redaction((key,) if key else ()).text(_said(error))
     if isinstance(error, EndedEarly):
         return _failed("interrupted", "the answer ended before it was complete", retryable=True)
+    if isinstance(error, Stalled):
+        return _failed("interrupted", str(error), retryable=True)
     if status == 200:
         overloaded = kind_word == "overloaded_error"
         kind: ModelFailure = "overloaded" if overloaded else "interrupted"
