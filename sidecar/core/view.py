@@ -6,6 +6,7 @@ before comes back byte for byte.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from sidecar.core.excerpt import lines_kept
@@ -25,6 +26,9 @@ from sidecar.core.parts import (
 )
 from sidecar.core.render import Block, Region, Rendered, TextBlock
 from sidecar.core.truncate import Keep, cut
+
+MOST_NOTES = 200
+"""Notes whose blocks are kept; a session's view has a handful."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +165,12 @@ def shorten(text: str, how: Shown, part_id: str) -> str:
             return ""
 
 
+@lru_cache(maxsize=MOST_NOTES)
 def rendered_note(note: Note) -> Rendered:
-    """Give a note as a user's text: it may stand between any two messages."""
+    """Give a note as a user's text: it may stand between any two messages.
+
+    The same note gives the same block, so that a prompt's chain goes on where the last one ended.
+    """
     return Rendered("user", (Block(TextBlock(note.text), note.region, note.id),))
 
 

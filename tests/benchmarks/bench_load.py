@@ -6,8 +6,10 @@ Run as `python -m tests.benchmarks load [quick]`; with `quick` everything is a t
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from tests.load.fleet import Latencies, percentiles
+from tests.load.resuming import resume
 from tests.load.runs import share_a_store, soak, stream_at_once
 
 MB = 1024 * 1024
@@ -33,6 +35,17 @@ def main(arguments: Sequence[str] = ()) -> None:
     _table(f"a day in {rounds} rounds", day.took)
     grown = day.growth(rounds // 3) / MB
     print(f"  memory {day.memory[-1] / MB:.1f} MB; grown by {grown:+.2f} MB (aim: under 5)")
+
+    with tempfile.TemporaryDirectory() as name:
+        empty, long = resume(Path(name), 10_000 if quick else 100_000, 8)
+    print(f"from opening to the first request, after a restart: {long.parts:,} parts")
+    print(f"{'  an empty session':46}{percentiles(empty.firsts[1:])}")
+    print(f"{'  the long one, by a window of its log':46}{percentiles(long.firsts[1:])}")
+    print(f"{'  the long one once, all of its log':46}{long.firsts[0] * 1000:9.1f}")
+    more = (median(long.firsts[1:]) - median(empty.firsts[1:])) * 1000
+    print(f"{'  a core worked for the empty one':46}{percentiles(empty.worked[1:])}")
+    print(f"{'  a core worked for the long one':46}{percentiles(long.worked[1:])}")
+    print(f"  {more:.0f} ms more than an empty one (aim: at most 150)")
 
 
 def _table(title: str, took: Latencies) -> None:

@@ -29,6 +29,10 @@ class TimedClient(PlainClient):
         self.ended: dict[int, float] = {}
         super().__init__(*given, **named)
 
+    def request(self, method: str, params: Any = None, limit: float = LIMIT) -> Any:
+        """Send a request and wait for its result, as long as all of this may take."""
+        return super().request(method, params, limit)
+
     def _take(self, message: dict[str, Any]) -> None:
         now = time.perf_counter()
         if message.get("method") == "session/update":
@@ -40,6 +44,11 @@ class TimedClient(PlainClient):
         elif "method" not in message:
             self.ended[message.get("id", 0)] = now
         super()._take(message)
+
+    def worked(self) -> float:
+        """Give the seconds that the daemon's threads have had a core, waiting for one left out."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
     def resident(self) -> int:
         """Give the bytes of memory that the daemon has of its own, what files share left out."""

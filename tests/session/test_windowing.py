@@ -31,8 +31,8 @@ from tests.session.conftest import Desk, World
 from tests.session.test_anything import Chaos
 from tests.session.work import Worker
 
-SEEDS = range(int(os.environ.get("SIDECAR_SEEDS", "3")))
-STATES = 4
+SEEDS = range(int(os.environ.get("SIDECAR_SEEDS", "2")))
+STATES = 3
 """States of a walk that are opened twice."""
 
 
