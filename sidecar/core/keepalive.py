@@ -6,11 +6,11 @@ requests 223 came after a pause of five minutes to an hour and 47 after a longer
 Prices are USD per token, times are milliseconds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sidecar.core.parts import Millis
+from sidecar.core.parts import Message, Millis, StepFinishPart
 from sidecar.core.warm import TTL_MS
 
 PINGS = 3
@@ -42,6 +42,12 @@ class Pays:
     cost: float
     saved: float
     chance: float
+
+
+def starts_of(messages: Iterable[Message]) -> tuple[Millis, ...]:
+    """Give when the requests began that messages answer."""
+    parts = (part for message in messages for part in message.parts)
+    return tuple(part.started for part in parts if isinstance(part, StepFinishPart))
 
 
 def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:

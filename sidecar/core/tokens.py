@@ -98,3 +98,14 @@ def _image_size(head: bytes) -> tuple[int, int] | None:
     if head.startswith((b"GIF87a", b"GIF89a")) and len(head) >= 10:
         return int.from_bytes(head[6:8], "little"), int.from_bytes(head[8:10], "little")
     return None
+
+
+DISAGREES = 0.10
+"""When a reported total differs by more than this share from the estimate, it is said."""
+
+
+def checked(reported: int, estimated: float) -> str:
+    """Say in words whether what the provider reported and the estimate of the text agree."""
+    if estimated and abs(reported / estimated - 1) > DISAGREES:
+        return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
+    return "as the provider reported it"

@@ -14,15 +14,15 @@ from typing import TypeVar
 
 from sidecar.config import OFFLINE_MODEL
 from sidecar.core.errors import ModelFailed
-from sidecar.core.keepalive import Pays, chance_back, ping_pays
-from sidecar.core.parts import JsonObject, Millis, StepFinishPart, Usage
+from sidecar.core.keepalive import Pays, chance_back, ping_pays, starts_of
+from sidecar.core.parts import JsonObject, Millis, Usage
 from sidecar.core.pricing import money
 from sidecar.core.prompt import ModelRequest
 from sidecar.core.warm import TTL_MS
 from sidecar.session.cached import as_json
 from sidecar.session.gate import wait_if_cold
+from sidecar.session.seen import Anchor
 from sidecar.session.state import State
-from sidecar.session.view import Anchor
 from sidecar.session.widening import widen
 
 logger = logging.getLogger("sidecar.session")
@@ -158,7 +158,7 @@ def ping_due(state: State) -> Due | None:
         write=write,
         read=read,
         pings=sent,
-        chance=chance_back(_starts(state), sent),
+        chance=chance_back(starts_of(state.log), sent),
         surviving=min(hour, tokens),
     )
     return Due(request, anchor, pays) if pays.pays else None
@@ -196,11 +196,6 @@ def _since(state: State, anchor: Anchor) -> list[JsonObject]:
     """Give the records of the pings since an answer, those before a restart too."""
     pings = (record.body for record in state.log.records if record.kind == PING)
     return [body for body in pings if body["messageId"] == anchor.message_id]
-
-
-def _starts(state: State) -> tuple[Millis, ...]:
-    parts = (part for message in state.log for part in message.parts)
-    return tuple(part.started for part in parts if isinstance(part, StepFinishPart))
 
 
 def _per_token(price: Decimal | None, tokens: int) -> float | None:

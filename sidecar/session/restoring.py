@@ -4,12 +4,10 @@ Its newest requests are gone through again as if they had just been made, each i
 it was made with, so that the calibration and what the provider has cached are known again.
 """
 
-from sidecar.core.keepalive import hour_pays
 from sidecar.core.parts import Message, StepFinishPart
-from sidecar.core.prompt import ModelRequest, Ttl
+from sidecar.core.prompt import ModelRequest
 from sidecar.core.tokens import Calibration
-from sidecar.session import pings
-from sidecar.session.deciding import policy_of
+from sidecar.session import caching, pings
 from sidecar.session.state import State
 from sidecar.session.views import Epoch
 
@@ -21,7 +19,7 @@ FORESEEN = 4
 
 def restore(state: State) -> None:
     """Show a loaded session as its log says, and count and foresee as before the restart."""
-    state.view.static_ttl = static_ttl(state)
+    caching.restore(state)
     messages = tuple(state.log)
     epochs = list(state.views.epochs())
     window = _window(state, messages)
@@ -87,17 +85,3 @@ def _finish(message: Message) -> StepFinishPart | None:
     return next(
         (p for p in message.parts if isinstance(p, StepFinishPart) and p.usage.prompt), None
     )
-
-
-def static_ttl(state: State) -> Ttl:
-    """Keep the static prefix for an hour where the policy wants it and the arithmetic agrees."""
-    card = state.info().price
-    if card is None or policy_of(state).static_ttl != "1h":
-        return "5m"
-    found = hour_pays(
-        state.view.static_tokens,
-        write_5m=float(card.write_5m) / 1e6,
-        write_1h=float(card.write_1h) / 1e6,
-        read=float(card.read) / 1e6,
-    )
-    return "1h" if found.pays else "5m"

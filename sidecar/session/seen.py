@@ -4,7 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sidecar.core.parts import Message, OpaquePart, PartId, ReasoningPart
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    Millis,
+    OpaquePart,
+    PartId,
+    ReasoningPart,
+    Usage,
+)
 from sidecar.core.render import Block, CallBlock, Region, Rendered, render
 from sidecar.core.tokens import Count, count_block
 from sidecar.core.view import Shown, show
@@ -34,6 +42,21 @@ class Seen:
                 weight = (call + tokens, rest) if is_call else (call, rest + tokens)
                 parts[block.part_id] = weight
         return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The last response whose reported usage still describes the prompt's beginning.
+
+    `blocks` is how many message blocks that request had. A rewrite ends an anchor, but what the
+    provider has cached, and since when, is still known from the last one.
+    """
+
+    message_id: MessageId
+    usage: Usage
+    started: Millis
+    blocks: int
+    model: str
 
 
 def look(message: Message, shown: Mapping[PartId, Shown], model: str, count: Count) -> Seen:

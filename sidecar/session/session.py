@@ -26,7 +26,7 @@ from sidecar.core.parts import (
     TurnId,
 )
 from sidecar.core.turns import first_line
-from sidecar.session import bootstrap, epochs, instructions, options
+from sidecar.session import bootstrap, caching, epochs, instructions, options
 from sidecar.session.blocks import parts_of
 from sidecar.session.context import TurnContext
 from sidecar.session.differences import Differences
@@ -49,7 +49,6 @@ from sidecar.session.outcome import ended_body, ended_event, result_of
 from sidecar.session.pings import Pings
 from sidecar.session.recall import recall_from
 from sidecar.session.restored import with_news
-from sidecar.session.restoring import static_ttl
 from sidecar.session.rewriting import Rewriting
 from sidecar.session.rollback import Rollback
 from sidecar.session.state import State
@@ -208,7 +207,7 @@ class Session:
         await instructions.look(self._state)
         if self._running is None:
             await self._sync_epoch()
-            self._state.view.static_ttl = static_ttl(self._state)
+            caching.follow(self._state)
         self._changed("option")
         self._show_meter(urgent=True)
         return described
@@ -296,7 +295,7 @@ class Session:
         state = self._state
         await instructions.look(state)
         await self._sync_epoch()
-        state.view.static_ttl = static_ttl(state)
+        caching.follow(state)
         self._turn_id = state.clock.turn_id()
         shown = await state.facts(waiting.request.context)
         parts = (*waiting.parts, *await bootstrap.tell(state, shown))

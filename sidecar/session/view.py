@@ -7,8 +7,9 @@ what is new, plus one pass over what is sent.
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from math import ceil
+from dataclasses import replace
+from itertools import accumulate
+from math import ceil, floor
 
 from sidecar.core import cache
 from sidecar.core import view as core_view
@@ -20,12 +21,11 @@ from sidecar.core.parts import (
     PartId,
     StepFinishPart,
     TurnId,
-    Usage,
 )
 from sidecar.core.prompt import Prompt, Static, Ttl, assemble
 from sidecar.core.render import Region, Rendered
-from sidecar.core.tokens import Calibration, Count, count_block, count_tool, observe
-from sidecar.session.seen import Seen, Weights, characters, look, thinks
+from sidecar.core.tokens import Calibration, Count, checked, count_block, count_tool, observe
+from sidecar.session.seen import Anchor, Seen, Weights, characters, look, thinks
 from sidecar.tools.mcp import server_of
 
 THREAD_CHARS = 200_000
@@ -38,30 +38,16 @@ REPORTED = 500
 """Answers whose reported sizes are remembered, in case the conversation goes back to them."""
 SURE = 3
 """Observations after which the factor is trusted to tell a wrong static part from a wrong rest."""
-DISAGREES = 0.10
-"""When a reported total differs by more than this share from the estimate, it is said."""
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """The last response whose reported usage still describes the prompt's beginning.
-
-    `blocks` is how many message blocks that request had. A rewrite ends an anchor, but what the
-    provider has cached, and since when, is still known from the last one.
-    """
-
-    message_id: MessageId
-    usage: Usage
-    started: Millis
-    blocks: int
-    model: str
+SURELY = 0.9
+"""What is estimated to be less than this share of the least that is cached is not marked."""
 
 
 class View:
     """The model's view of one session. `since` is when the epoch began.
 
     `shown` says how parts are shown that are not shown verbatim; `anchor_message` is the first
-    message after what the newest rewrite rebuilt, before which a cached prefix ends.
+    message after what the newest rewrite rebuilt, before which a cached prefix ends; `minimum` the
+    fewest tokens that the model caches.
     """
 
     def __init__(
@@ -75,13 +61,14 @@ class View:
         self.shown = core_view.View()
         self.anchor_message: MessageId | None = None
         self.static_ttl: Ttl = "5m"
+        self.minimum = self.bias = self._off = 0
         self.last: Anchor | None = None
         self.anchor: Anchor | None = None
         self._left: list[tuple[core_view.View, Anchor]] = []
         self._reported: dict[MessageId, tuple[core_view.View, Anchor]] = {}
-        self.bias = self._off = 0
         self.static, self._bound = static, bound
         self._static_raw: dict[Region, int] = {}
+        self._static_pieces: tuple[int, ...] = ()
         self._tools: tuple[tuple[str, int], ...] = ()
         self.rewrite(static, factor, since)
 
@@ -114,8 +101,10 @@ class View:
         }
         self._tools = tuple((server_of(t), count_tool(t, self._count)) for t in static.tools)
         raw: dict[Region, int] = {"tools": sum(tokens for _, tokens in self._tools)}
-        for block in static.system:
-            raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
+        system = [count_block(block, self._count) for block in static.system]
+        self._static_pieces = raw["tools"], *system
+        for block, tokens in zip(static.system, system, strict=True):
+            raw[block.region] = raw.get(block.region, 0) + tokens
         self._static_raw = raw
 
     def tokens(self, text: str) -> int:
@@ -259,9 +248,22 @@ class View:
         prompt = assemble(self.static, self._rendered(seen))
         sent_before = 0 if self.anchor is None else self.anchor.blocks
         marks = cache.place(
-            prompt, sent_before, anchor=self._anchored(seen), static_ttl=self.static_ttl
+            prompt,
+            sent_before,
+            anchor=self._anchored(seen),
+            static_ttl=self.static_ttl,
+            sizes=self._sizes(seen) if self.minimum else (),
+            minimum=floor(self.minimum * SURELY / self.calibration.factor),
         )
         return replace(prompt, breakpoints=marks)
+
+    def _sizes(self, seen: list[Seen]) -> list[int]:
+        """Estimate the tokens up to each piece, raw: tools, system blocks, message blocks."""
+        pieces = [*self._static_pieces]
+        for one in seen:
+            pieces += (self._notes[note.id] for note in self._before.get(one.message.id, ()))
+            pieces += one.raw
+        return list(accumulate(pieces))
 
     def _rendered(self, seen: list[Seen]) -> Iterator[Rendered]:
         for one in seen:
@@ -271,10 +273,8 @@ class View:
 
     def _anchored(self, seen: list[Seen]) -> int:
         """Count the message blocks before the end of what the newest rewrite rebuilt."""
-        if self.anchor_message is None:
-            return 0
         blocks = 0
-        for one in seen:
+        for one in seen if self.anchor_message else ():
             if one.message.id == self.anchor_message:
                 return blocks
             blocks += len(one.raw) + len(self._before.get(one.message.id, ()))
@@ -302,7 +302,7 @@ class View:
         added = self._added(seen)
         known = self.anchor.usage.prompt + self.anchor.usage.output
         if added == 0:
-            reason = _checked(known, sum(raw.values()) * factor)
+            reason = checked(known, sum(raw.values()) * factor)
             return Size(known, raw, "exact", reason, self._tools)
         reason = f"{known} tokens reported, {round(added * factor)} estimated since"
         return Size(known + round(added * factor), raw, "estimated", reason, self._tools)
@@ -392,9 +392,3 @@ class View:
         """Give the model that reads a message; none reads thinking that is bound to other bytes."""
         unreadable = message.created < self._bound and thinks(message)
         return "" if unreadable else self.static.model
-
-
-def _checked(reported: int, estimated: float) -> str:
-    if estimated and abs(reported / estimated - 1) > DISAGREES:
-        return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
-    return "as the provider reported it"

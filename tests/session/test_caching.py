@@ -1,0 +1,98 @@
+"""What is marked to be cached, from what size on, and for how long."""
+
+from typing import Any
+
+from sidecar.model.catalogue import lookup
+from tests.fakes.cache_simulator import CacheSimulator
+from tests.session.conftest import Desk, World
+from tests.session.work import Worker
+
+CHOOSY = "claude-haiku-4-5"
+"""Caches nothing shorter than this, and our tools and system text alone are shorter."""
+MINIMUM = lookup(CHOOSY).min_cacheable
+MINUTE = 60_000
+SYSTEM = "Work with care. " * 2_000
+
+
+async def choosy(desk: Desk, **given: Any) -> Worker:
+    desk.model.cache = CacheSimulator(lambda: desk.world.time / 1000, MINIMUM)
+    return await desk.worker(policy="manual", model=CHOOSY, **given)
+
+
+def static(worker: Worker) -> int:
+    regions = worker.session.meter().regions
+    return regions["tools"] + regions["system"]
+
+
+def marked(desk: Desk) -> list[list[int | None]]:
+    """Give where each request had breakpoints: the message, `None` for the static part."""
+    return [[mark.message for mark in prompt.breakpoints] for prompt in desk.prompts()]
+
+
+async def test_nothing_is_marked_that_is_shorter_than_the_model_caches(desk: Desk) -> None:
+    worker = await choosy(desk)
+    assert static(worker) < 0.8 * MINIMUM
+    await worker.turns(3, 12)
+    marks = marked(desk)
+    assert marks[0] == []
+    assert not any(None in one for one in marks)
+    steps = [r.body for r in worker.session.state.log.records if r.kind == "step"]
+    begun = next(number for number, one in enumerate(marks) if one)
+    assert 0 < begun < len(marks) / 2
+    assert all(marks[begun:])
+    assert any(body["read"] for body in steps)
+
+
+async def test_a_static_part_that_is_long_enough_is_marked_with_every_request(desk: Desk) -> None:
+    worker = await choosy(desk, system=SYSTEM)
+    assert static(worker) > MINIMUM
+    await worker.turns(2, 3)
+    assert all(one[0] is None for one in marked(desk))
+
+
+async def test_what_is_foreseen_of_a_short_static_part_is_what_is_read(desk: Desk) -> None:
+    worker = await choosy(desk)
+    await worker.turns(2, 12)
+    steps = [r.body for r in worker.session.state.log.records if r.kind == "step"]
+    assert [body["predictedRead"] for body in steps] == [body["read"] for body in steps]
+    assert any(body["read"] for body in steps)
+
+
+def told(worker: Worker) -> list[dict[str, Any]]:
+    records = worker.session.state.log.records
+    return [dict(record.body) for record in records if record.kind == "caching"]
+
+
+async def paused(worker: Worker, turns: int, minutes: int) -> None:
+    for _ in range(turns):
+        worker.desk.world.time += minutes * MINUTE
+        await worker.turn(0)
+
+
+async def test_after_8_turns_the_session_s_own_pauses_say_how_long_the_static_part_is_kept(
+    world: World,
+) -> None:
+    async with world.daemon() as desk:
+        worker = await desk.worker(policy="economic", system=SYSTEM)
+        await paused(worker, 8, 150)
+        # What was recorded of others says an hour.
+        assert not told(worker)
+        assert {p.breakpoints[0].ttl for p in desk.prompts()} == {"1h"}
+        await paused(worker, 1, 150)
+        (body,) = told(worker)
+        assert desk.prompts()[-1].breakpoints[0].ttl == body["staticTtl"] == "5m"
+        assert body["requests"] == 8
+        assert body["cost"] > body["saved"] > 0
+        assert "of requests come after 5 to 60 min" in body["why"]
+        await paused(worker, 2, 150)
+        assert len(told(worker)) == 1
+        session_id = worker.session.id
+    async with world.daemon(name="two") as desk:
+        session = await desk.sessions.get(session_id)
+        assert session.state.view.static_ttl == "5m"
+        worker = Worker(desk, session)
+        await paused(worker, 30, 30)
+        bodies = told(worker)
+        assert [body["staticTtl"] for body in bodies] == ["5m", "1h"]
+        assert bodies[-1]["saved"] > bodies[-1]["cost"]
+        assert desk.prompts()[-1].breakpoints[0].ttl == "1h"
