@@ -58,6 +58,20 @@ def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | No
     return None
 
 
+def warn_of_limits(state: State) -> None:
+    """Tell watchers which of window and maxTokens is more than the model takes, so counts less."""
+    info = state.info()
+    known = "(as far as is known) " if info.price is None else ""
+    for name, most in (("window", info.window), ("maxTokens", info.max_output)):
+        asked = state.number(name)
+        if asked is not None and asked > most:
+            text = (
+                f"{name} is set to {asked} tokens, and {info.id} {known}takes {most} at most: "
+                f"{most} is what counts"
+            )
+            give_notice(state.log, state.channel, "warning", text)
+
+
 def told_owner(owner: Owner | None) -> JsonObject | None:
     """Say who owns a session, without the secret name of the lease."""
     return None if owner is None else {"pid": owner.pid, "host": owner.host}
@@ -127,6 +141,7 @@ def warn(state: State) -> None:
         give_notice(state.log, state.channel, "warning", f"Settings: {problem}")
     for problem in state.environment.mcp.problems(state.log.row.id):
         give_notice(state.log, state.channel, "warning", problem)
+    warn_of_limits(state)
     _warn_of_volatile_text(state)
 
 

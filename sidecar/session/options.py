@@ -4,7 +4,7 @@ from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.policies import policies
-from sidecar.session.opening import amiss
+from sidecar.session.opening import amiss, warn_of_limits
 from sidecar.session.state import State
 
 EFFORTS = ("default", *HARDER)
@@ -45,6 +45,7 @@ def change(state: State, config_id: str, value: object) -> None:
             if wrong is not None:
                 raise BadRequest(f"{model} cannot be used here: {wrong[1]}", "params.value")
             state.configure("model", model)
+            warn_of_limits(state)
         case "policy", str(policy):
             state.configure("policy", _one_of(policy, tuple(policies())))
         case "effort", str(effort):

@@ -7,6 +7,7 @@ import pytest
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json
 from sidecar.model.catalogue import lookup
+from sidecar.session.events import Notice
 from sidecar.session.opening import amiss
 from tests.session.conftest import Desk
 
@@ -64,3 +65,31 @@ async def test_what_leaves_no_room_for_a_message_is_told_with_its_numbers(desk: 
     assert "6000 are kept for the answer" in told
     assert f"{session.meter().used} are tools and system text" in told
     assert "smaller maxTokens" in told
+
+
+def noticed(desk: Desk) -> list[str]:
+    return [event.text for event in desk.of(Notice) if "at most" in event.text]
+
+
+async def test_a_setting_that_is_more_than_the_model_takes_is_told(desk: Desk) -> None:
+    session = await desk.open(window=400_000, max_tokens=100_000, model="claude-sonnet-4-5")
+    await desk.until(lambda: len(noticed(desk)) == 2)
+    assert noticed(desk) == [
+        "window is set to 400000 tokens, and claude-sonnet-4-5 takes 200000 at most: "
+        "200000 is what counts",
+        "maxTokens is set to 100000 tokens, and claude-sonnet-4-5 takes 64000 at most: "
+        "64000 is what counts",
+    ]
+    meter = session.meter()
+    assert (meter.window, meter.reserved_output) == (200_000, 64_000)
+    assert all(record.kind != "notice" or record.revision for record in session.state.log.records)
+
+
+async def test_a_model_that_takes_less_than_was_set_says_so_when_it_is_chosen(desk: Desk) -> None:
+    session = await desk.open(window=400_000, model="claude-opus-4-8")
+    assert not noticed(desk)
+    await session.set_option("model", "claude-haiku-4-5")
+    (told,) = noticed(desk)
+    assert told.startswith("window is set to 400000 tokens, and claude-haiku-4-5 takes 200000")
+    await session.set_option("model", "somebody-s-own")
+    assert "somebody-s-own (as far as is known) takes 200000 at most" in noticed(desk)[-1]
