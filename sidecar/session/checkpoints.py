@@ -38,6 +38,8 @@ FOLDER = "checkpoints"
 PRESSURE = 0.85
 """The share of what may be in use at which the state is saved before a rewrite is forced."""
 MOST_FACTS = 200
+LONGEST_NAME = 255
+"""Bytes of a folder's name that file systems take."""
 MOST_BYTES = 64 * 1024 * 1024
 """Of a checkpoint that is read."""
 
@@ -198,7 +200,8 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
     Raises:
         ValueError: the id can be no session's: it would lead elsewhere.
     """
-    if not session_id or session_id.startswith(".") or set(session_id) & set("/\\\0"):
+    long = len(session_id.encode("utf-8", "surrogatepass")) > LONGEST_NAME
+    if long or not session_id or session_id.startswith(".") or set(session_id) & set("/\\\0"):
         raise ValueError(f"{session_id!r} is no session's id")
     return data_dir / FOLDER / session_id
 

@@ -14,6 +14,7 @@ from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.learned import is_worth_keeping, render
 from sidecar.core.parts import SessionId
 from sidecar.session.notices import give_notice
+from sidecar.session.opening import resolved
 from sidecar.session.state import Environment, State
 from sidecar.store.facts import StoredFact
 from sidecar.workspace.learned import FOLDER, promote, read_learned
@@ -115,10 +116,7 @@ async def find(
         raise BadRequest(
             f"there are no facts of the kind {kind!r}; there are {', '.join(KINDS)}", "params.kind"
         )
-    try:
-        folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
-    except (OSError, RuntimeError, ValueError) as error:
-        raise BadRequest(f"{cwd!r} can be no folder: {error}", "params.cwd") from error
+    folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
     return await environment.store.facts.find(
         session_id=None if session_id is None else SessionId(session_id),
         cwd=folder,

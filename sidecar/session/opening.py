@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from sidecar.config.mcp import McpServer
@@ -20,6 +21,8 @@ from sidecar.session.values import NewSession
 from sidecar.store.values import Owner
 from sidecar.tools.catalogue import BUILTIN
 
+SHOWN = 200
+"""Characters of a path that an error repeats."""
 FLEETING: frozenset[Kind] = frozenset({"temporary path", "port", "process id"})
 """What no tool's description holds as an example."""
 
@@ -27,9 +30,19 @@ FLEETING: frozenset[Kind] = frozenset({"temporary path", "port", "process id"})
 def checked_folder(cwd: str) -> str:
     """Give a workspace's folder with links resolved; raises BadRequest if it is none."""
     path = Path(cwd)
-    if not path.is_absolute() or not path.is_dir():
-        raise BadRequest(f"{cwd!r} is not an existing folder: give an absolute path", "params.cwd")
-    return str(path.resolve())
+    with suppress(OSError, ValueError):
+        if path.is_absolute() and path.is_dir():
+            return resolved(cwd)
+    text = f"{cwd!r:.{SHOWN}} is not an existing folder: give an absolute path"
+    raise BadRequest(text, "params.cwd")
+
+
+def resolved(cwd: str) -> str:
+    """Give a folder's path with links resolved, there or not; raises BadRequest if it is none."""
+    try:
+        return str(Path(cwd).resolve())
+    except (OSError, RuntimeError, ValueError) as error:
+        raise BadRequest(f"{cwd!r:.{SHOWN}} can be no folder: {error}", "params.cwd") from error
 
 
 def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import monotonic
 
 from sidecar.config import Config, Problem
-from sidecar.core.errors import StorageFailed
+from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session import bootstrap, instructions
 from sidecar.session.archiving import Archived, archive, check_idle, ground_of, require
@@ -22,7 +22,7 @@ from sidecar.session.founding import found, summary_of
 from sidecar.session.handoff import drafted, handoff, standing
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import not_ours, told_owner, warn
+from sidecar.session.opening import not_ours, resolved, told_owner, warn
 from sidecar.session.owning import become_writer
 from sidecar.session.reloading import take_over
 from sidecar.session.session import Session
@@ -67,9 +67,8 @@ class Sessions:
         self._told_busy = False
         self._group: asyncio.TaskGroup | None = None
         self._ended = asyncio.Event()
+        self._stopping = False
         self._buffers = buffers
-
-    # --- the daemon's life -------------------------------------------------------------------
 
     async def run(self) -> None:
         """Hold the tasks of all sessions until `shutdown`."""
@@ -98,6 +97,8 @@ class Sessions:
     async def ready(self) -> Environment:
         """Give what all sessions share, opening the store when it is first needed."""
         async with self._opening:
+            if self._stopping:
+                raise Cancelled("the daemon is stopping")
             if self._environment is None:
                 self._environment = await self._open_environment(self._options, self._root)
                 if self._environment.snapshots is not None and self._group is not None:
@@ -110,7 +111,7 @@ class Sessions:
 
     async def warm_up(self) -> None:
         """Load what is slow, so that the first call that needs it need not wait."""
-        with suppress(StorageFailed):
+        with suppress(StorageFailed, Cancelled):
             await self.ready()
 
     def open_document(self, path: str, text: str, version: int) -> None:
@@ -143,7 +144,9 @@ class Sessions:
             async with asyncio.timeout(SHUTDOWN):
                 for session in tuple(self._open.values()):
                     await session.ended()
-        environment = self._environment
+        async with self._opening:
+            # What is being opened now is closed too.
+            environment, self._stopping = self._environment, True
         if environment is not None:
             for session_id in tuple(self._open):
                 environment.forget(session_id)
@@ -169,8 +172,6 @@ class Sessions:
             "uptimeMs": round((monotonic() - self._started) * 1000),
             "sessions": sessions,
         }
-
-    # --- sessions ----------------------------------------------------------------------------
 
     async def new(self, request: NewSession, client: Client, watcher: Watcher) -> Opened:
         """Open a new session in a workspace; it is durable when this returns.
@@ -222,7 +223,7 @@ class Sessions:
     ) -> tuple[tuple[SessionSummary, ...], str | None]:
         """Give a page of sessions, newest first, and the cursor of the next page."""
         environment = await self.ready()
-        folder = None if cwd is None else str(await asyncio.to_thread(Path(cwd).resolve))
+        folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
         page = await environment.store.list(cwd=folder, before=cursor, limit=limit)
         return tuple(map(summary_of, page.rows)), page.next
 

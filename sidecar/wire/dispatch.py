@@ -190,6 +190,8 @@ class Dispatch:
     async def _run(self, method: str, work: Work) -> None:
         try:
             await work()
+        except Refused as refused:
+            logger.warning("notification refused: %s: %s", method, refused)
         except Exception as error:  # noqa: BLE001 - a notification has no answer to carry it
             self._explain(method, None, error)
 

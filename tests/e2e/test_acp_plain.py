@@ -211,3 +211,14 @@ def test_a_line_that_is_much_too_long_costs_only_itself(client: LineClient) -> N
     assert answer["error"]["code"] == -32700
     assert "longer" in answer["error"]["message"]
     client.unexpected.clear()
+
+
+def test_a_request_that_came_as_a_notification_is_no_bug(start: Start) -> None:
+    client = start()
+    client.start()
+    client.notify("authenticate", {"methodId": "none"})
+    client.notify("session/new", {"cwd": "nowhere"})
+    client.request("_sidecar/daemon/status")
+    assert client.stop() == 0
+    assert "Traceback" not in client.stderr
+    assert "notification refused: authenticate" in client.stderr

@@ -54,17 +54,19 @@ class Conversation:
         """Send some messages; each request among them gets one answer, and so does the next."""
         self.inputs += 1
         bodies = [self._body(dice, number) for number in range(1 + dice.below(4))]
-        owed = [one for body in bodies for one in owed_for(body)]
+        # A blank line is no message.
+        told = [body for body in bodies if self.daemon.framing == "headers" or body.strip()]
+        owed = [one for body in told for one in owed_for(body)]
         # Answers of a client to what it was asked.
         replies = [mutated(dice.pick(REPLIES), dice, odd=ODD_PARAMS) for _ in range(4)]
         raw = [self._framed(body) for body in bodies]
         answers = self.daemon.exchange(raw, owed, [one for one in replies if _is_reply(one)])
         for answer in answers:
             error = answer.get("error", {})
-            assert error.get("code") != -32603, f"{bodies}: {self.daemon.errors()[-3000:]}"
+            assert error.get("code") != -32603, f"{self.daemon.errors()[-2000:]} {bodies}"
         status = f"{'' if self.daemon.framing == 'headers' else '_sidecar/'}daemon/status"
         assert "version" in self.daemon.ask(status, {})
-        assert not (said := self.daemon.errors()), f"{bodies}: {said[-3000:]}"
+        assert not (said := self.daemon.errors()), f"{said[-2000:]} {bodies}"
         if any(answer.get("error", {}).get("code") == -32010 for answer in answers):
             self._open_again()
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from sidecar.config.retention import DAY, Retention
+from sidecar.core.errors import UnknownSession
 from sidecar.core.facts import Fact
+from sidecar.core.parts import SessionId
 from sidecar.session.archiving import Ground, archive
 from sidecar.session.erasing import erase
 from sidecar.session.exporting import export_session
@@ -92,6 +94,22 @@ async def test_nothing_of_a_deleted_session_is_in_any_byte(world: World) -> None
         assert (await desk.store.verify()).problems == ()
         assert await desk.store.facts.find(query=OTHER, limit=99)
         assert (await desk.sessions.get(first.id)).state.log.messages
+
+
+@pytest.mark.parametrize("name", ["x" * 4_000, "é" * 200, "../data", "", "\0", "\ud800", "."])
+async def test_a_name_that_no_session_has_is_unknown_and_removes_nothing(
+    world: World, name: str
+) -> None:
+    async with world.daemon() as desk:
+        session = await desk.open()
+        desk.script(says("Yes."))
+        await desk.ask(session)
+        await export_session(await desk.sessions.ready(), session.id, None, overwrite=False)
+        (world.folder / "checkpoints").mkdir(exist_ok=True)
+        before = sorted(world.folder.rglob("*"))
+        with pytest.raises(UnknownSession):
+            await desk.sessions.delete(SessionId(name))
+        assert sorted(world.folder.rglob("*")) == before
 
 
 async def test_the_last_session_of_a_folder_takes_its_snapshots_along(world: World) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from sidecar.core.errors import BadRequest
+from sidecar.core.errors import BadRequest, Cancelled
 from sidecar.core.parts import Json
 from sidecar.model.catalogue import lookup
 from sidecar.session.events import Notice
+from sidecar.session.learning import find
 from sidecar.session.opening import amiss
-from tests.session.conftest import Desk
+from sidecar.session.values import NewSession
+from tests.session.conftest import Desk, World
 
 SONNET, OFFLINE = lookup("claude-sonnet-4-5"), lookup("offline")
 
@@ -93,3 +95,32 @@ async def test_a_model_that_takes_less_than_was_set_says_so_when_it_is_chosen(de
     assert told.startswith("window is set to 400000 tokens, and claude-haiku-4-5 takes 200000")
     await session.set_option("model", "somebody-s-own")
     assert "somebody-s-own (as far as is known) takes 200000 at most" in noticed(desk)[-1]
+
+
+@pytest.mark.parametrize(
+    "cwd", ["\0", "/\0", "/" + "x" * 300, "/" + "x/" * 3_000, "\ud800", "x", ""]
+)
+async def test_what_can_be_no_folder_is_refused_in_words(desk: Desk, cwd: str) -> None:
+    with pytest.raises(BadRequest, match="absolute path") as error:
+        await desk.sessions.new(NewSession(cwd=cwd), desk.editor, desk.watch)
+    assert len(error.value.message) < 300
+    environment = await desk.sessions.ready()
+    for ask in (
+        lambda: desk.sessions.list(cwd, None, 9),
+        lambda: find(environment, None, cwd, None, None),
+    ):
+        where = "params.cwd"
+        try:
+            assert not any(await ask())
+        except BadRequest as refused:
+            where = str(refused.data["path"])
+        assert where == "params.cwd"
+
+
+async def test_what_is_asked_for_while_the_daemon_stops_is_cancelled(world: World) -> None:
+    async with world.daemon() as desk:
+        await desk.open()
+        await desk.sessions.shutdown()
+        with pytest.raises(Cancelled, match="stopping"):
+            await desk.sessions.ready()
+        await desk.sessions.warm_up()
