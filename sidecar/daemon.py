@@ -14,7 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sidecar import __version__
-from sidecar.config import Config, Problem, default_model, load, settings_files
+from sidecar.config import Config, default_model, load, settings_files
+from sidecar.config.document import given
+from sidecar.config.layers import Resolved
+from sidecar.config.loading import check_options as check_settings
+from sidecar.config.loading import resolve_all
 from sidecar.config.reload import stamps
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Millis
@@ -129,13 +133,16 @@ async def _serve(read: int, write: int) -> int:
         await asyncio.to_thread(keep_memory_private)
         read, files = partial(read_settings, options, root), settings_files(root)
         known = await asyncio.to_thread(stamps, files)
-        config, problems = await asyncio.to_thread(read)
+        resolved = await asyncio.to_thread(read)
+        check_settings(resolved)
+        config, problems = resolved.config, resolved.problems
         logging.getLogger().setLevel(config.log.upper())
         for problem in problems:
             logger.warning("configuration: %s", problem)
 
-        def take(config: Config, problems: tuple[Problem, ...]) -> None:
-            sessions.reload(config, problems)
+        def take(resolved: Resolved) -> None:
+            sessions.reload(resolved.config, resolved.problems)
+            environment.settings = given(resolved, environment.config)
             observer.configure(environment.config.alerts)
             logging.getLogger().setLevel(environment.config.log.upper())
 
@@ -165,6 +172,7 @@ async def _serve(read: int, write: int) -> int:
             ),
             mcp=mcp,
             amiss=tuple(map(str, problems)),
+            settings=given(resolved, config),
             observe=observer.take,
         )
         sweeping = Sweeping(
@@ -240,9 +248,9 @@ def keep_memory_private() -> None:
         libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def read_settings(options: JsonObject, root: Path | None) -> tuple[Config, tuple[Problem, ...]]:
+def read_settings(options: JsonObject, root: Path | None) -> Resolved:
     """Read all settings; those of a workspace that the user has trusted, too. Blocks."""
-    return load(
+    return resolve_all(
         workspace=root,
         environment=os.environ,
         options=options,
@@ -322,10 +330,12 @@ def describe(observers: "list[Observer]", environment: Environment | None) -> Js
         "model": None,
         "metrics": {},
         "alerts": [],
+        "settings": {},
     }
     if environment is None:
         return about
     config, store = environment.config, environment.store
+    about["settings"] = environment.settings
     about["store"] = {
         "path": str(config.data_dir),
         "bytes": store.size(),

@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from sidecar.commands.checkpoint_tables import visible
-from sidecar.config.document import in_words, sample, shown, told
+from sidecar.config.document import in_words, places, sample, shown, told
 from sidecar.config.layers import Resolved
 from sidecar.config.loading import WORKSPACE_FILE, resolve_all, user_file
 from sidecar.config.setting import Setting
 from sidecar.config.settings import SETTINGS, Config, value_of
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import Json, JsonObject
+from sidecar.core.parts import JsonObject
 from sidecar.workspace.trust import is_trusted
 
 PIPED = 200
@@ -90,8 +90,7 @@ def as_object(resolved: Resolved) -> JsonObject:
 
 
 def _described(one: Setting, resolved: Resolved) -> JsonObject:
-    origins = resolved.origins.get(one.name, ())
-    given: list[Json] = [{"layer": each.layer.kind, "at": str(each)} for each in origins]
+    given = places(resolved.origins.get(one.name, ()))
     return {
         "value": shown(one, value_of(resolved.config, one.name)),
         "default": told(one.default),

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from sidecar.config.layers import camel
+from sidecar.config.layers import Origin, Resolved, camel
 from sidecar.config.setting import Setting
-from sidecar.config.settings import SETTINGS
-from sidecar.core.parts import Json
+from sidecar.config.settings import SETTINGS, Config, value_of
+from sidecar.core.parts import Json, JsonObject
 from sidecar.core.redaction import REDACTED, Redaction
 
 WHEN = {"turn": "next turn", "session": "new sessions", "restart": "after a restart"}
@@ -102,6 +102,27 @@ def told(value: object) -> Json:
 def _fields(value: object) -> Iterator[tuple[str, object]]:
     for name in getattr(type(value), "__dataclass_fields__", {}):
         yield name, getattr(value, name)
+
+
+def given(resolved: Resolved, config: Config) -> JsonObject:
+    """Give the settings that are no defaults: `{value, origin: [{layer, at}], pending?}` by name.
+
+    `config` is what holds; `pending` is what will after a restart.
+    """
+    found: JsonObject = {}
+    for name, origins in resolved.origins.items():
+        one = SETTINGS[name]
+        value, later = value_of(config, name), value_of(resolved.config, name)
+        about: JsonObject = {"value": shown(one, value), "origin": places(origins)}
+        if value != later:
+            about["pending"] = shown(one, later)
+        found[name] = about
+    return found
+
+
+def places(origins: Sequence[Origin]) -> list[Json]:
+    """Say where a value was given, the weakest first."""
+    return [{"layer": each.layer.kind, "at": str(each)} for each in origins]
 
 
 def shown(one: Setting, value: object) -> Json:

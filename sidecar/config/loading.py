@@ -57,12 +57,17 @@ def load(
         user=user,
         trusted=trusted,
     )
+    check_options(resolved)
+    return resolved.config, resolved.problems
+
+
+def check_options(resolved: Resolved) -> None:
+    """Raise BadRequest when an option that the client gave has a wrong value."""
     for problem in resolved.problems:
         if problem.where == OPTIONS and not problem.unknown:
             raise BadRequest(
                 f"{OPTIONS}.{problem.path}: {problem.message}", f"params.{OPTIONS}.{problem.path}"
             )
-    return resolved.config, resolved.problems
 
 
 def resolve_all(

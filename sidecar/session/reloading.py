@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from sidecar.config import Config, Problem
+from sidecar.config.layers import Resolved
 from sidecar.config.reload import Stamps, reloaded, stamps
-from sidecar.core.errors import BadRequest
 from sidecar.session.notices import give_notice
 from sidecar.session.session import Session
 from sidecar.session.state import Environment
@@ -18,8 +18,8 @@ EVERY = 2.0
 
 async def follow(
     files: Sequence[Path],
-    read: Callable[[], tuple[Config, tuple[Problem, ...]]],
-    take: Callable[[Config, tuple[Problem, ...]], None],
+    read: Callable[[], Resolved],
+    take: Callable[[Resolved], None],
     known: Stamps,
     every: float = EVERY,
 ) -> None:
@@ -33,11 +33,7 @@ async def follow(
         if now == known:
             continue
         known = now
-        try:
-            config, problems = await asyncio.to_thread(read)
-        except BadRequest as error:
-            config, problems = Config(), (Problem("the editor's options", "", error.message),)
-        take(config, problems)
+        take(await asyncio.to_thread(read))
 
 
 def take_over(

@@ -40,8 +40,8 @@ class Environment:
 
     `model_for` gives the model that answers for an id, `info` what the catalogue knows of it.
     Without `snapshots` no workspace is followed, and no change can be undone. `observe` is told
-    what happens, in numbers. `config` alone is ever replaced, when its files change; `amiss` is
-    what was wrong in them.
+    what happens, in numbers. `config` is replaced, when its files change; `amiss` is
+    what was wrong in them, and `settings` where the values were given.
     """
 
     store: Store
@@ -63,6 +63,7 @@ class Environment:
     swept: JsonObject = field(default_factory=dict)
     observe: Observe = ignore
     amiss: tuple[str, ...] = ()
+    settings: JsonObject = field(default_factory=dict)
 
     def forget(self, session_id: SessionId) -> None:
         """Let go of what a session had of the outside: it is closed."""

@@ -45,6 +45,17 @@ def test_a_file_that_changes_is_taken_over_or_refused_and_told(
     assert (
         "Only after a restart of Sidecar: provider.base_url = http://proxy.test" in told["message"]
     )
+    settings = client.request("daemon/status")["settings"]
+    assert settings["max_steps"] == {
+        "value": 7,
+        "origin": [{"layer": "user", "at": f"{file}:1"}],
+    }
+    assert settings["provider.base_url"]["value"] == ""
+    assert settings["provider.base_url"]["pending"] == "http://proxy.test"
+    assert settings["data_dir"]["origin"] == [{"layer": "environment", "at": "SIDECAR_DATA_DIR"}]
+    assert settings["workspace_trusted"]["origin"] == [
+        {"layer": "client", "at": "initializationOptions.workspaceTrusted"}
+    ]
     file.write_text("max_steps = 9\n\nkeep_alive = 3\n")
     told = notice(client, "stay as they were")
     assert told["level"] == "warning"

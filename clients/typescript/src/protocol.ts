@@ -533,7 +533,12 @@ export interface OpenSession {
   busy: boolean;
 }
 
-/** How the daemon is. The inner objects are for people; null is what is not there (yet). */
+/**
+ * How the daemon is. The inner objects are for people; null is what is not there (yet).
+ *
+ * `settings` has those that are no defaults, by name: the value, no key shown; where it was given,
+ * by layer (user, workspace, environment, client) and place; what is `pending` until a restart.
+ */
 export interface DaemonStatusResult {
   version: string;
   pid: number;
@@ -545,6 +550,7 @@ export interface DaemonStatusResult {
   mcp: Array<Record<string, unknown>>;
   metrics: Record<string, unknown>;
   alerts: Array<Record<string, unknown>>;
+  settings?: Record<string, unknown>;
 }
 
 /** The daemon became busy or idle, or something is wrong; `message` is for a status bar. */

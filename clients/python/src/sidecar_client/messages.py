@@ -680,7 +680,11 @@ class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
-    """How the daemon is. The inner objects are for people; null is what is not there (yet)."""
+    """How the daemon is. The inner objects are for people; null is what is not there (yet).
+
+    `settings` has those that are no defaults, by name: the value, no key shown; where it was given,
+    by layer (user, workspace, environment, client) and place; what is `pending` until a restart.
+    """
 
     version: str
     pid: int
@@ -692,6 +696,7 @@ class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
     mcp: list[dict[str, Any]]
     metrics: dict[str, Any]
     alerts: list[dict[str, Any]]
+    settings: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
 
 class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
