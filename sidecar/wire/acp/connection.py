@@ -197,4 +197,4 @@ def _session_of(event: Event) -> str:
         case _ if hasattr(event, "origin"):
             return str(event.origin.session_id)
         case _:
-            return str(getattr(event, "session_id", ""))
+            return str(getattr(event, "session_id", None) or "")

@@ -21,6 +21,7 @@ from sidecar.session.events import (
 )
 from sidecar.wire.acp.abilities import Abilities
 from sidecar.wire.acp.diffs import done, wanted
+from sidecar.wire.connection import alarm
 from sidecar.wire.translate import meter as sidecar_meter
 from sidecar.wire.translate import notification
 
@@ -34,6 +35,8 @@ def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
             return usage_update(measured)
         case EpochChanged():
             return _rewritten(event, can)
+        case AlertChanged(session_id=str()) if (shown := alarm(event)) is not None:
+            return _noticed("warning", str(shown["message"]), can, {})
         case Notice(level=level, text=text, seq=seq):
             return _noticed(level, text, can, {"seq": seq})
         case Retrying():
