@@ -30,7 +30,7 @@ from sidecar.store.changes import weight
 from sidecar.store.faults import storage_failed
 from sidecar.store.files import make_folder, sync_folder
 from sidecar.store.journal import Store
-from sidecar.store.outputs import Freed
+from sidecar.store.removing import DELETED
 from sidecar.store.rows import whole_output
 from sidecar.store.values import (
     AppendRecord,
@@ -51,6 +51,8 @@ logger = logging.getLogger("sidecar.session")
 FOLDER = "archive"
 """In the data folder: where bundles of archived sessions are."""
 PENDING = ".pending"
+PAUSE = 0.01
+"""Seconds between slices, so that whatever else waits for the disk has its turn."""
 BACK = (
     "It is back as it was, under its own id, and counts as used now. The bundle stays at {path}: "
     "delete it once it is of no use."
@@ -124,7 +126,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
         with suppress(StorageFailed):
             await store.release(session_id, owner.token)
     await asyncio.to_thread(checkpoints.remove, ground.data_dir, session_id)
-    return Archived(session_id, bundle.session.title, path, size, freed.size)
+    return Archived(session_id, bundle.session.title, path, size, freed)
 
 
 async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
@@ -181,13 +183,24 @@ def _write(pending: Path, bundle: Bundle) -> int:
     return size
 
 
-async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> Freed:
+async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> int:
     try:
-        return await ground.store.keeping.take_out(row, ground.owner.token)
+        left = await ground.store.keeping.leave(row, ground.owner.token)
     except SidecarError:
         # Whether it was done all the same, the store knows.
         await _settle(ground, row.id, pending)
         raise
+    return left.size + (0 if left.done else await remove_rest(ground.store, row.id))
+
+
+async def remove_rest(store: Store, session_id: SessionId) -> int:
+    """Remove what is left of the rows of a session that leaves, in slices; gives their bytes."""
+    size, done = 0, False
+    while not done:
+        left = await store.keeping.remove_some(session_id)
+        size, done = size + left.size, left.done
+        await asyncio.sleep(0 if done else PAUSE)
+    return size
 
 
 def _finish(pending: Path) -> Path:
@@ -201,6 +214,9 @@ def _finish(pending: Path) -> Path:
 
 async def settle(ground: Ground) -> None:
     """End what processes that died had begun: each session is in the store, or in a bundle."""
+    for name, at in (await ground.store.keeping.unfinished()).items():
+        if at != DELETED:
+            await remove_rest(ground.store, name)
     for path in await asyncio.to_thread(_unfinished, ground.data_dir / FOLDER):
         session_id = SessionId(path.name.lstrip(".").partition("-")[0])
         # Held while somebody archives it.
@@ -271,6 +287,11 @@ async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
     try:
         await store.row(row.id)
     except UnknownSession:
+        leaving = await store.keeping.unfinished()
+        if leaving.get(row.id) == DELETED:
+            return None
+        if row.id in leaving:
+            await remove_rest(store, row.id)
         changes = list(_changes(Stored(row, bundle.messages, bundle.records), bundle))
         await store.write(*changes, size=sum(map(weight, changes)))
         return row

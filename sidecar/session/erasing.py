@@ -14,15 +14,13 @@ from pathlib import Path
 from sidecar.core.errors import SidecarError, UnknownSession
 from sidecar.core.parts import SessionId
 from sidecar.session import archiving, checkpoints, exporting
-from sidecar.session.archiving import Ground, ground_of
+from sidecar.session.archiving import PAUSE, Ground, ground_of, remove_rest
 from sidecar.session.state import Environment
 from sidecar.store.journal import Store
+from sidecar.store.removing import DELETED
 from sidecar.store.values import Owner, SessionRow
 
 logger = logging.getLogger("sidecar.session")
-
-PAUSE = 0.01
-"""Seconds between slices, so that whatever else waits for the disk has its turn."""
 
 
 async def delete(environment: Environment, owner: Owner, row: SessionRow) -> None:
@@ -44,10 +42,12 @@ async def erase(ground: Ground) -> bool:
     """
     store = ground.store
     try:
-        names = await store.keeping.unfinished()
+        leaving = await store.keeping.unfinished()
+        names = [name for name, at in leaving.items() if at == DELETED]
         if not names:
             return True
         for name in names:
+            await remove_rest(store, name)
             await asyncio.to_thread(remove_files, ground.data_dir, name)
         await clear_free(store)
         if not await store.keeping.empty_log():

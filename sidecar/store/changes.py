@@ -14,7 +14,7 @@ from sidecar.store.forks import copy_log
 from sidecar.store.holders import refer
 from sidecar.store.outputs import note_output, put_gone
 from sidecar.store.packing import Packed, encode_text
-from sidecar.store.removing import erase_session
+from sidecar.store.removing import DELETED, leave, make_way
 from sidecar.store.values import (
     AppendRecord,
     Change,
@@ -58,7 +58,7 @@ def apply(con: sqlite3.Connection, change: Change) -> None:
         case PutFold():
             put_fold(con, change)
         case DeleteSession(session_id):
-            erase_session(con, session_id)
+            leave(con, session_id, DELETED)
         case CopyLog(source, session_id, messages, until, before):
             copy_log(con, source, session_id, messages, until, before)
         case _:
@@ -90,6 +90,7 @@ def weight(change: object) -> int:
 
 
 def _put_session(con: sqlite3.Connection, row: SessionRow) -> None:
+    make_way(con, row.id)
     packed = rows.encode_session(row)
     con.execute(
         """INSERT INTO session (id, cwd, updated, body, hash) VALUES (?, ?, ?, ?, ?)

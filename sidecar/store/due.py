@@ -144,11 +144,11 @@ def _outputs(
 
 
 def _rests_since(con: sqlite3.Connection, session_id: SessionId, now: Millis) -> Millis | None:
-    """Give when a session came into the store; `None` where it is live."""
+    """Give when a session came into the store; `None` where it is live, or leaves."""
     if is_live(con, session_id, now):
         return None
     row = row_of(con, session_id)
-    return 0 if row is None else row.created
+    return None if row is None else row.created
 
 
 def _sessions(

@@ -146,6 +146,8 @@ class Store:
     async def delete(self, session_id: SessionId) -> None:
         """Remove a session with everything that only it held; unknown ones are ignored."""
         await self.write(DeleteSession(session_id))
+        while not (await self.keeping.remove_some(session_id)).done:
+            pass
 
     def save(self, *changes: PutPart) -> None:
         """Store growing parts soon, without a promise; the newest of each part wins."""

@@ -16,6 +16,7 @@ from sidecar.core.parts import Millis, SessionId
 from sidecar.store import due, lease, outputs, reading, removing, shrinking, weighing
 from sidecar.store.due import Plan
 from sidecar.store.outputs import Freed, GoingOutput
+from sidecar.store.removing import Left
 from sidecar.store.shrinking import Space
 from sidecar.store.snapshots import Read, Submit
 from sidecar.store.values import Gone, Owner, SessionRow
@@ -58,17 +59,24 @@ class KeepingRows:
         now = self._now()
         return await self._read(lambda con: due.family(con, reading.row(con, session_id), now))
 
-    async def take_out(self, row: SessionRow, token: str) -> Freed:
-        """Remove a session that is stored elsewhere now, if it still is as it was read.
+    async def leave(self, row: SessionRow, token: str) -> Left:
+        """Let a session leave that is in a bundle now, if it still is as it was read.
+
+        From then on nobody sees it; `remove_some` goes on until no row is left.
 
         Raises:
             SessionOwned: the lease under this token was lost.
             StorageFailed: it was written to.
         """
-        return await self._submit(partial(_take_out, row=row, token=token))
+        return await self._submit(partial(_leave, row=row, token=token, at=self._now()))
 
-    async def unfinished(self) -> tuple[SessionId, ...]:
-        """List deleted sessions of which something may be left outside of their rows."""
+    async def remove_some(self, session_id: SessionId) -> Left:
+        """Remove rows of a session that leaves, for some milliseconds."""
+        run = partial(removing.remove_some, session_id=session_id)
+        return await self._submit(run, synced=False)
+
+    async def unfinished(self) -> dict[SessionId, Millis]:
+        """Give the sessions that leave: when each was archived, or `DELETED`."""
         return await self._read(removing.unfinished)
 
     async def finish(self, session_id: SessionId) -> None:
@@ -116,13 +124,13 @@ class KeepingRows:
         return await self._read(_last_sweep)
 
 
-def _take_out(con: sqlite3.Connection, row: SessionRow, token: str) -> Freed:
+def _leave(con: sqlite3.Connection, row: SessionRow, token: str, at: Millis) -> Left:
     held = con.execute("SELECT token FROM lease WHERE session_id = ?", (row.id,)).fetchone()
     if held is None or held[0] != token:
         raise SessionOwned("another window has opened this session: close it there first")
     if reading.row(con, row.id) != row:
         raise StorageFailed(CHANGED, kind="io")
-    return removing.take_out(con, row.id, shared=False)
+    return removing.leave(con, row.id, at)
 
 
 def _claim(con: sqlite3.Connection, owner: Owner, every: Millis, now: Millis) -> bool:

@@ -14,7 +14,7 @@ from sidecar.store import lease, rows
 from sidecar.store.fields import BodyBroken
 from sidecar.store.holders import drop_unreferenced
 from sidecar.store.packing import spilled
-from sidecar.store.reading import reader
+from sidecar.store.reading import leaving, reader
 from sidecar.store.values import Gone, Owner, PutGone, SessionRow, Why
 
 RESTS: Millis = DAY
@@ -164,7 +164,11 @@ def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
     """Read a session's row; `None` where there is none that can be read."""
     found = con.execute("SELECT body FROM session WHERE id = ?", (session_id,)).fetchone()
     try:
-        return None if found is None else rows.decode_session(found[0], reader(con))
+        return (
+            None
+            if found is None or session_id in leaving(con)
+            else rows.decode_session(found[0], reader(con))
+        )
     except BodyBroken:
         return None
 

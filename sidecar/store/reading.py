@@ -42,6 +42,9 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
     if cwd is not None:
         where.append("cwd = ?")
         values.append(encode_text(cwd))
+    if gone := leaving(con):
+        where.append(f"id NOT IN ({', '.join('?' * len(gone))})")
+        values.extend(gone)
     if before is not None:
         where.append("(updated, id) < (?, ?)")
         values.extend(_cursor(before))
@@ -71,6 +74,14 @@ def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, .
     decode = partial(rows.decode_session, read=reader(con))
     sessions = [readable("session", body, decode, []) for (body,) in found]
     return tuple(row for row in sessions if row is not None)
+
+
+def leaving(con: sqlite3.Connection) -> frozenset[str]:
+    """Name the sessions whose rows are being removed: they are not there any more for anybody."""
+    # A store of an earlier Sidecar may be read as it is.
+    if con.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone() is None:
+        return frozenset()
+    return frozenset(name for (name,) in con.execute("SELECT session_id FROM erasing"))
 
 
 def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Part | None:
@@ -103,7 +114,7 @@ def reader(con: sqlite3.Connection) -> ReadBlob:
 def session_body(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
     """Give the body and the hash of a session's row; raises UnknownSession."""
     found: tuple[bytes, str] | None = None
-    if _storable(session_id):
+    if _storable(session_id) and session_id not in leaving(con):
         found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
     if found is None:
         raise UnknownSession(

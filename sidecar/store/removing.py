@@ -1,36 +1,130 @@
 """Sessions that leave the store: archived ones, and those of which nothing is to be left.
 
-Their rows go in one transaction. What else may hold some of a deleted one, such as files beside
-the store and pages that are free now, is told by a row in `erasing` until that is done, too.
+One transaction says that a session leaves: from then on nobody sees it. Its rows go in slices, so
+that what turns write waits for one slice at most; whoever finds such a session goes on with it. A
+deleted one stays noted until nothing of it is left beside the store and in free pages, either.
 """
 
 import sqlite3
+import time
+from dataclasses import dataclass
 
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store import chains
 from sidecar.store.facts import drop_facts, forget_words
 from sidecar.store.holders import drop_unreferenced
-from sidecar.store.outputs import Freed, sizes
+from sidecar.store.outputs import sizes
+from sidecar.store.reading import leaving
 
 BODIES = ("session", "message", "part", "record")
+DELETED: Millis = 0
+"""In place of when a session was archived, for one that is deleted."""
+SLICE_SECONDS = 0.005
+AT_ONCE = 16
+"""Rows between looks at the clock."""
 
 
-def take_out(con: sqlite3.Connection, session_id: SessionId, *, shared: bool) -> Freed:
-    """Remove a session's rows and what only it held; says how many bytes that were.
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a slice removed, in bytes, and whether no row is left."""
 
-    `shared`: its facts go although other sessions of the folder bear them out, too.
+    size: int
+    done: bool
+
+
+def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
+    """Let a session leave, archived `at` a time or `DELETED`; unknown ones are ignored.
+
+    Its facts go at once: of an archived one but those that other sessions bear out.
     """
-    found = con.execute("SELECT DISTINCT hash FROM reference WHERE session_id = ?", (session_id,))
-    names = [name for (name,) in found]
-    size = rows_size(con, session_id)
-    (count,) = con.execute("SELECT count(*) FROM session WHERE id = ?", (session_id,)).fetchone()
-    for table in ("reference", "output", "part", "message", "record", "lease", "fold"):
+    found = con.execute("SELECT cwd FROM session WHERE id = ?", (session_id,)).fetchone()
+    if found is None:
+        return Left(drop_facts(con, session_id), done=True)
+    if session_id in leaving(con):
+        return Left(0, done=False)
+    con.execute("PRAGMA secure_delete = ON")
+    try:
+        con.execute("INSERT INTO erasing (session_id, at) VALUES (?, ?)", (session_id, at))
+        con.execute("DELETE FROM lease WHERE session_id = ?", (session_id,))
+        size = drop_facts(con, session_id, shared=at == DELETED)
+        if size:
+            forget_words(con)
+        if at == DELETED:
+            _leave_folder(con, found[0])
+    finally:
+        con.execute("PRAGMA secure_delete = FAST")
+    first = remove_some(con, session_id)
+    return Left(size + first.size, first.done)
+
+
+def remove_some(
+    con: sqlite3.Connection, session_id: SessionId, seconds: float = SLICE_SECONDS
+) -> Left:
+    """Remove rows of a session that leaves, and what only they held, for so long."""
+    if session_id not in leaving(con):
+        return Left(0, done=True)
+    end = time.monotonic() + seconds
+    size, done = 0, False
+    con.execute("PRAGMA secure_delete = ON")
+    try:
+        while not done:
+            freed = _remove(con, session_id)
+            size, done = size + (freed or 0), freed is None
+            if time.monotonic() >= end:
+                break
+    finally:
+        con.execute("PRAGMA secure_delete = FAST")
+    return Left(size, done)
+
+
+def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
+    """Let a session be written that has the id of one which still leaves."""
+    found = con.execute("SELECT 1 FROM erasing WHERE session_id = ?", (session_id,)).fetchone()
+    if found is not None:
+        while not remove_some(con, session_id).done:
+            continue
+        finish(con, session_id)
+
+
+def _remove(con: sqlite3.Connection, session_id: SessionId) -> int | None:
+    """Remove a few rows; gives the bytes that went, `None` when there was nothing left."""
+    for table, key in (("part", "id"), ("record", "revision"), ("message", "id")):
+        found = con.execute(
+            f"SELECT {key}, length(body) FROM {table} WHERE session_id = ? LIMIT ?",
+            (session_id, AT_ONCE),
+        ).fetchall()
+        if found:
+            keys = [(session_id, one) for one, _ in found]
+            freed = _let_go(con, session_id, [f"{table}:{one}" for _, one in keys])
+            con.executemany(f"DELETE FROM {table} WHERE session_id = ? AND {key} = ?", keys)
+            if table == "part":
+                con.executemany("DELETE FROM output WHERE session_id = ? AND part_id = ?", keys)
+            return freed + sum(int(size) for _, size in found)
+    swept = _sweep_unreachable(con, session_id)
+    if swept is not None:
+        return swept
+    query = "SELECT length(body) FROM session WHERE id = ?"
+    found = con.execute(query, (session_id,)).fetchall()
+    holders = con.execute("SELECT holder FROM reference WHERE session_id = ?", (session_id,))
+    freed = _let_go(con, session_id, [holder for (holder,) in holders.fetchall()])
+    for table in ("output", "fold", "lease"):
         con.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
-    size += drop_facts(con, session_id, shared=shared)
     con.execute("DELETE FROM session WHERE id = ?", (session_id,))
+    con.execute("DELETE FROM erasing WHERE session_id = ? AND at != ?", (session_id, DELETED))
+    return freed + found[0][0] if found else None
+
+
+def _let_go(con: sqlite3.Connection, session_id: SessionId, holders: list[str]) -> int:
+    names: set[str] = set()
+    for holder in holders:
+        query = "SELECT hash FROM reference WHERE session_id = ? AND holder = ?"
+        names.update(name for (name,) in con.execute(query, (session_id, holder)))
+        con.execute(
+            "DELETE FROM reference WHERE session_id = ? AND holder = ?", (session_id, holder)
+        )
     before = sizes(con, names)
     drop_unreferenced(con, names)
-    return Freed(count, size + before - sizes(con, names))
+    return before - sizes(con, names)
 
 
 def rows_size(con: sqlite3.Connection, session_id: SessionId) -> int:
@@ -43,54 +137,39 @@ def rows_size(con: sqlite3.Connection, session_id: SessionId) -> int:
     return total
 
 
-def erase_session(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Remove a session such that what it held is overwritten; unknown ones are ignored."""
-    found = con.execute("SELECT cwd FROM session WHERE id = ?", (session_id,)).fetchone()
-    con.execute("PRAGMA secure_delete = ON")
-    try:
-        take_out(con, session_id, shared=True)
-        if found is not None:
-            _erase_snapshots(con, found[0])
-        forget_words(con)
-    finally:
-        con.execute("PRAGMA secure_delete = FAST")
-    if found is not None:
-        con.execute("INSERT OR IGNORE INTO erasing (session_id, at) VALUES (?, 0)", (session_id,))
+def _leave_folder(con: sqlite3.Connection, cwd: bytes) -> None:
+    """Begin a folder's snapshots anew with the last session that could go back to them.
 
-
-def _erase_snapshots(con: sqlite3.Connection, cwd: bytes) -> None:
-    """Let a folder's snapshots go with the last session that could go back to them."""
-    held = con.execute("SELECT 1 FROM session WHERE cwd = ?", (cwd,)).fetchone()
+    Whoever has the chain open finds that, as after a damage, and reads the files.
+    """
+    others = con.execute("SELECT id FROM session WHERE cwd = ?", (cwd,)).fetchall()
     known = con.execute("SELECT id FROM workspace WHERE root = ?", (cwd,)).fetchone()
-    if held is not None or known is None:
+    if known is None or {name for (name,) in others} - leaving(con):
         return
-    # Whoever has the chain open finds that it begins anew, as after a damage, and reads the files.
-    begun = chains.begin(con, cwd, _newest(con, known[0]))
-    old = [
-        (number,)
-        for (number,) in con.execute(
-            "SELECT id FROM snapshot WHERE workspace_id = ? AND id != ?", (begun.id, begun.head)
-        )
-    ]
-    names = {
-        name
-        for number in old
-        for (name,) in con.execute("SELECT hash FROM holding WHERE snapshot_id = ?", number)
-    }
-    con.executemany("DELETE FROM holding WHERE snapshot_id = ?", old)
-    con.executemany("DELETE FROM snapshot WHERE id = ?", old)
-    drop_unreferenced(con, names)
-    con.execute("UPDATE workspace SET held = 0 WHERE id = ?", (begun.id,))
-
-
-def _newest(con: sqlite3.Connection, workspace: int) -> Millis:
     query = "SELECT ifnull(max(at), 0) FROM snapshot WHERE workspace_id = ?"
-    return int(con.execute(query, (workspace,)).fetchone()[0])
+    chains.begin(con, cwd, con.execute(query, known).fetchone()[0])
 
 
-def unfinished(con: sqlite3.Connection) -> tuple[SessionId, ...]:
-    """List the deleted sessions of which something may still be left outside of their rows."""
-    return tuple(SessionId(name) for (name,) in con.execute("SELECT session_id FROM erasing"))
+def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | None:
+    """Let go of some of what snapshots hold from which nothing leads to the folder's newest one.
+
+    Gives 0, for it is not the session's own; `None` when there is nothing.
+    """
+    found = con.execute(
+        "SELECT workspace.id, max(snapshot.id) FROM workspace "
+        "JOIN session ON session.cwd = workspace.root AND session.id = ? "
+        "JOIN snapshot ON snapshot.workspace_id = workspace.id AND snapshot.parent IS NULL",
+        (session_id,),
+    ).fetchone()
+    if found is None or found[1] is None:
+        return None
+    workspace, base = found
+    return 0 if chains.sweep(con, workspace, base, AT_ONCE).looked else None
+
+
+def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:
+    """Give the sessions that leave: when each was archived, or `DELETED`."""
+    return {SessionId(n): at for n, at in con.execute("SELECT session_id, at FROM erasing")}
 
 
 def finish(con: sqlite3.Connection, session_id: SessionId) -> None:

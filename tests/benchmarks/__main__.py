@@ -13,6 +13,7 @@ from tests.benchmarks import (
     bench_startup,
     bench_step,
     bench_store,
+    bench_sweep,
     bench_telemetry,
 )
 
@@ -26,6 +27,7 @@ ALL = (
     bench_snapshots,
     bench_restores,
     bench_load,
+    bench_sweep,
     bench_telemetry,
     bench_recorded,
 )

@@ -18,6 +18,7 @@ from sidecar.session.session import Session
 from sidecar.store import shrinking
 from sidecar.store.files import NAME
 from sidecar.store.lease import this_process
+from sidecar.store.removing import DELETED
 from sidecar.store.values import DeleteSession, PutPart
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
@@ -176,7 +177,7 @@ async def test_a_kill_after_the_rows_are_gone_is_made_up_for(world: World, shrin
         assert (await desk.store.keeping.space()).shrinks == shrinks
         assert await erase(ground(desk))
         assert found(world.folder, *needles) == []
-        assert await desk.store.keeping.unfinished() == ()
+        assert await desk.store.keeping.unfinished() == {}
         assert (await desk.store.verify()).problems == ()
 
 
@@ -190,6 +191,6 @@ async def test_while_somebody_reads_the_log_stays_and_goes_later(
             con.execute("BEGIN")
             con.execute("SELECT count(*) FROM part").fetchone()
             await desk.sessions.delete(session.id)
-            assert await desk.store.keeping.unfinished() == (session.id,)
+            assert await desk.store.keeping.unfinished() == {session.id: DELETED}
         assert await erase(ground(desk))
         assert found(world.folder, SECRET.encode()) == []
