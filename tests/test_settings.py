@@ -8,7 +8,7 @@ import pytest
 
 from sidecar.config import Config
 from sidecar.config.document import markdown, sample
-from sidecar.config.layers import Layer, resolve
+from sidecar.config.layers import Layer, merge, resolve
 from sidecar.config.loading import VARIABLES
 from sidecar.config.setting import Setting
 from sidecar.config.settings import SETTINGS, TABLES
@@ -66,6 +66,27 @@ def test_the_sample_is_all_comments_and_all_of_it_can_be_taken() -> None:
     resolved = resolve([Layer("sample", tomllib.loads(live))])
     assert resolved.problems == ()
     assert set(resolved.origins) == set(SETTINGS)
+
+
+ODD: tuple[object, ...] = (
+    "", "x" * 5000, "\ud800", "~nobody/x", "\0", 0, -1, 2**70, True, float("nan"), float("inf"),
+    [], [[]], ["", 3], [None], {}, {"a": {}}, {"": ""}, {"plan": {"policy": []}},
+    {"patterns": ["("]}, {"x": {"command": "\0"}}, {"x": {"url": "http://"}},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, *TABLES, "", "a.b", "\ud800"])
+@pytest.mark.parametrize("restricted", [False, True])
+def test_whatever_stands_in_a_file_is_taken_or_told(name: str, restricted: bool) -> None:
+    """Nothing else is raised, and what is told can be printed."""
+    table, _, key = name.rpartition(".")
+    for odd in ODD:
+        values: dict[str, object] = {table: {key: odd}} if table else {name: odd}
+        config, problems = merge([Layer("x", values, restricted)])
+        assert isinstance(config, Config)
+        for problem in problems:
+            assert problem.message
+            assert len(str(problem).encode("utf-8", "replace")) < 8000
 
 
 if __name__ == "__main__":

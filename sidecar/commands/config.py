@@ -35,7 +35,8 @@ def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
         sys.stderr.write(f"{error.message}\n")
         return 2
     if as_json:
-        sys.stdout.write(f"{json.dumps(as_object(resolved), indent=2, ensure_ascii=False)}\n")
+        text = json.dumps(as_object(resolved), indent=2, ensure_ascii=False)
+        sys.stdout.write(f"{_printable(text)}\n")
     else:
         _print(resolved, origin=origin)
     for problem in resolved.problems:
@@ -106,12 +107,17 @@ def _print(resolved: Resolved, *, origin: bool) -> None:
     for name, one in SETTINGS.items():
         value = in_words(shown(one, value_of(resolved.config, name)))
         origins = resolved.origins.get(name, ())
-        cells = [Text(name), Text(visible(value), style="bold" if origins else "")]
+        cells = [Text(name), Text(visible(_printable(value)), style="bold" if origins else "")]
         if origin:
             named = [f"{each.layer.kind}  {visible(str(each))}" for each in origins]
             cells.append(Text("\n".join(named) or "default", style="" if named else "dim"))
         table.add_row(*cells)
     Console(highlight=False, width=None if sys.stdout.isatty() else PIPED).print(table)
+
+
+def _printable(text: str) -> str:
+    """Give a text that every terminal takes: half a letter, as JSON may hold it, is spelt out."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _resolved(folder: Path, options: str) -> Resolved:

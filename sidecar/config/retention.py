@@ -19,21 +19,21 @@ class Retention:
         count(0, 36_500),
         "days after its call at which a complete output of a tool goes, where no live session "
         "refers to it; 0 is never",
-        applies="restart",
+        applies="turn",
         own=True,
     )
     outputs_mib: int = setting(
         0,
         count(0, 100_000_000),
         "what complete outputs may take together, the oldest go first; 0 is no bound",
-        applies="restart",
+        applies="turn",
         own=True,
     )
     archive_days: int = setting(
         0,
         count(0, 36_500),
         "days without use after which a session is archived; 0 is never",
-        applies="restart",
+        applies="turn",
         own=True,
     )
     sessions_mib: int = setting(
@@ -41,6 +41,6 @@ class Retention:
         count(0, 100_000_000),
         "what sessions may take in the store; beyond it, those used longest ago are archived; 0 "
         "is no bound",
-        applies="restart",
+        applies="turn",
         own=True,
     )

@@ -169,6 +169,15 @@ def test_options_that_are_none(
     assert "--options" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("as_json", [True, False])
+def test_half_a_letter_can_be_printed(folder: Path, as_json: bool) -> None:
+    options = json.dumps({"model": "half \ud800 a letter"})
+    command = [sys.executable, "-m", "sidecar", "config", "show", "--options", options]
+    more = ["--json"] if as_json else []
+    done = subprocess.run([*command, *more], capture_output=True, check=True, timeout=60)
+    assert b"a letter" in done.stdout
+
+
 def test_as_people_type_it(folder: Path) -> None:
     path = write_user("max_steps = 7\n")
     command = [sys.executable, "-m", "sidecar", "config", "show", "--origin", "--cwd", str(folder)]
