@@ -47,11 +47,10 @@ def space(con: sqlite3.Connection) -> Space:
 def shrink(con: sqlite3.Connection, seconds: float = SLICE_SECONDS) -> Space:
     """Give free pages back for so long; says what is left. A transaction is somebody else's."""
     end = time.monotonic() + seconds
-    while _number(con, "freelist_count") and time.monotonic() < end:
-        before = _number(con, "freelist_count")
+    while before := _number(con, "freelist_count"):
         # Each row is a page: who does not fetch them all stops it.
         con.execute(f"PRAGMA incremental_vacuum({AT_ONCE})").fetchall()
-        if _number(con, "freelist_count") == before:
+        if _number(con, "freelist_count") == before or time.monotonic() >= end:
             break
     return space(con)
 
