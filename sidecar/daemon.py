@@ -241,9 +241,10 @@ def keep_memory_private() -> None:
     """Keep this process's memory and environment, keys in them, from others of the same user.
 
     Else any command that the model runs could read `/proc/PID/environ` of the daemon, and a crash
-    could leave a dump. Linux only; elsewhere nothing happens.
+    could leave a dump. Linux only; elsewhere nothing happens. With `SIDECAR_DEBUGGABLE=1` it stays
+    open, for debuggers and profilers.
     """
-    if sys.platform == "linux":
+    if sys.platform == "linux" and os.environ.get("SIDECAR_DEBUGGABLE") != "1":
         libc = import_module("ctypes").CDLL(None)
         libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 

@@ -57,6 +57,9 @@ class PlainClient:
         spawn: Spawn | None = None,
     ) -> None:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")}
+        if os.geteuid() != 0:
+            # Tests look into its /proc, which only root may otherwise.
+            clean["SIDECAR_DEBUGGABLE"] = "1"
         environment = {**clean, "SIDECAR_DATA_DIR": str(data), **(env or {})}
         self.process = popen(environment, arguments) if spawn is None else spawn(environment)
         self.answers = answers or {}

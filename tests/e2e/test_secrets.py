@@ -212,7 +212,7 @@ def test_others_of_the_same_user_cannot_look_into_the_daemon(
     start: Callable[..., PlainClient], workspace: Path
 ) -> None:
     """A command of the model's could else read the key in `/proc/PID/environ` of the daemon."""
-    client = start(env={"ANTHROPIC_API_KEY": KEY})
+    client = start(env={"ANTHROPIC_API_KEY": KEY, "SIDECAR_DEBUGGABLE": ""})
     client.start(model="offline")
     client.request("session/new", {"cwd": str(workspace)})
     with pytest.raises(PermissionError):
