@@ -99,10 +99,10 @@ class View:
     notes: Mapping[PartId, Note] = field(default_factory=dict)
 
 
-def fold_rewrites(rewrites: Iterable[Rewrite]) -> View:
-    """Apply rewrites in order; later ones win."""
-    shown: dict[PartId, Shown] = {}
-    notes: dict[PartId, Note] = {}
+def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> View:
+    """Apply rewrites in order, after those of the view before; later ones win."""
+    shown: dict[PartId, Shown] = {} if before is None else {**before.shown}
+    notes: dict[PartId, Note] = {} if before is None else {**before.notes}
     for rewrite in rewrites:
         for part_id, how in rewrite.shown.items():
             if how is None:

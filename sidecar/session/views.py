@@ -150,7 +150,11 @@ class Views:
             self._opened = (record.at, recorded)
         newest = next((r for r in reversed(stand) if r.opens), None)
         opened = record.at if recorded.opens else self._epochs[-1].opened
-        view = fold_rewrites(r.rewrite for r in stand)
+        if record.kind == REWRITE:
+            # A long session has hundreds of them: what stood before is folded already.
+            view = fold_rewrites((recorded.rewrite,), self._epochs[-1].view)
+        else:
+            view = fold_rewrites(r.rewrite for r in stand)
         self._epochs.append(Epoch(record.at, view, newest, opened))
 
 
