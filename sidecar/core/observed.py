@@ -143,9 +143,17 @@ Observation: TypeAlias = (
     | SessionClosed
 )
 
-Observe: TypeAlias = Callable[[Observation], None]
+Unread: TypeAlias = Callable[[], Observation | None]
+"""An observation that whoever observes makes when there is time for it, if it is one."""
+
+Observe: TypeAlias = Callable[[Observation | Unread], None]
 """Called on the event loop; must not block nor raise."""
 
 
-def ignore(_: Observation) -> None:
+def read(seen: Observation | Unread) -> Observation | None:
+    """Make the observation that is still to be made, if it is."""
+    return seen() if callable(seen) else seen
+
+
+def ignore(_: Observation | Unread) -> None:
     """Look away: for sessions that nobody observes."""

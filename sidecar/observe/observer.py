@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from sidecar.config import Config
 from sidecar.config.alerts import Alerts
 from sidecar.core.meter import Meter
-from sidecar.core.observed import Observation, SessionClosed, TurnDone
+from sidecar.core.observed import Observation, SessionClosed, TurnDone, Unread, read
 from sidecar.core.parts import Json, JsonObject, Millis, SessionId
 from sidecar.observe.alerts import Alert, Changed, Key, look
 from sidecar.observe.exporters import Exporting, start
@@ -43,7 +43,7 @@ class Observer:
         self._now = now
         self._tell = tell
         self._later = later
-        self._waiting: deque[Observation] = deque()
+        self._waiting: deque[Observation | Unread] = deque()
         self._due = False
         self._settings = Alerts()
         self._past = Past()
@@ -87,7 +87,7 @@ class Observer:
             sinks.append(Traces(made.traces, version, vendor).take)
         self._exporting, self._sinks = made, tuple(sinks)
 
-    def take(self, seen: Observation) -> None:
+    def take(self, seen: Observation | Unread) -> None:
         """Put an observation aside, to be taken in soon; called on the event loop."""
         self._waiting.append(seen)
         if isinstance(seen, SessionClosed):
@@ -116,7 +116,10 @@ class Observer:
             self._due = True
             self._later(0.0, self._take_some)
 
-    def _take_in(self, seen: Observation) -> None:
+    def _take_in(self, unread: Observation | Unread) -> None:
+        seen = read(unread)
+        if seen is None:
+            return
         self._totals = added(self._totals, seen)
         match seen:
             case TurnDone(session_id=name, meter=meter):

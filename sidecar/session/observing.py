@@ -6,6 +6,7 @@ Nothing anybody wrote is in it: names of models and tools, numbers, and kinds of
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeAlias, cast
 
 from sidecar.core.observed import (
@@ -15,7 +16,6 @@ from sidecar.core.observed import (
     Rewritten,
     ToolDone,
     TurnBegun,
-    ignore,
 )
 from sidecar.core.parts import (
     JsonObject,
@@ -46,12 +46,14 @@ SHOWN = {
 
 
 def observe_record(state: State, log: SessionLog, record: Record) -> None:
-    """Tell the daemon's observer of a record, if it says anything of how things go."""
-    read = _READERS.get(record.kind)
-    if state.environment.observe is ignore:
-        return
-    if read is not None and (seen := read(log, record, state.environment.info)) is not None:
-        state.environment.observe(seen)
+    """Tell the daemon's observer of a record, if it says anything of how things go.
+
+    It is read when the observer has time: a step does not wait for it.
+    """
+    reader = _READERS.get(record.kind)
+    if reader is not None:
+        environment = state.environment
+        environment.observe(partial(reader, log, record, environment.info))
 
 
 _PLACE = re.compile(r"^message \d+, block \d+ \((.*)\)$")

@@ -9,7 +9,7 @@ every client of the API has to pay.
 import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -42,7 +42,8 @@ OUTPUT = "def handler(request):\n    return respond(request, status=200)\n" * 25
 class TimedModel:
     """Answers at once, and notes when it was asked and when it had answered."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = perf_counter) -> None:
+        self._clock = clock
         self.left = 0
         self.number = 0
         self.asked: list[float] = []
@@ -57,10 +58,10 @@ class TimedModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
         """Encode as the real model does, then call a tool, or end when enough was asked."""
         body = self.body(request)
-        begun = perf_counter()
+        begun = self._clock()
         self.bytes = len(json.dumps(body))
-        self.dumps.append(perf_counter() - begun)
-        self.asked.append(perf_counter())
+        self.dumps.append(self._clock() - begun)
+        self.asked.append(self._clock())
         self.number += 1
         self.left -= 1
         script = (
@@ -72,7 +73,7 @@ class TimedModel:
         )
         for event in script:
             if isinstance(event, ResponseFinished):
-                self.answered.append(perf_counter())
+                self.answered.append(self._clock())
             yield event  # type: ignore[misc]
 
     async def ping(self, request: ModelRequest) -> Usage:
@@ -112,10 +113,13 @@ async def none(*_: object) -> tuple[()]:
 
 
 async def measure(
-    messages: int, folder: Path, observe: Observe = ignore
+    messages: int,
+    folder: Path,
+    observe: Observe = ignore,
+    clock: Callable[[], float] = perf_counter,
 ) -> tuple[float, float, int]:
     """Give medians in ms: our time per step, `json.dumps` of the body; and the body's bytes."""
-    model, editor = TimedModel(), InstantEditor()
+    model, editor = TimedModel(clock), InstantEditor()
     store = Store.open(folder, now=read_clock)
     buffers = Buffers()
     environment = Environment(

@@ -12,7 +12,7 @@ import pytest
 
 from sidecar.config import Config
 from sidecar.core.errors import Cancelled, StorageFailed
-from sidecar.core.observed import Observation
+from sidecar.core.observed import Observation, Unread, read
 from sidecar.core.parts import Json, JsonObject, Message
 from sidecar.core.pricing import ModelInfo
 from sidecar.core.prompt import ModelRequest, Prompt, flat
@@ -198,6 +198,11 @@ class World:
         )
         return self.shared
 
+    def see(self, unread: Observation | Unread) -> None:
+        seen = read(unread)
+        if seen is not None:
+            self.observed.append(seen)
+
     def new_id(self, prefix: str) -> str:
         self.minted += 1
         return f"{prefix}_{self.minted:08d}"
@@ -223,7 +228,7 @@ class World:
             cold=ColdGate(self.now),
             watch=self.watch,
             snapshots=self.snapshots(store) if self.follows else None,
-            observe=self.observed.append,
+            observe=self.see,
         )
 
         async def open_environment(options: JsonObject, root: Path | None) -> Environment:
