@@ -3,9 +3,9 @@
 On is all of it: totals and alerts, every instrument and a span for each request and call through
 the real SDK, sent over HTTP to a collector. Off is a session that nobody observes; the default,
 where only totals and alerts are kept, stands between. The same session is played in turn with
-each. What observing takes is also timed by itself. All is CPU time of the thread that everything runs
-on: the machine's noise is larger than what is looked for. A step only puts aside what is seen; the rest is done
-later, while a model answers, and is told beside it.
+each, and what observing takes is timed by itself. All is CPU time of the thread that everything
+runs on: the machine's noise is larger than what is looked for. A step only puts aside what is
+seen; the rest is done later, while a model answers, and is told beside it.
 """
 
 import asyncio
