@@ -120,7 +120,7 @@ class Compactor:
         async with self.gate:
             self._begun = self._state.clock.now()
             if self._state.log.past is None:
-                self._planner.absorb(self._state)
+                await self._planner.catch_up(self._state)
             for _ in range(ATTEMPTS):
                 settled = await self._room(opens_turn=opens_turn, overflowed=overflowed)
                 if settled is None:
@@ -149,6 +149,7 @@ class Compactor:
             if not is_due(state, planner, scene()):
                 return None
             await widen(state)
+            await planner.catch_up(state)
         verdict = decide(state, planner, scene())
         draft, standing = verdict.decision, verdict.standing
         if standing is None:
@@ -182,7 +183,7 @@ class Compactor:
         async with self.gate:
             self._begun = state.clock.now()
             await widen(state)
-            planner.absorb(state)
+            await planner.catch_up(state)
             scene = scene_now(state, idle=True, growth=growth)
             draft = decide(state, planner, scene).decision
             if draft is None or self._breaker.is_open:

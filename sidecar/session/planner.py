@@ -3,6 +3,7 @@
 Units and identifiers are taken in once, as messages settle; a plan's own work is to weigh them.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ from sidecar.session.views import Epoch
 
 NAMED_SHARE = 0.15
 """Of the window: the most that is kept because a typed message said to keep it."""
+SLICE = 500
+"""Messages that are taken in before others have the loop: some 50 ms."""
 IDLE_KEEPS = 2
 """Turns, the newest, that a rewrite leaves alone which nobody waits for."""
 
@@ -171,8 +174,13 @@ class Planner:
             view.calibration.factor,
         )
 
-    def absorb(self, state: State) -> None:
-        """Take in what has settled since the last time."""
+    async def catch_up(self, state: State) -> None:
+        """Take in what has settled since the last time, a slice at a time: others want the loop."""
+        for _ in iter(lambda: self.absorb(state, SLICE), True):
+            await asyncio.sleep(0)
+
+    def absorb(self, state: State, most: int | None = None) -> bool:
+        """Take in what has settled since the last time, so many messages at most; says if all."""
         if state.log is not self._log or state.log.left != self._left:
             # Another daemon had written the session: its log was read anew. Or it went back.
             self._reset()
@@ -181,7 +189,10 @@ class Planner:
             if message.id in self._units or message.status == "discarded":
                 continue
             if not is_settled(message):
-                return
+                break
+            if most == 0:
+                return False
+            most = None if most is None else most - 1
             self._turns.setdefault(message.turn_id, len(self._turns))
             units = self._split(message)
             self._units[message.id] = units
@@ -190,6 +201,7 @@ class Planner:
             # An answer without output may be withdrawn yet, and is no step then after a restart.
             said = any(not isinstance(part, StepStartPart) for part in message.parts)
             self._step += message.role == "assistant" and said
+        return True
 
     def _split(self, message: Message) -> tuple[Unit, ...]:
         turn = self._turns.get(message.turn_id, len(self._turns))

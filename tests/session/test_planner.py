@@ -1,11 +1,13 @@
 """What policies are told is the same in a new daemon, whatever happened in the old one."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from sidecar.core.errors import ModelFailed, NothingToDo
 from sidecar.core.policies import policies
+from sidecar.session import planner
 from tests.fakes.scripted_model import says, started, text
 from tests.session.conftest import Desk, World
 from tests.session.work import Worker
@@ -50,3 +52,34 @@ async def test_plans_are_the_same_after_a_restart(world: World, kill: bool) -> N
         after = await plans(await desk.sessions.get(worker.session.id))
     assert before == after
     assert sum(plan is not None for plan in before.values()) > 10
+
+
+async def test_a_log_is_taken_in_slices_while_others_have_the_loop(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world.daemon() as desk:
+        worker = await eventful(desk)
+        before = await plans(worker.session)
+    monkeypatch.setattr(planner, "SLICE", 2)
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id)
+        state, made = session.state, planner.Planner()
+        others = 0
+
+        async def other() -> None:
+            nonlocal others
+            while True:
+                others += 1
+                await asyncio.sleep(0)
+
+        asked = asyncio.create_task(other())
+        await made.catch_up(state)
+        asked.cancel()
+        settled = sum(message.status != "discarded" for message in state.log)
+        assert others >= settled // 2 - 1
+        scene = planner.scene_now(state)
+        standing = made.standing(state, scene)
+        taken = made.situation(state, scene, standing)
+        at_once = planner.Planner().situation(state, scene, standing)
+        assert (taken.items, taken.step) == (at_once.items, at_once.step)
+        assert await plans(session) == before
