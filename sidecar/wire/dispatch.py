@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from sidecar.core.errors import BadRequest, SidecarError, innermost
+from sidecar.core.jsontext import DEEPEST, is_deep
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire.connection import Connection
 from sidecar.wire.faults import (
@@ -114,7 +115,9 @@ class Dispatch:
         request_id = message.get("id")
         readable = isinstance(request_id, str | int) and not isinstance(request_id, bool)
         method = message.get("method")
-        if method is None and ("result" in message or "error" in message):
+        if is_deep(message):
+            self._too_deep(message, request_id if readable else None)
+        elif method is None and ("result" in message or "error" in message):
             self._connection.answered(request_id, message.get("result"), message.get("error"))
         elif not isinstance(method, str):
             known = request_id if readable else None
@@ -127,6 +130,17 @@ class Dispatch:
         else:
             text = "a request's id must be a string or a whole number"
             self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
+
+    def _too_deep(self, message: JsonObject, request_id: Json) -> None:
+        """Refuse what would overflow the stack of whoever walks it."""
+        text = f"a message may hold {DEEPEST} lists and objects within one another at most"
+        refused = Refused(INVALID_PARAMS, "bad_request", text, path="params")
+        if "method" not in message and ("result" in message or "error" in message):
+            self._connection.answered(request_id, None, refused.error)
+        elif "id" in message or "method" not in message:
+            self._refuse(request_id, refused)
+        else:
+            logger.warning("notification refused: %s", refused)
 
     def _requested(self, request_id: str | int, method: str, params: Json) -> None:
         ticket = Ticket(ends_itself=method.endswith("session/prompt"))

@@ -146,8 +146,11 @@ def encode(message: Json, framing: Framing) -> bytes:
         body = json.dumps(
             message, ensure_ascii=False, allow_nan=False, separators=(",", ":")
         ).encode()
+    except UnicodeEncodeError:
+        # Lone surrogates have no UTF-8 form, but JSON can escape them.
+        body = json.dumps(message, separators=(",", ":")).encode()
     except ValueError:
-        # Lone surrogates have no UTF-8 form, but JSON can escape them; other numbers have none.
+        # A number that JSON cannot say.
         body = json.dumps(plain(message), separators=(",", ":")).encode()
     return (
         body + b"\n" if framing == "lines" else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)

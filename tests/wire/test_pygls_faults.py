@@ -324,3 +324,20 @@ def test_notifications_that_fit_nothing_are_no_bugs(client: PlainClient, tmp_pat
     client.stop()
     assert "Traceback" not in client.stderr
     assert '"error"' not in client.stderr
+
+
+def test_what_is_nested_too_deep_is_refused_and_ends_nothing(
+    start: Callable[..., PlainClient], tmp_path: Path
+) -> None:
+    deep: Any = "\ud800"
+    for _ in range(600):
+        deep = [deep]
+    client = start(answers={"tool/call": lambda p: {"content": [], "metadata": {"x": deep}}})
+    client.start(model="offline")
+    tool = {**TOOL, "inputSchema": {"type": "object", "x": deep}}
+    assert code(client, "session/new", {"cwd": str(tmp_path), "tools": [tool]}) == -32602
+    sid = session(client, tmp_path)
+    client.notify("session/cancel", {"sessionId": sid, "x": deep})
+    assert prompt(client, sid, "call lookup {}")["stopReason"] == "end_turn"
+    assert client.request("context/preview", {"sessionId": sid})["tokens"] > 0
+    assert client.request("session/export", {"sessionId": sid})["size"] > 0
