@@ -31,7 +31,7 @@ WORDS = (
     *("replace `Hello` with `Good day` in main.py", "create new.txt with words", "todo: test"),
     *("repeat 3 times: read main.py", "call nothing {", "recall part_x", "/compact", "/context"),
 )
-ODD_PARAMS = (*ODD, *WORDS, deep(60), deep(900))
+ODD_PARAMS = (*ODD, *WORDS, deep(60), deep(700))
 
 
 Begin: TypeAlias = Callable[[Daemon], str]
