@@ -18,12 +18,13 @@ from sidecar.core.observed import (
     RestoreDone,
     Retried,
     Rewritten,
+    SessionClosed,
     SnapshotTaken,
     ToolDone,
     TurnBegun,
     TurnDone,
 )
-from sidecar.core.parts import Millis, SessionId, TurnId
+from sidecar.core.parts import Millis, SessionId
 from sidecar.observe.instruments import INSTRUMENTS, Instrument, vendor_of
 
 Attributes = Mapping[str, str]
@@ -59,7 +60,7 @@ class Metrics:
                 name, [partial(_answer, ask)], *_told(INSTRUMENTS[name])[1:]
             )
         self._vendor = vendor
-        self._begun: dict[TurnId, Millis] = {}
+        self._begun: dict[SessionId, Millis] = {}
 
     def take(self, seen: Observation) -> None:
         """Record one observation."""
@@ -70,11 +71,13 @@ class Metrics:
                 self._tool(seen)
             case Rewritten():
                 self._rewritten(seen)
-            case TurnBegun(turn_id=turn_id, at=at):
-                self._begun[turn_id] = at
-            case TurnDone(turn_id=turn_id, at=at, stop=stop):
+            case TurnBegun(session_id=name, at=at):
+                self._begun[name] = at
+            case SessionClosed(session_id=name):
+                self._begun.pop(name, None)
+            case TurnDone(session_id=name, at=at, stop=stop):
                 about = _turn(self._vendor, stop)
-                took = max(0, at - self._begun.pop(turn_id, at)) / 1000
+                took = max(0, at - self._begun.pop(name, at)) / 1000
                 self._record("gen_ai.invoke_agent.duration", took, about)
             case Retried(model=model, error=error):
                 about = {"gen_ai.request.model": model, "error.type": error}
