@@ -123,6 +123,18 @@ def patiently(act: Callable[[], T]) -> T:
         time.sleep(RETRY_SECONDS)
 
 
+def roll_back(path: Path) -> bool:
+    """Take back what a power cut left half done while the file was made; says if there was any.
+
+    Only before it is in WAL mode has it a journal, and a reader must not touch that.
+    """
+    if not path.with_name(f"{path.name}-journal").exists() or not writable(path):
+        return False
+    with closing(_connect(f"{path.absolute().as_uri()}?mode=rw")) as con:
+        version(con)
+    return True
+
+
 def identity(path: Path) -> tuple[int, int] | None:
     """Give by what a file is known from another of its name; `None` where there is none."""
     try:

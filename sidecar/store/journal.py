@@ -87,7 +87,12 @@ class Store:
         except OSError:
             if not path.exists():
                 raise
-        found = files.read(path, version)
+        try:
+            found = files.read(path, version)
+        except sqlite3.OperationalError:
+            if not files.roll_back(path):
+                raise
+            found = files.read(path, version)
         if found > len(MIGRATIONS):
             return cls(path, now, "newer_schema")
         if not files.writable(path):

@@ -45,6 +45,13 @@ def popen(environment: dict[str, str], arguments: tuple[str, ...]) -> "subproces
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
 
 
+def popen_of(*program: str) -> Spawn:
+    """Start a Python program that is a daemon."""
+    pipe = subprocess.PIPE
+    command = [sys.executable, *program]
+    return lambda env: subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=env)
+
+
 class PlainClient:
     """Starts the daemon and speaks to it; server requests are answered by `answers`."""
 

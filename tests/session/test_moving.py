@@ -1,7 +1,9 @@
 """Sessions that move to another store: written out, taken in, and gone on with."""
 
 import json
+import sqlite3
 import stat
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -284,22 +286,22 @@ async def test_facts_come_along_and_count_for_nothing_else(desk: Desk) -> None:
             assert not is_worth_keeping(candidate.fact, candidate.sessions)
 
 
+def allow_pages(con: sqlite3.Connection, extra: int) -> None:
+    (pages,) = con.execute("PRAGMA page_count").fetchone()
+    con.execute(f"PRAGMA max_page_count = {pages + extra}")
+
+
 async def test_what_cannot_be_stored_leaves_nothing(desk: Desk) -> None:
     session = await desk.open()
     desk.script(says("One."))
     await desk.ask(session)
     written = await export(desk, session)
-    write = desk.store.write
-
-    def torn(*changes: Any, size: int) -> Any:
-        # The last of one unit fails, as a full disk lets it.
-        last = AppendRecord(SessionId("ses_none"), Record(1, "x", 1, {}))
-        return write(*changes, last, size=size)
-
-    desk.store.write = torn  # type: ignore[method-assign]
-    with pytest.raises(StorageFailed):
+    assert desk.store._writer is not None
+    # The file has room for some pages more, and the unit needs many: a disk gets full within it.
+    await desk.store._writer.submit(partial(allow_pages, extra=3))
+    with pytest.raises(StorageFailed, match="Free some space"):
         await take(desk, written.path)
-    desk.store.write = write  # type: ignore[method-assign]
+    await desk.store._writer.submit(partial(allow_pages, extra=100_000))
     page, _ = await desk.sessions.list(None, None, 9)
     assert [one.session_id for one in page] == [session.id]
     report = await desk.store.verify()

@@ -189,3 +189,24 @@ def test_a_folder_that_is_a_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed) as caught:
         open_store(tmp_path / "data")
     assert caught.value.kind == "io"
+
+
+def test_a_power_cut_while_the_file_was_made_is_taken_back(tmp_path: Path) -> None:
+    """Before the file has a log it has a journal, which a connection for reading must not touch."""
+    (tmp_path / "made").mkdir()
+    con = sqlite3.connect(tmp_path / "made" / files.NAME, isolation_level=None)
+    con.execute("PRAGMA cache_size = 1")
+    con.execute("CREATE TABLE migration (name TEXT)")
+    con.execute("BEGIN")
+    con.executemany("INSERT INTO migration VALUES (?)", [(noise(2000),)] * 20)
+    for name in (files.NAME, f"{files.NAME}-journal"):
+        shutil.copy(tmp_path / "made" / name, tmp_path / name)
+    con.close()
+    (tmp_path / f"{files.NAME}-wal").write_bytes(bytes(32))
+    with pytest.raises(StorageFailed, match="already exists"):
+        # It is no file of ours; but it was opened, and what was half done is gone.
+        open_store(tmp_path)
+    assert not (tmp_path / f"{files.NAME}-journal").exists()
+    assert (
+        sqlite3.connect(tmp_path / files.NAME).execute("SELECT * FROM migration").fetchall() == []
+    )
