@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
 from sidecar.core.errors import (
@@ -53,6 +54,8 @@ FOLDER = "archive"
 PENDING = ".pending"
 PAUSE = 0.01
 """Seconds between slices, so that whatever else waits for the disk has its turn."""
+_TIMES = count(1)
+"""Each archiving has a lease of its own, so that one of the same process does not share it."""
 BACK = (
     "It is back as it was, under its own id, and counts as used now. The bundle stays at {path}: "
     "delete it once it is of no use."
@@ -109,7 +112,9 @@ async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]
 
 
 async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
-    store, owner = ground.store, ground.owner
+    # The sweep of this daemon may settle things meanwhile: it must find that somebody is at it.
+    owner = replace(ground.owner, token=f"{ground.owner.token}-{next(_TIMES)}")
+    store, ground = ground.store, replace(ground, owner=owner)
     living = await store.acquire(session_id, owner)
     if living is not None:
         raise SessionOwned(

@@ -2,6 +2,8 @@
 
 import asyncio
 import stat
+import threading
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +22,7 @@ from sidecar.store.bundles import read_lines
 from sidecar.store.lease import this_process
 from sidecar.store.values import Stored
 from tests.fakes.scripted_model import Hold, calls, says
-from tests.session.conftest import Desk, World
+from tests.session.conftest import LIMIT, Desk, World
 from tests.session.subtasks import TASK, hands, limited
 from tests.session.work import TOOLS
 
@@ -227,3 +229,34 @@ async def test_what_was_begun_is_ended_by_whoever_comes_next(desk: Desk, removed
     left = [path.name for path in done.path.parent.iterdir()]
     assert left == ([done.path.name] if removed else [])
     read_lines(packed.read(done.path)) if removed else await desk.store.row(session.id)
+
+
+async def test_settling_leaves_alone_what_is_being_archived(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sweep of a daemon settles with the name under which the same daemon archives."""
+    session = await worked(desk)
+    await desk.sessions.close(session.id)
+    written, settled = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slowly(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
+        size = write(path, lines, replace=replace)
+        loop.call_soon_threadsafe(written.set)
+        assert settled.wait(LIMIT)
+        return size
+
+    write = packed.write
+    monkeypatch.setattr(packed, "write", slowly)
+    same_daemon = ground(desk)
+    putting = loop.create_task(archive(same_daemon, session.id))
+    try:
+        async with asyncio.timeout(LIMIT):
+            await written.wait()
+            await settle(same_daemon)
+    finally:
+        settled.set()
+    (done,) = await putting
+    assert done.path.exists()
+    with pytest.raises(UnknownSession):
+        await desk.store.row(session.id)
