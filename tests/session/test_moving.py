@@ -20,7 +20,6 @@ from sidecar.session.log import IMPORTED
 from sidecar.session.session import Session
 from sidecar.session.values import Wish
 from sidecar.store import packed
-from sidecar.store.values import AppendRecord, Record
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS
@@ -293,12 +292,14 @@ def allow_pages(con: sqlite3.Connection, extra: int) -> None:
 
 async def test_what_cannot_be_stored_leaves_nothing(desk: Desk) -> None:
     session = await desk.open()
-    desk.script(says("One."))
-    await desk.ask(session)
+    for turn in range(8):
+        # Short enough to stand in rows of their own, so that a copy takes pages.
+        desk.script(says(f"{turn}, one of many answers. " * 9))
+        await desk.ask(session)
     written = await export(desk, session)
     assert desk.store._writer is not None
-    # The file has room for some pages more, and the unit needs many: a disk gets full within it.
-    await desk.store._writer.submit(partial(allow_pages, extra=3))
+    # The file has room for a page more, and the unit needs several: the disk gets full within it.
+    await desk.store._writer.submit(partial(allow_pages, extra=1))
     with pytest.raises(StorageFailed, match="Free some space"):
         await take(desk, written.path)
     await desk.store._writer.submit(partial(allow_pages, extra=100_000))
