@@ -210,7 +210,8 @@ def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: lis
 
 def _cursor(text: str) -> tuple[int, str]:
     updated, _, session_id = text.partition(".")
-    if not (updated.isdecimal() and updated.isascii() and len(updated) < 19 and session_id):
+    number = updated.isdecimal() and updated.isascii() and len(updated) < 19
+    if not (number and session_id and _storable(session_id)):
         raise BadRequest(
             "This cursor is not one that `session/list` gave. Leave it out to start anew.",
             path="params.cursor",

@@ -86,7 +86,7 @@ async def test_sessions_are_listed_newest_first_page_by_page(tmp_path: Path) -> 
     odd = await store.list(cwd="/w1", before=None, limit=3)
     assert ([row.id for row in odd.rows], odd.next) == (["ses_5", "ses_3", "ses_1"], None)
     assert (await store.list(cwd="/w", before=None, limit=3)).rows == ()
-    for nonsense in ("", "x", "1", "1.", "-1.x", "9" * 40 + ".x", "٣.x"):
+    for nonsense in ("", "x", "1", "1.", "-1.x", "9" * 40 + ".x", "٣.x", "1.\udc80"):
         with pytest.raises(BadRequest):
             await store.list(cwd=None, before=nonsense, limit=3)
     await store.close()
