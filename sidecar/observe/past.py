@@ -125,7 +125,8 @@ def _after_turn(standing: Standing, done: TurnDone) -> Standing:
 
 
 def _after_rewrite(standing: Standing, done: Rewritten) -> Standing:
-    if done.shown:
+    # What is cut before it was ever sent was not in the context yet.
+    if done.opens and done.shown:
         standing = replace(standing, evicting=standing.evicting + 1)
     if not done.opens or done.cause not in FULL:
         return standing

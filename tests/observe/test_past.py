@@ -52,7 +52,8 @@ def test_a_session_stands_as_its_newest_turns_left_it() -> None:
 
 
 def test_evictions_are_counted_by_turn() -> None:
-    past = past_of(turn_done(), rewritten(), rewritten(opens=False), rewritten(shown=()))
+    others = rewritten(opens=False), rewritten(shown=())
+    past = past_of(turn_done(), rewritten(), *others, rewritten())
     assert (past.sessions[SES].evictions, past.sessions[SES].evicting) == (0, 2)
     assert after(past, turn_done()).sessions[SES].evictions == 2
     assert after(after(past, turn_done()), turn_done()).sessions[SES].evictions == 0
