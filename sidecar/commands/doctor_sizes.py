@@ -68,7 +68,8 @@ def _beside(data_dir: Path) -> Iterator[str]:
         files = [path for path in (data_dir / name).rglob("*") if path.is_file()]
         if files:
             size = sum(path.stat().st_size for path in files)
-            yield f"{name}: {in_bytes(size)} in {len(files)} files beside the store"
+            many = "1 file" if len(files) == 1 else f"{len(files)} files"
+            yield f"{name}: {in_bytes(size)} in {many} beside the store"
 
 
 def in_bytes(number: int) -> str:

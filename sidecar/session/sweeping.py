@@ -165,11 +165,11 @@ class Sweeping:
     async def _bites(self) -> Retention:
         """Warn of quotas that are nearly used up; gives the rules without those just warned of."""
         rules, keeping = self._rules(), self._ground.store.keeping
-        plan = await keeping.plan(replace(rules, outputs_mib=0, sessions_mib=0))
-        near = near_quotas(rules, plan.outputs_used, plan.sessions_used)
+        outputs, sessions = await keeping.used()
+        near = near_quotas(rules, outputs, sessions)
         known = await keeping.warned(near)
-        self._status["outputsBytes"] = plan.outputs_used
-        self._status["sessionsBytes"] = plan.sessions_used
+        self._status["outputsBytes"] = outputs
+        self._status["sessionsBytes"] = sessions
         self._status["warnings"] = [quota.message for quota in near.values()]
         for name, quota in near.items():
             if name not in known:

@@ -41,6 +41,10 @@ class KeepingRows:
         """Say what is due by these rules; changes nothing."""
         return await self._read(partial(due.plan, rules=rules, now=self._now()))
 
+    async def used(self) -> tuple[int, int]:
+        """Give the bytes that complete outputs take, and all sessions, these outputs included."""
+        return await self._read(lambda con: (due.outputs_size(con), due.sessions_size(con)))
+
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
         """Let complete outputs go; those of sessions that are live by now stay."""
         run = partial(outputs.let_go, going=tuple(going), now=self._now())

@@ -33,9 +33,9 @@ def test_files_beside_the_store_are_counted(tmp_path: Path) -> None:
         path.write_bytes(b"x" * 3000)
     said = [one.found for one in sizes(weights(texts=1), Config(data_dir=tmp_path))]
     assert said[2:] == [
-        "archive: 3 KiB in 1 files beside the store",
-        "exports: 3 KiB in 1 files beside the store",
-        "checkpoints: 3 KiB in 1 files beside the store",
+        "archive: 3 KiB in 1 file beside the store",
+        "exports: 3 KiB in 1 file beside the store",
+        "checkpoints: 3 KiB in 1 file beside the store",
     ]
 
 
