@@ -22,7 +22,9 @@ from sidecar.store.removing import DELETED
 from sidecar.store.values import DeleteSession, PutPart
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
+from tests.session.test_sweeping import put
 from tests.session.work import TOOLS
+from tests.store.test_outputs import noise
 
 SECRET = "xylophone"
 OTHER = "marimba"
@@ -158,6 +160,19 @@ async def test_what_was_let_go_and_archived_before_is_not_left_either(world: Wor
         (other, *_), _ = await desk.sessions.list(None, None, 9)
         await desk.sessions.delete(other.session_id)
         assert found(world.folder, *needles) == []
+
+
+async def test_pages_that_were_free_before_are_given_back_or_overwritten(world: World) -> None:
+    async with world.daemon() as desk:
+        await put(desk, "ses_1", 60_000)
+        await put(desk, "ses_2", 60_000, ago=0)
+        piece = noise("ses_1", 60_000)[30_000:30_040]
+        plan = await desk.store.keeping.plan(Retention())
+        assert (await desk.store.keeping.let_go(plan.outputs)).count == 1
+        await desk.store.keeping.empty_log()
+        assert found(world.folder, piece)
+        await desk.sessions.delete(SessionId("ses_2"))
+        assert found(world.folder, piece) == []
 
 
 @pytest.mark.parametrize("shrinks", [True, False])

@@ -11,7 +11,14 @@ from sidecar.session.archiving import Ground, bundles_of
 from sidecar.session.sweeping import Quota, Sweeping, Swept, carry_out
 from sidecar.store.keeping import HOUR
 from sidecar.store.lease import this_process
-from sidecar.store.values import PutBlob, PutMessage, PutPart, PutSession
+from sidecar.store.values import (
+    AppendRecord,
+    PutBlob,
+    PutMessage,
+    PutPart,
+    PutSession,
+    Record,
+)
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS
@@ -169,3 +176,21 @@ async def test_what_cannot_be_archived_stays_and_is_said(desk: Desk) -> None:
     done = await sweeping(desk, Retention(archive_days=10)).once()
     assert [one.session_id for one in done.sessions] == ["ses_0", "ses_2"]
     assert [line.partition(":")[0] for line in done.skipped] == ["ses_1 stays"]
+
+
+async def test_a_subtask_does_not_go_without_the_session_that_began_it(desk: Desk) -> None:
+    await put(desk, "child", ago=40 * DAY)
+    await put(desk, "parent", ago=5 * DAY)
+    child = await desk.store.row(SessionId("child"))
+    record = Record(1, "delegated", child.created, {"sessionId": "child", "callId": "a"})
+    await desk.store.write(
+        PutSession(replace(child, settings={"parent": "parent"})),
+        AppendRecord(SessionId("parent"), record),
+    )
+    plan = await desk.store.keeping.plan(Retention(0, archive_days=10))
+    assert plan.sessions == ()
+    plan = await desk.store.keeping.plan(Retention(0, archive_days=4))
+    assert [(one.id, one.parent) for one in plan.sessions] == [
+        ("child", "parent"),
+        ("parent", None),
+    ]
