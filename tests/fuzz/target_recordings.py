@@ -83,8 +83,9 @@ def _lived_with(recording: Recording) -> None:
 
 
 def _stored(message: Message) -> None:
-    body = rows.encode_message(message).body
-    assert rows.decode_message(body, {}.__getitem__, message.parts) == message
+    whole = rows.encode_message(message)
+    read = dict(whole.blobs).__getitem__
+    assert rows.decode_message(whole.body, read, message.parts) == message
     for place, part in enumerate(message.parts):
         if isinstance(part, ToolPart):
             assert isinstance(part.state, ToolCompleted | ToolError)
