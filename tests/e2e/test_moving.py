@@ -205,7 +205,9 @@ def test_what_cannot_be_taken_in_is_said_and_leaves_nothing(
     client.start(model="offline")
     cwd = str(workspace)
     made = client.request("session/new", {"cwd": cwd})["sessionId"]
-    path = Path(client.request("session/export", {"sessionId": made})["path"])
+    # What is in the data folder would go with the session.
+    asked = {"sessionId": made, "path": str(tmp_path)}
+    path = Path(client.request("session/export", asked)["path"])
     client.request("session/delete", {"sessionId": made})
     (tmp_path / "odd").write_text("no recording\n")
     (tmp_path / "torn").write_bytes(path.read_bytes()[:-20])
