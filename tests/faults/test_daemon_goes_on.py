@@ -1,5 +1,6 @@
 """What happens around a running daemon: it says so plainly, answers on, and recovers by itself."""
 
+import json
 import os
 import resource
 import shutil
@@ -238,7 +239,8 @@ def test_a_tool_prints_without_end(begin: Callable[[], Place], figures: Figures)
     place = begin()
     place.say("hello")
     before = memory(place.client.process.pid)
-    prompt = [{"type": "text", "text": f"run `head -c {FLOOD} /dev/zero | tr '\\0' x`"}]
+    call = {"command": f"head -c {FLOOD} /dev/zero | tr '\\0' x", "timeoutMs": 600_000}
+    prompt = [{"type": "text", "text": f"call shell {json.dumps(call)}"}]
     done = place.client.request(
         "session/prompt", {"sessionId": place.session, "prompt": prompt}, limit=1800
     )
@@ -246,8 +248,8 @@ def test_a_tool_prints_without_end(begin: Callable[[], Place], figures: Figures)
     grown = memory(place.client.process.pid) - before
     figures.add(f"memory that a tool's {FLOOD:,} bytes took, MiB", grown // MEBIBYTE, "< 150")
     assert grown < 150 * MEBIBYTE
-    (call,) = [u for u in place.client.updates() if u.get("status") == "completed"]
-    assert "bytes) left out" in str(call)
+    (shown,) = [u for u in place.client.updates() if u.get("status") == "completed"]
+    assert "bytes) left out" in str(shown)
     answers(place)
 
 
