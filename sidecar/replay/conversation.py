@@ -4,7 +4,7 @@ Every policy is then played over the same conversation: what differs is only wha
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median
 
 from sidecar.core.names import NameIndex
@@ -13,7 +13,6 @@ from sidecar.core.parts import (
     Message,
     Millis,
     OpaquePart,
-    Part,
     PartId,
     ReasoningPart,
     StepFinishPart,
@@ -55,8 +54,8 @@ class Request:
 class Conversation:
     """Everything a simulation needs; `tokens` and `calls` go with `units`, in calibrated tokens.
 
-    `parts` gives a unit's own part, for rendering excerpts. `compacted` are the steps before
-    which the recorded agent rewrote its own context. `factor` is tokens per raw estimate.
+    `compacted` are the steps before which the recorded agent rewrote its own context. `factor` is
+    tokens per raw estimate.
     """
 
     name: str
@@ -68,7 +67,6 @@ class Conversation:
     static: int
     factor: float
     compacted: tuple[int, ...] = ()
-    parts: dict[PartId, Part] = field(default_factory=dict)
 
 
 class Listener:
@@ -80,7 +78,6 @@ class Listener:
         self._raw: list[tuple[int, int]] = []
         self._requests: list[Request] = []
         self._names = NameIndex()
-        self._parts: dict[PartId, Part] = {}
         self._compacted: list[int] = []
         self._turns: dict[str, int] = {}
         self._turned = -1
@@ -103,9 +100,6 @@ class Listener:
             self._units.append(unit)
             self._raw.append(raw)
             learn(self._names, unit)
-        for part in message.parts:
-            if isinstance(part, TextPart | ToolPart | FilePart):
-                self._parts[part.id] = part
         self._messages += 2 if any(u.kind == "call" for u in units) else 1
 
     def conversation(self, name: str, format_name: str) -> Conversation:
@@ -122,7 +116,6 @@ class Listener:
             self._static(tokens),
             factor,
             tuple(self._compacted),
-            self._parts,
         )
 
     def _request(self, message: Message, units: Sequence[Unit], step: int, turn: int) -> Request:
