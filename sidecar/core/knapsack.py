@@ -40,11 +40,9 @@ def choose(
     was weighed, and that leads, is the best there is. Sums are exact, so that the order in which
     a set gives its names does not matter.
     """
-    known = set(covered)
     texts = [lines_of(item.unit.text, item.unit.names) for item in candidates]
-    strays = {name for lines in texts for name in lines.order[: lines.strays]}
-    foreign = strays.difference(*[item.unit.names for item in candidates]) if strays else strays
-    worth = {**worth, **dict.fromkeys(covered | foreign, 0.0)}
+    known = set(covered)
+    worth = {**worth, **dict.fromkeys(covered | _foreign(candidates, texts), 0.0)}
     least = density / CHARS_PER_TOKEN
     heap: list[tuple[float, int, _Option]] = []
     for index, (item, text) in enumerate(zip(candidates, texts, strict=True)):
@@ -56,7 +54,7 @@ def choose(
                 if _is_line(item, text, entire):
                     continue
         among = text.promising(values, least)
-        if among and (lifted := _lines(item, text, worth, known, density, among)) is not None:
+        if among and (lifted := _lines(item, text, values, density, among)) is not None:
             heap.append((-lifted.density, 2 * index + 1, lifted))
     heapify(heap)
     taken: set[PartId] = set()
@@ -74,18 +72,26 @@ def choose(
                 again = _entire(item, left, known, value, density, prose)
             else:
                 chosen = option.lifted.numbers
-                again = _lines(item, texts[rank // 2], worth, known, density, chosen)
+                text = texts[rank // 2]
+                again = _lines(item, text, text.values(worth), density, chosen)
             if again is not None:
                 heappush(heap, (-again.density, rank, again))
             continue
         room -= option.tokens
+        now = item.unit.names if option.lifted is None else option.lifted.names
         if option.lifted is None:
             taken.add(part_id)
-            known |= item.unit.names
         else:
             lines[part_id] = option.lifted
-            known |= option.lifted.names
+        known |= now
+        worth.update(dict.fromkeys(now, 0.0))
     return Choice(frozenset(taken), lines, frozenset(known))
+
+
+def _foreign(candidates: Sequence[Item], texts: Sequence[Lines]) -> set[str]:
+    """Give the names that no candidate has, but lines of them that were cut."""
+    strays = {name for lines in texts for name in lines.order[: lines.strays]}
+    return strays.difference(*[item.unit.names for item in candidates]) if strays else strays
 
 
 class _Option(NamedTuple):
@@ -121,14 +127,9 @@ def _is_line(item: Item, lines: Lines, entire: _Option) -> bool:
 
 
 def _lines(
-    item: Item,
-    lines: Lines,
-    worth: Mapping[str, float],
-    covered: set[str],
-    density: float,
-    among: Sequence[int],
+    item: Item, lines: Lines, values: Sequence[float], density: float, among: Sequence[int]
 ) -> _Option | None:
-    lifted = lift(lines, worth, covered, density / CHARS_PER_TOKEN, among)
+    lifted = lift(lines, values, density / CHARS_PER_TOKEN, among)
     if lifted is None:
         return None
     tokens = _tokens(item, lifted.size)

@@ -1,6 +1,6 @@
 """Which lines of a text are worth keeping by themselves, by the identifiers on them."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, repeat
@@ -31,9 +31,10 @@ class _Short(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a text that hold identifiers, trimmed; names and sizes go with them.
+    """The lines of a text that hold identifiers, trimmed; sizes and names go with them.
 
-    A size is characters, with what a kept line costs beside its text. `order` has every name of
+    A size is characters, with what a kept line costs beside its text. `places` are those of a
+    line's names in `order`, which has every name of
     the text once, so that a plan looks each up once: first `strays`, which only a line has that
     was cut, then the other names on lines, up to `own`, then those that no line has, and last an
     empty one. Most lines hold one or two names: `short` has those, by their place in `order`;
@@ -41,13 +42,13 @@ class Lines:
     """
 
     texts: tuple[str, ...]
-    names: tuple[frozenset[str], ...]
     sizes: tuple[int, ...]
+    places: tuple[tuple[int, ...], ...]
     order: tuple[str, ...]
     strays: int
     own: int
     short: _Short
-    others: tuple[tuple[int, tuple[int, ...]], ...]
+    others: tuple[int, ...]
     crowded: float
 
     def values(self, worth: Mapping[str, float]) -> list[float]:
@@ -63,7 +64,7 @@ class Lines:
         # A line that is worth it has a name at least that is worth the mean.
         if not self.texts or max(values[: self.own]) < least / self.crowded * _ROUNDING:
             return []
-        short, sizes, value = self.short, self.sizes, values.__getitem__
+        short, sizes, places, value = self.short, self.sizes, self.places, values.__getitem__
         one, other = map(value, short.first), map(value, short.second)
         found = [
             number
@@ -72,8 +73,8 @@ class Lines:
         ]
         found += [
             number
-            for number, places in self.others
-            if fsum(map(value, places)) >= least * sizes[number]
+            for number in self.others
+            if fsum(map(value, places[number])) >= least * sizes[number]
         ]
         return found
 
@@ -97,7 +98,7 @@ def lines_of(text: str, names: frozenset[str] = frozenset()) -> Lines:
     order = (*strays, *own, *names.difference(own), "")
     place = {name: number for number, name in enumerate(order)}
     sizes = tuple(len(line) + LINE_END for line in texts)
-    places = [tuple(place[name] for name in found) for found in held]
+    places = tuple(tuple(place[name] for name in found) for found in held)
     few = tuple(number for number, found in enumerate(places) if len(found) <= 2)
     pairs = [(*places[number], -1)[:2] for number in few]
     short = _Short(
@@ -108,13 +109,13 @@ def lines_of(text: str, names: frozenset[str] = frozenset()) -> Lines:
     )
     return Lines(
         tuple(texts),
-        tuple(held),
         sizes,
+        places,
         order,
         len(strays),
         len(on_lines),
         short,
-        tuple((number, found) for number, found in enumerate(places) if len(found) > 2),
+        tuple(number for number, found in enumerate(places) if len(found) > 2),
         max(map(truediv, map(len, held), sizes), default=0.0),
     )
 
@@ -133,45 +134,49 @@ class Lifted(NamedTuple):
 
 
 def lift(
-    lines: Lines,
-    worth: Mapping[str, float],
-    covered: Set[str],
-    least: float,
-    among: Sequence[int] | None = None,
+    lines: Lines, values: Sequence[float], least: float, among: Sequence[int] | None = None
 ) -> Lifted | None:
     """Choose the lines whose uncovered names are worth at least `least` a character.
 
-    `among` are lines that were chosen when less was covered: no other can have become worth it.
+    `values` are what `Lines.values` gives: nothing for what is covered. `among` are lines that
+    were chosen when less was covered: no other can have become worth it.
     """
-    if among is None:
-        among = lines.promising(lines.values(worth), least)
-    held, sizes, get = lines.names, lines.sizes, worth.get
-    scored: list[tuple[float, int, float, frozenset[str]]] = []
-    for number in among:
-        new = held[number]
-        if not new.isdisjoint(covered):
-            new -= covered
-        if (value := fsum(map(get, new, NOTHING))) and value >= least * sizes[number]:
-            scored.append((-value / sizes[number], number, value, new))
+    sizes, places = lines.sizes, lines.places
+    scored: list[tuple[float, int, float]] = []
+    for number in lines.promising(values, least) if among is None else among:
+        value = _sum(values, places[number])
+        if value and value >= least * sizes[number]:
+            scored.append((-value / sizes[number], number, value))
     if not scored:
         return None
-    if len(scored) == 1:
-        [(_, number, value, new)] = scored
-        return Lifted((number,), held[number], sizes[number], value, new)
     # Line numbers are all different, so that sorting never compares further.
     scored.sort()
     chosen: list[int] = []
-    gained: set[str] = set()
+    gained: set[int] = set()
     total, size = 0.0, 0
-    for _, number, whole, new in scored:
-        value, fresh = whole, new
-        if not gained.isdisjoint(new):
-            fresh = new - gained
-            value = fsum(map(get, fresh, NOTHING))
+    for _, number, whole in scored:
+        value, held = whole, places[number]
+        if not gained.isdisjoint(held):
+            value = _sum(values, [place for place in held if place not in gained])
         if value >= least * sizes[number]:
             chosen.append(number)
-            gained |= fresh
+            gained.update(held)
             total += value
             size += sizes[number]
-    names = frozenset[str]().union(*[held[number] for number in chosen])
-    return Lifted(tuple(sorted(chosen)), names, size, total, frozenset(gained))
+    order = lines.order
+    names = frozenset([order[place] for place in gained])
+    worth_it = frozenset([order[place] for place in gained if values[place]])
+    return Lifted(tuple(sorted(chosen)), names, size, total, worth_it)
+
+
+def _sum(values: Sequence[float], places: Sequence[int]) -> float:
+    """Add up exactly; most lines have one name or two."""
+    match len(places):
+        case 0:
+            return 0.0
+        case 1:
+            return values[places[0]]
+        case 2:
+            return values[places[0]] + values[places[1]]
+        case _:
+            return fsum([values[place] for place in places])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.lifting import LONGEST, lift, lines_of
+from sidecar.core.lifting import LONGEST, Lines, lift, lines_of
 from sidecar.core.names import names_in
 
 END = 3
@@ -16,7 +16,7 @@ END = 3
 def test_only_lines_with_identifiers_are_found_and_equal_ones_once() -> None:
     lines = lines_of("  import some_name\nnothing here\nother_name = 1\nimport some_name  \n\n")
     assert lines.texts == ("import some_name", "other_name = 1")
-    assert [set(names) for names in lines.names] == [{"some_name"}, {"other_name"}]
+    assert [lines.order[place] for (place,) in lines.places] == ["some_name", "other_name"]
     assert lines_of("").texts == ()
 
 
@@ -27,19 +27,23 @@ def test_long_lines_are_cut_before_names_are_looked_for() -> None:
     assert lines_of("x " * 200 + "other_name").texts == ()
 
 
+def uncovered(lines: Lines, worth: dict[str, float], covered: set[str]) -> list[float]:
+    return lines.values({**worth, **dict.fromkeys(covered, 0.0)})
+
+
 WORTH = {"aaa_name": 0.4, "bbb_name": 0.2, "ccc_name": 0.1}
 
 
 def kept(text: str, least: float, *covered: str) -> list[str]:
     """Give the lines that are lifted, and check the sums."""
     lines = lines_of(text)
-    found = lift(lines, WORTH, set(covered), least)
+    found = lift(lines, uncovered(lines, WORTH, set(covered)), least)
     if found is None:
         return []
     assert list(found.numbers) == sorted(set(found.numbers))
     texts = [lines.texts[number] for number in found.numbers]
     assert found.size == sum(len(line) + END for line in texts)
-    assert found.names == frozenset[str]().union(*(lines.names[n] for n in found.numbers))
+    assert found.names == frozenset[str]().union(*map(names_in, texts))
     new = found.names - set(covered)
     assert found.worth == pytest.approx(fsum(WORTH.get(name, 0.0) for name in new))
     return texts
@@ -57,7 +61,7 @@ def test_what_is_covered_or_unknown_is_worth_nothing() -> None:
     text = "aaa_name = 1\nunknown_name = 1"
     assert kept(text, 0.001) == ["aaa_name = 1"]
     assert kept(text, 0.001, "aaa_name") == []
-    assert lift(lines_of(""), WORTH, set(), 0.0) is None
+    assert lift(lines_of(""), [0.0], 0.0) is None
 
 
 def test_a_name_counts_on_its_densest_line_only() -> None:
@@ -82,10 +86,10 @@ def test_every_lifted_line_adds_what_it_must(
 ) -> None:
     text = "\n".join(" ".join(line) for line in words)
     lines = lines_of(text)
-    found = lift(lines, worth, covered, least)
+    found = lift(lines, uncovered(lines, worth, covered), least)
+    named = [(line, names_in(line)) for line in lines.texts]
     values = [
-        (fsum(worth.get(n, 0.0) for n in held - covered), len(line) + END)
-        for line, held in zip(lines.texts, lines.names, strict=True)
+        (fsum(worth.get(n, 0.0) for n in held - covered), len(line) + END) for line, held in named
     ]
     if found is None:
         assert all(value < least * size or not value for value, size in values)
@@ -94,7 +98,7 @@ def test_every_lifted_line_adds_what_it_must(
     new = found.names - covered
     assert found.worth == pytest.approx(fsum(worth.get(name, 0.0) for name in new))
     # What was left out would add too little to what was taken.
-    for number, (line, held) in enumerate(zip(lines.texts, lines.names, strict=True)):
+    for number, (line, held) in enumerate(named):
         if number not in found.numbers:
             more = fsum(worth.get(name, 0.0) for name in held - covered - found.names)
             assert more < least * (len(line) + END) * (1 + 1e-9) or not more
@@ -111,8 +115,8 @@ def test_a_line_is_looked_at_if_its_names_are_worth_enough_whatever_is_covered(
     text = "\n".join(" ".join(line) for line in words)
     lines = lines_of(text, names_in(text))
     found = set(lines.promising(lines.values(worth), least))
-    for number, (held, size) in enumerate(zip(lines.names, lines.sizes, strict=True)):
-        value = fsum(worth.get(name, 0.0) for name in held)
+    for number, (line, size) in enumerate(zip(lines.texts, lines.sizes, strict=True)):
+        value = fsum(worth.get(name, 0.0) for name in names_in(line))
         assert (number in found) is (value >= least * size)
 
 
@@ -130,6 +134,6 @@ def test_what_a_cut_line_ends_in_is_no_name_of_the_text() -> None:
     whole = names_in(text)
     lines = lines_of(text, whole)
     assert whole == {"aaa_name_is_longer"}
-    assert lines.names == (frozenset({"aaa_name"}),)
+    assert lines.places == ((0,),)
     assert lines.order[: lines.strays] == ("aaa_name",)
     assert lines.total(lines.values(WORTH)) == 0.0
