@@ -37,7 +37,7 @@ from tests.faults import leaver
 from tests.faults.leaver import SESSIONS, ground_of
 from tests.store.samples import message, session, text, tool
 
-KILLS = int(os.environ.get("SIDECAR_KILLS", "3"))
+KILLS = int(os.environ.get("SIDECAR_KILLS", "1"))
 ROOT = Path(__file__).parent.parent.parent
 LIMIT = 60.0
 MESSAGES = 6
