@@ -135,12 +135,13 @@ class Dispatch:
         """Refuse what would overflow the stack of whoever walks it."""
         text = f"a message may hold {DEEPEST} lists and objects within one another at most"
         refused = Refused(INVALID_PARAMS, "bad_request", text, path="params")
-        if "method" not in message and ("result" in message or "error" in message):
+        method = message.get("method")
+        if method is None and ("result" in message or "error" in message):
             self._connection.answered(request_id, None, refused.error)
-        elif "id" in message or "method" not in message:
-            self._refuse(request_id, refused)
-        else:
+        elif isinstance(method, str) and "id" not in message:
             logger.warning("notification refused: %s", refused)
+        else:
+            self._refuse(request_id, refused)
 
     def _requested(self, request_id: str | int, method: str, params: Json) -> None:
         ticket = Ticket(ends_itself=method.endswith("session/prompt"))

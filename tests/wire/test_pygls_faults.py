@@ -338,6 +338,10 @@ def test_what_is_nested_too_deep_is_refused_and_ends_nothing(
     assert code(client, "session/new", {"cwd": str(tmp_path), "tools": [tool]}) == -32602
     sid = session(client, tmp_path)
     client.notify("session/cancel", {"sessionId": sid, "x": deep})
+    for odd in ({"method": deep}, {"params": deep}, {"id": deep, "method": "x"}):
+        answer = raw(client, json.dumps({"jsonrpc": "2.0", **odd}).encode())
+        assert (answer["id"], answer["error"]["code"]) == (None, -32602)
+    client.unexpected.clear()
     assert prompt(client, sid, "call lookup {}")["stopReason"] == "end_turn"
     assert client.request("context/preview", {"sessionId": sid})["tokens"] > 0
     assert client.request("session/export", {"sessionId": sid})["size"] > 0
