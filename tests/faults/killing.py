@@ -222,6 +222,9 @@ class Killing:
         for method, params, number in asked:
             arrived = client._results[number]
             if arrived.empty():
+                if method == "session/set_config_option":
+                    # It may have been done after the ones that were answered.
+                    self.options.add(params["value"])
                 continue
             self.reached.answers += 1
             self._answered(method, params, arrived.get())
