@@ -1,29 +1,15 @@
-"""Sessions of which something was lost: who opens one is told, and it goes on."""
+"""Sessions of which something was lost: they are opened such that they can go on."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from sidecar.core.parts import (
-    FilePart,
-    Message,
-    MessageId,
-    PartId,
-    ReasoningPart,
-    SessionId,
-    TextPart,
-)
+from sidecar.core.parts import SessionId
 from sidecar.session import epochs, instructions
 from sidecar.session.log import SessionLog
-from sidecar.session.notices import NOTICE, give_notice
-from sidecar.session.state import Environment, State
+from sidecar.session.losses import BEGUN_AGAIN, readable
+from sidecar.session.state import Environment
 from sidecar.session.trust import Trust
 from sidecar.session.windowing import read_window
-from sidecar.store.values import Stored
 from sidecar.tools.catalogue import BUILTIN
-
-BEGUN_AGAIN = "begun_again"
-LOST = "[What was said here is lost, because the store was damaged.]"
 
 
 async def open_log(
@@ -40,8 +26,11 @@ async def open_log(
     window = await read_window(environment, session_id) if writes else None
     if window is not None:
         return window, ()
-    stored = readable(await environment.store.load(session_id))
+    found = await environment.store.load(session_id)
+    stored = readable(found)
     log = SessionLog(environment.store, stored, environment.clock.now)
+    # What is made up for a lost beginning is not in the store, so no window could have it.
+    log.damaged = log.damaged or stored.messages != found.messages
     if writes and log.last_record(epochs.EPOCH) is None:
         await begin_again(environment, log)
     return log, stored.problems
@@ -54,51 +43,3 @@ async def begin_again(environment: Environment, log: SessionLog) -> None:
     static = await instructions.begin(environment, row, trust.granted, BUILTIN, None)
     epochs.begin(log, static, environment.clock.new_id("cmp"), "damaged")
     await log.commit(BEGUN_AGAIN)
-
-
-def readable(stored: Stored) -> Stored:
-    """Give a session as a provider takes it, whatever of it is lost; nothing of this is stored."""
-    messages = list(stored.messages)
-    if stored.problems:
-        messages = [_unsigned(message) for message in messages]
-    at = next((n for n, m in enumerate(messages) if m.status != "discarded"), None)
-    if at is None or _is_asking(messages[at]):
-        return replace(stored, messages=tuple(messages))
-    # A conversation must begin with the user.
-    first = messages[at]
-    lost = TextPart(PartId(f"{first.id}_lost"), LOST, "typed")
-    if first.role == "user":
-        messages[at] = replace(first, parts=(lost, *first.parts))
-    else:
-        name = MessageId(f"{first.id}_lost")
-        messages.insert(at, Message(name, first.turn_id, "user", (lost,), first.created))
-    return replace(stored, messages=tuple(messages))
-
-
-def _is_asking(message: Message) -> bool:
-    return message.role == "user" and any(isinstance(p, TextPart | FilePart) for p in message.parts)
-
-
-def _unsigned(message: Message) -> Message:
-    """Let thinking not be sent back: a provider refuses it after anything but what it was after."""
-    parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
-    return replace(message, parts=tuple(parts))
-
-
-def tell_damage(state: State, problems: Sequence[str]) -> None:
-    """Tell who opens a session what of it cannot be read; the same is told once."""
-    log = state.log
-    if log.records and log.records[-1].kind == BEGUN_AGAIN:
-        text = (
-            "The beginning of this session's log is lost to damage of the store. It goes on with "
-            "the built-in tools and today's instructions."
-        )
-        give_notice(log, state.channel, "warning", text)
-    if not problems:
-        return
-    text = (
-        f"Some of this session cannot be read and is left out: {problems[-1]}. Close all editors "
-        "and run `sidecar verify --repair`: it says what is lost and mends the store."
-    )
-    if not any(r.kind == NOTICE and r.body.get("text") == text for r in log.records):
-        give_notice(log, state.channel, "warning", text)

@@ -95,9 +95,15 @@ class SessionLog:
         self.damaged = bool(stored.problems)
         self.heard |= {name for name in before if name not in here}
         self._messages = {**before, **here}
-        earlier = [record for record in stored.records if record.revision <= until]
-        self.records[:] = [*earlier, *(r for r in self.records if r.revision > until)]
+        # Of what cannot be read any more, it is kept as far as it is known here.
+        known = {record.revision: record for record in self.records}
+        known |= {record.revision: record for record in stored.records if record.revision <= until}
+        self.records[:] = [known[revision] for revision in sorted(known)]
         self.past = None
+
+    def take(self, messages: Iterable[Message]) -> None:
+        """Let messages that are here stand so from now on; nothing of it is stored."""
+        self._messages |= {message.id: message for message in messages}
 
     @property
     def count(self) -> int:

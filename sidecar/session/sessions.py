@@ -13,7 +13,7 @@ from sidecar.core.parts import Json, JsonObject, MessageId, PartId, SessionId
 from sidecar.session import bootstrap, instructions
 from sidecar.session.archiving import Archived, archive, check_idle, ground_of, require
 from sidecar.session.composing import compose
-from sidecar.session.damage import open_log, tell_damage
+from sidecar.session.damage import open_log
 from sidecar.session.delegating import delegate
 from sidecar.session.erasing import delete, erase_archived
 from sidecar.session.events import Event, StatusChanged, Watcher
@@ -22,6 +22,7 @@ from sidecar.session.founding import found, summary_of
 from sidecar.session.handoff import drafted, handoff, standing
 from sidecar.session.history import replay as replay_history
 from sidecar.session.log import SessionLog
+from sidecar.session.losses import tell_damage
 from sidecar.session.opening import not_ours, resolved, told_owner, warn
 from sidecar.session.owning import become_writer
 from sidecar.session.reloading import take_over

@@ -22,10 +22,14 @@ from sidecar.core.meter import Meter
 from sidecar.core.parts import SessionId
 from sidecar.model.encode import encode
 from sidecar.session import windowing
-from sidecar.session.events import MeterChanged
+from sidecar.session.events import MeterChanged, Notice
+from sidecar.session.losses import LOST
+from sidecar.session.reviving import reviving
+from sidecar.session.rewrites import REWRITE
 from sidecar.session.session import Session
 from sidecar.session.values import Wish
 from sidecar.store.files import NAME
+from sidecar.store.repair import repair
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 from tests.session.test_anything import Chaos
@@ -248,6 +252,52 @@ async def test_a_fold_that_does_not_hold_is_as_if_there_were_none(
         session = await desk.sessions.get(worker.session.id, window=True)
         assert session.state.log.past is None
         assert (await session.rewriting.preview(())).body == preview
+
+
+@pytest.mark.moves_prefix("what a lost rewrite left out is there again")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE record SET body = x'00' WHERE revision = :rewrite",
+        "UPDATE part SET body = x'00' WHERE message_id = :hidden",
+    ],
+)
+async def test_damage_outside_of_the_window_is_told_when_it_is_read(
+    world: World, damage: str
+) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        log, view = worker.session.state.log, worker.session.state.view
+        rewrite = next(r.revision for r in log.records if r.kind == REWRITE)
+        hidden = next(one.message.id for one in view.seen(log) if not one.rendered)
+    with closing(sqlite3.connect(world.folder / NAME)) as con:
+        assert con.execute(damage, {"rewrite": rewrite, "hidden": hidden}).rowcount
+        con.commit()
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        session.attach(desk.watch, desk.editor)
+        assert session.state.log.past is not None
+        assert await desk.sessions.get(worker.session.id) is session
+        assert any("cannot be read" in notice.text for notice in desk.of(Notice))
+        desk.script(says("I am still here."))
+        assert (await desk.ask(session, "Are you there?")).stop_reason == "end_turn"
+
+
+async def test_a_log_whose_beginning_is_made_up_is_not_folded(world: World) -> None:
+    """What stands there instead is in no store, so that a window of it would be another prompt."""
+    async with world.daemon() as desk:
+        worker = await desk.worker(policy="manual")
+        await worker.turns(1, steps=1)
+    first = "SELECT id FROM message ORDER BY number LIMIT 1"
+    with closing(sqlite3.connect(world.folder / NAME)) as con:
+        con.execute(f"UPDATE part SET body = x'00' WHERE message_id = ({first})")
+        con.commit()
+    repair(world.folder, world.time, reviving(world.config))
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id)
+        assert not (await desk.store.load(session.id)).problems
+        assert LOST in str(session.state.log.messages[0])
+        assert session.state.log.damaged
 
 
 async def test_deleting_a_session_deletes_its_fold(world: World) -> None:
