@@ -25,7 +25,7 @@ from sidecar.session.past import Past
 from sidecar.session.patches import newest
 from sidecar.session.pings import PING
 from sidecar.session.restoring import FORESEEN
-from sidecar.session.rewrites import REWRITE, UNDONE
+from sidecar.session.rewrites import REWRITE, UNDONE, from_json
 from sidecar.session.state import Environment, State
 from sidecar.session.tracking import PATCHED
 from sidecar.store.values import PutFold, Record
@@ -71,10 +71,16 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
 def _reaches_back(records: Sequence[Record], messages: Sequence[Message]) -> bool:
     """Whether something since the fold may show again what is not in the window."""
     known = {part.id for message in messages for part in message.parts}
+    places = {None, *(message.id for message in messages)}
     for record in records:
         if record.kind in (UNDONE, RESTORED):
             return True
         if record.kind == REWRITE:
+            recorded = from_json(record.body)
+            stands = (recorded.anchor, *(note.before for note in recorded.rewrite.notes))
+            if not places.issuperset(stands):
+                # What stands before a message is sent though the message itself is not.
+                return True
             shown = cast("Mapping[PartId, Json]", record.body["shown"])
             gone = {"kind": "dropped"}
             if any(how != gone for part_id, how in shown.items() if part_id not in known):
@@ -95,13 +101,12 @@ async def fold(state: State, folding: Callable[[], Folding]) -> None:
     rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
     if log.count - state.folded[0] < SPACING and rewritten <= state.folded[1]:
         return
-    found = gather(state, folding())
+    found, last = gather(state, folding()), log.messages[-1].id
     state.folded = (log.count, log.row.revision)
     if found is None or found.messages < LEAST:
         return
     version = await asyncio.to_thread(pasts.version)
     body = await asyncio.to_thread(pasts.encode, found)
-    last = log.messages[-1].id
     await state.store.write(PutFold(log.row.id, found.revision, last, version, body))
 
 
@@ -187,7 +192,8 @@ def _needed(
     kept: list[Record] = []
     ahead = False
     statics = _statics(records)
-    broke = max((i for i in range(cut) if "segment" in records[i].body), default=-1)
+    steps = (i for i in range(cut) if records[i].kind == "step")
+    broke = max((i for i in steps if "segment" in records[i].body), default=-1)
     for index, record in enumerate(records):
         if record.kind == EPOCH and index not in statics:
             continue

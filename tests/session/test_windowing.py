@@ -19,13 +19,15 @@ import pytest
 
 from sidecar.core.errors import NothingToDo
 from sidecar.core.meter import Meter
-from sidecar.core.parts import SessionId
+from sidecar.core.parts import PartId, SessionId
+from sidecar.core.view import Note, Rewrite
 from sidecar.model.encode import encode
 from sidecar.session import windowing
 from sidecar.session.events import MeterChanged, Notice
 from sidecar.session.losses import LOST
+from sidecar.session.pings import PING
 from sidecar.session.reviving import reviving
-from sidecar.session.rewrites import REWRITE
+from sidecar.session.rewrites import REWRITE, to_json
 from sidecar.session.session import Session
 from sidecar.session.values import Wish
 from sidecar.store.files import NAME
@@ -298,6 +300,37 @@ async def test_a_log_whose_beginning_is_made_up_is_not_folded(world: World) -> N
         assert not (await desk.store.load(session.id)).problems
         assert LOST in str(session.state.log.messages[0])
         assert session.state.log.damaged
+
+
+async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
+    """A message of which nothing is sent may have a note before it since the fold."""
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        state = worker.session.state
+        hidden = [one.message.id for one in state.view.seen(state.log) if not one.rendered]
+        noted = {note.before for note in state.view.shown.notes.values()}
+        place = next(name for name in hidden if name not in noted)
+        newest = state.views.newest_epoch()
+        assert newest is not None
+        note = Note(PartId("cmp_9 ledger"), "Mind the gap.", place, "ledger")
+        rewrite = Rewrite("cmp_9", "user", {}, (note,))
+        await state.log.commit(REWRITE, to_json(replace(newest, rewrite=rewrite)))
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        assert "Mind the gap." in str(session.state.view.prompt(session.state.log))
+
+
+async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World) -> None:
+    """A ping tells of breaks, too, but the meter speaks of steps."""
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        records = worker.session.state.log.records
+        broke = {"segment": "tools", "reason": "they changed"}
+        records[10] = replace(records[10], kind="step", body={**records[10].body, **broke})
+        records[20] = replace(records[20], kind=PING, body={**records[20].body, **broke})
+        kept = windowing._needed(records, 40, frozenset(), frozenset())
+        assert records[10] in kept
+        assert records[20] not in kept
 
 
 async def test_deleting_a_session_deletes_its_fold(world: World) -> None:
