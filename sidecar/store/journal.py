@@ -89,7 +89,7 @@ class Store:
                 raise
         try:
             found = files.read(path, version)
-        except sqlite3.OperationalError:
+        except sqlite3.DatabaseError:
             if not files.roll_back(path):
                 raise
             found = files.read(path, version)
