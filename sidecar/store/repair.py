@@ -17,6 +17,7 @@ from sidecar.store.fields import BodyBroken
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate
 from sidecar.store.packing import decode_text
 from sidecar.store.pages import read_pages
+from sidecar.store.reading import leaving
 from sidecar.store.salvage import Collected, Log, collect, logs
 from sidecar.store.tables import copy_gone, copy_snapshots, copy_tables
 from sidecar.store.values import (
@@ -112,7 +113,11 @@ def _build(
         lost = [*_lost_pages(made)]
         copy_gone(con, made)
         torn = not made.damaged.keys().isdisjoint(("message", "part", "schema"))
+        gone = leaving(con)
         for name, log in sorted(logs(con, made.rows).items()):
+            if name in gone:
+                # Its rows were being removed: what is left of it must not pass for a session.
+                continue
             lost += _put_session(con, name, log, revive, torn=torn)
         lost += _put_facts(con, made)
         lost += copy_tables(con, made)

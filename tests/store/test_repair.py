@@ -223,6 +223,29 @@ async def test_a_session_without_its_own_row_gets_one(tmp_path: Path) -> None:
     assert await look(tmp_path, before) == (4 * 36, 4 * 12)
 
 
+async def test_a_session_that_was_leaving_does_not_come_back(tmp_path: Path) -> None:
+    """What is left of an archived one would pass for the session, and its bundle be let go."""
+    before = await fill(tmp_path)
+    store = open_store(tmp_path)
+    assert store._writer is not None
+    for statement in (
+        "INSERT INTO erasing (session_id, at) VALUES ('ses_1', 7)",
+        "DELETE FROM part WHERE session_id = 'ses_1' AND position > 0",
+        "UPDATE part SET body = x'00' WHERE session_id = 'ses_2' AND position = 2",
+    ):
+        await store._writer.submit(lambda con, run=statement: con.execute(run))
+    await store.close()
+    mend(tmp_path)
+    store = open_store(tmp_path)
+    with pytest.raises(UnknownSession):
+        await store.load(SESSIONS[1])
+    assert await store.keeping.unfinished() == {SESSIONS[1]: 7}
+    assert (await store.keeping.remove_some(SESSIONS[1])).done
+    assert await store.load(SESSIONS[3]) == before[SESSIONS[3]]
+    assert (await store.verify()).problems == ()
+    await store.close()
+
+
 async def test_a_store_in_use_is_left_alone(tmp_path: Path) -> None:
     with child("lease", tmp_path, "ses_1", "token") as other:
         assert line(other) == "ours"
