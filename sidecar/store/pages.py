@@ -38,19 +38,24 @@ class Pages:
     """How many whole pages the file has."""
     logged: dict[int, bytes]
     """Pages that stand in the log, by number."""
+    cut: int | None = None
+    """How many pages the log's last commit left: what the file has behind them does not count.
+    `None` where that is not known."""
     seen: set[int] = field(default_factory=set)
     damaged: set[int] = field(default_factory=set)
 
     @property
     def count(self) -> int:
         """The number of the last page."""
-        return max(self.whole, max(self.logged, default=0))
+        return max(self.whole, max(self.logged, default=0)) if self.cut is None else self.cut
 
     def page(self, number: int) -> bytes:
         """Give a page; raises IndexError where there is none, OSError where the disk fails."""
+        if not 1 <= number <= self.count:
+            raise IndexError(number)
         if number in self.logged:
             return self.logged[number]
-        if not 1 <= number <= self.whole:
+        if number > self.whole:
             raise IndexError(number)
         return os.pread(self.handle, self.size, (number - 1) * self.size)
 
@@ -61,32 +66,39 @@ def read_pages(handle: int, log: Path) -> Pages:
     (size,) = struct.unpack(">H", head[16:18]) if len(head) == HEADER else (0,)
     size = 65536 if size == 1 else size
     size = size if size in SIZES else DEFAULT_SIZE
-    logged = _logged(log.read_bytes(), size) if log.exists() else {}
-    return Pages(size, handle, os.fstat(handle).st_size // size, logged)
+    logged, cut = _logged(log.read_bytes(), size) if log.exists() else ({}, None)
+    return Pages(size, handle, os.fstat(handle).st_size // size, logged, cut)
 
 
-def _logged(wal: bytes, size: int) -> dict[int, bytes]:
-    """Give the pages of all whole commits of a log; what follows a torn frame does not count."""
+def _logged(wal: bytes, size: int) -> tuple[dict[int, bytes], int | None]:
+    """Give the pages of all whole commits of a log, and how many pages the last one left.
+
+    What follows a torn frame does not count; how many pages it left is not known then.
+    """
     if len(wal) < 32:
-        return {}
+        return {}, None
     magic, _, wal_size, _, salt_1, salt_2, sum_1, sum_2 = struct.unpack(">8I", wal[:32])
     order = {0x377F0682: "<", 0x377F0683: ">"}.get(magic)
     if order is None or wal_size != size or _checked(wal[:24], order, (0, 0)) != (sum_1, sum_2):
-        return {}
+        return {}, None
     committed: dict[int, bytes] = {}
+    cut: int | None = None
     waiting: dict[int, bytes] = {}
     sums = (sum_1, sum_2)
     for at in range(32, len(wal) - size - 23, size + 24):
         number, commit, one, two, *given = struct.unpack(">6I", wal[at : at + 24])
         data = wal[at + 24 : at + 24 + size]
         sums = _checked(wal[at : at + 8] + data, order, sums)
-        if (one, two) != (salt_1, salt_2) or sums != tuple(given):
+        if (one, two) != (salt_1, salt_2):
+            # Left over from before the log was begun anew.
             break
+        if sums != tuple(given):
+            return committed, None
         waiting[number] = data
         if commit:
             committed |= waiting
-            waiting = {}
-    return committed
+            waiting, cut = {}, commit
+    return committed, cut
 
 
 def _checked(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:

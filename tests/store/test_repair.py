@@ -13,6 +13,7 @@ from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.facts import Fact
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId, TextPart, TurnId
 from sidecar.store import files
+from sidecar.store.lease import this_process
 from sidecar.store.repair import ASIDE, Headless, Repaired, Revive, repair
 from sidecar.store.values import (
     AppendRecord,
@@ -243,6 +244,29 @@ async def test_a_session_that_was_leaving_does_not_come_back(tmp_path: Path) -> 
     assert (await store.keeping.remove_some(SESSIONS[1])).done
     assert await store.load(SESSIONS[3]) == before[SESSIONS[3]]
     assert (await store.verify()).problems == ()
+    await store.close()
+
+
+async def test_pages_that_the_log_cut_off_are_not_read(tmp_path: Path) -> None:
+    """After a kill they stand in the file still, with rows that are elsewhere by now, or gone."""
+    alive, killed = tmp_path / "alive", tmp_path / "killed"
+    before = await fill(alive)
+    store = open_store(alive)
+    await store.acquire(SESSIONS[1], this_process("token"))
+    left = await store.keeping.leave(await store.row(SESSIONS[1]), "token")
+    while not left.done:
+        left = await store.keeping.remove_some(SESSIONS[1])
+    while (await store.keeping.space()).free:
+        await store.keeping.shrink()
+    killed.mkdir()
+    for name in (files.NAME, f"{files.NAME}-wal"):
+        shutil.copy(alive / name, killed / name)
+    assert (killed / files.NAME).stat().st_size > (await store.keeping.space()).size
+    await store.close()
+    assert mend(killed).lost == ()
+    store = open_store(killed)
+    for name in set(SESSIONS) - {SESSIONS[1]}:
+        assert await store.load(name) == before[name]
     await store.close()
 
 
