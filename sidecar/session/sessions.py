@@ -25,6 +25,7 @@ from sidecar.session.log import SessionLog
 from sidecar.session.losses import tell_damage
 from sidecar.session.opening import not_ours, resolved, told_owner, warn
 from sidecar.session.owning import become_writer
+from sidecar.session.past import version
 from sidecar.session.reloading import take_over
 from sidecar.session.session import Session
 from sidecar.session.state import Environment, State
@@ -114,6 +115,8 @@ class Sessions:
         """Load what is slow, so that the first call that needs it need not wait."""
         with suppress(StorageFailed, Cancelled):
             await self.ready()
+        # Before another version is installed over the files of this one.
+        await asyncio.to_thread(version)
 
     def open_document(self, path: str, text: str, version: int) -> None:
         """Remember what the editor shows of a file, saved or not."""

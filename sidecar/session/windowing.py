@@ -56,8 +56,12 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
     version = await asyncio.to_thread(pasts.version)
     decoded: list[Past] = []
 
-    def choose(body: bytes) -> Sequence[MessageId]:
-        decoded.append(pasts.decode(body))
+    def choose(body: bytes) -> Sequence[MessageId] | None:
+        try:
+            decoded.append(pasts.decode(body))
+        except (KeyError, TypeError, ValueError):
+            # Other code made it, under the name of this one.
+            return None
         return decoded[-1].window
 
     found = await environment.store.window(session_id, version, choose)

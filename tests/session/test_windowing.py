@@ -16,13 +16,15 @@ from tempfile import mkdtemp
 from typing import Any
 
 import pytest
+import zstandard
 
+from sidecar.core.digest import digest
 from sidecar.core.errors import NothingToDo
 from sidecar.core.meter import Meter
 from sidecar.core.parts import PartId, SessionId
 from sidecar.core.view import Note, Rewrite
 from sidecar.model.encode import encode
-from sidecar.session import windowing
+from sidecar.session import past, windowing
 from sidecar.session.events import MeterChanged, Notice
 from sidecar.session.losses import LOST
 from sidecar.session.pings import PING
@@ -331,6 +333,25 @@ async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World)
         kept = windowing._needed(records, 40, frozenset(), frozenset())
         assert records[10] in kept
         assert records[20] not in kept
+
+
+async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+    with closing(sqlite3.connect(world.folder / NAME)) as con:
+        body = zstandard.compress(b'{"revision":1}')
+        con.execute("UPDATE fold SET body = ?, hash = ?", (body, digest(body)))
+        con.commit()
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        assert session.state.log.past is None
+
+
+async def test_the_code_is_named_as_it_was_when_it_was_started(desk: Desk) -> None:
+    """Another version may be installed over it while it runs, whose folds are not its own."""
+    past.version.cache_clear()
+    await desk.sessions.warm_up()
+    assert past.version.cache_info().currsize == 1
 
 
 async def test_deleting_a_session_deletes_its_fold(world: World) -> None:
