@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from sidecar.core.deeds import changed
 from sidecar.core.names import names_in
-from sidecar.core.parts import ToolPart
 from sidecar.core.summary import summary_in
 from sidecar.core.units import Unit
 from sidecar.core.view import Truncated
@@ -136,8 +135,7 @@ def _failures(found: Figures, reading: "Reading", played: Played, units: Sequenc
     for unit in units:
         if unit.kind == "call" and unit.failed:
             found.failures += 1
-            part = played.conversation.parts[unit.part_id]
-            shown = results.get(part.call_id) if isinstance(part, ToolPart) else None
+            shown = results.get(played.calls[unit.part_id])
             whole = shown is not None and unit.text.strip() in shown
             if not whole and not failure_kept(unit, shown, notes):
                 found.forgotten.append(f"{unit.tool} {unit.argument}")

@@ -12,7 +12,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from sidecar.core.parts import Message, PartId
 from sidecar.core.tokens import Count
+from sidecar.core.turns import tool_parts
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
@@ -200,7 +202,8 @@ class Played:
 
     `typed` has for each request the message that its turn began with, `told` the requests for
     summaries, each with the number of the request that waited for it; `conversation` is made of
-    the daemon's own log. `limit` is what may be sent, in tokens.
+    the daemon's own log, and `calls` has the provider's id of each call in it. `limit` is what may
+    be sent, in tokens.
     """
 
     name: str
@@ -212,6 +215,7 @@ class Played:
     refused: list[str]
     notices: list[str]
     conversation: Conversation
+    calls: dict[PartId, str]
     rewrites: list[Recorded]
     seconds: float
 
@@ -254,6 +258,7 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
             if client.process.poll() is None:
                 client.kill()
     store = folder / "data" / files.NAME
+    messages = _messages(store, session)
     return Played(
         path.name.split(".")[0],
         window,
@@ -263,7 +268,8 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
         api.told,
         api.refused,
         _notices(client),
-        _conversation(store, session),
+        listen(messages, _count(), session, "sidecar"),
+        {call.id: call.call_id for message in messages for call in tool_parts(message)},
         _rewrites(store, session),
         time.perf_counter() - begun,
     )
@@ -304,10 +310,9 @@ def _open(
     return str(client.request("session/new", given)["sessionId"])
 
 
-def _conversation(store: Path, session: str) -> Conversation:
+def _messages(store: Path, session: str) -> list[Message]:
     entries = stored_transcript(store, session).entries
-    messages = [entry for entry in entries if not isinstance(entry, Compacted | Damaged)]
-    return listen(messages, _count(), session, "sidecar")
+    return [entry for entry in entries if not isinstance(entry, Compacted | Damaged)]
 
 
 def _rewrites(store: Path, session: str) -> list[Recorded]:

@@ -6,8 +6,7 @@ import pytest
 
 from sidecar.core.deeds import Touched
 from sidecar.core.names import names_in
-from sidecar.core.parts import MessageId, Output, PartId, ToolCompleted, ToolPart
-from sidecar.core.units import Unit
+from sidecar.core.parts import MessageId, PartId
 from sidecar.core.view import Dropped, Note, Rewrite
 from sidecar.replay.conversation import Conversation
 from sidecar.session.rewrites import Recorded
@@ -35,15 +34,9 @@ def conversation() -> Conversation:
     ]
     units[1] = replace(units[1], tool="bash", argument="make")
     units[2] = replace(units[2], tool="edit", deeds=(Touched("a.py", "edited"),))
-    parts = {unit.part_id: part_of(unit) for unit in units if unit.kind == "call"}
     wanted = ("the_parser", "the_lexer", "kept_line", "gone_line", "lost_line")
     requests = (*made.requests[:3], replace(made.requests[3], far=wanted))
-    return replace(made, units=tuple(units), requests=requests, parts=parts)
-
-
-def part_of(unit: Unit) -> ToolPart:
-    state = ToolCompleted(Output(unit.text), 0, 0)
-    return ToolPart(unit.part_id, f"call {unit.part_id}", unit.tool, {}, state)
+    return replace(made, units=tuple(units), requests=requests)
 
 
 def said(text: str, tokens: int = 10, *, typed: bool = True) -> Piece:
@@ -76,7 +69,7 @@ def played(*last: Piece) -> Played:
     told = [(3, asked(FIRST))]
     return Played(
         "one", 400, 300, [GOAL, GOAL, GOAL, NEXT], list(grown), told, [], [], conversation(),
-        [record], 1.0,
+        {PartId(f"part_{n}"): f"call part_{n}" for n in (2, 3)}, [record], 1.0,
     )  # fmt: skip
 
 

@@ -23,9 +23,9 @@ from sidecar.core.summary import Writer, note_of, summary_in
 from sidecar.core.view import Cause, Dropped
 
 KEEPING = Keeping(listed=1.2e-3)
-RUNWAY = 0.60
+RUNWAY = 0.58
 """A rewrite that leaves a prompt of more than this share of the limit rebuilds everything, and if
-that is not enough keeps less."""
+that is not enough keeps less. 0.60 is the goal, and what notes take is an estimate."""
 LESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
 """Shares of what is kept otherwise: the largest that leaves no more than that is taken."""
 LEAST_COMPRESSION = 3.5
