@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from sidecar.core.errors import StorageFailed
 from sidecar.core.ledger import Folding
 from sidecar.core.parts import Json, Message, MessageId, PartId, SessionId, StepFinishPart
 from sidecar.core.turns import is_settled
@@ -64,7 +65,13 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
             return None
         return decoded[-1].window
 
-    found = await environment.store.window(session_id, version, choose)
+    try:
+        found = await environment.store.window(session_id, version, choose)
+    except StorageFailed as error:
+        if error.failure != "corrupt":
+            raise
+        # Perhaps it is only the folds' own pages: nobody needs those.
+        return None
     if found is None or _reaches_back(found.stored.records, found.stored.messages):
         return None
     past = decoded[-1]

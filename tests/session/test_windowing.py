@@ -335,6 +335,27 @@ async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World)
         assert records[20] not in kept
 
 
+async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+    path = world.folder / NAME
+    with closing(sqlite3.connect(path)) as con:
+        (root,) = con.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fold'").fetchone()
+        (size,) = con.execute("PRAGMA page_size").fetchone()
+        con.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xff" * size)
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        session.attach(desk.watch, desk.editor)
+        assert session.state.log.past is None
+        again = Worker(desk, session, worker.done)
+        # Folds cannot be written now, which fails nothing else.
+        await again.turns(6, steps=1)
+        assert (await desk.store.load(session.id)).session.turns == session.state.log.row.turns
+
+
 async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) -> None:
     async with world.daemon() as desk:
         worker = await long_work(desk)
