@@ -39,7 +39,7 @@ BY_CWD = "session_by_cwd"
 BY_ID = "sqlite_autoindex_message_1"
 """Indexes that know of sessions and messages whose rows are lost."""
 SHAPED = ("session", "message", "part", "record", "fact", "blob")
-SKIPPED = ("fact_text", "lease", "migration", "reference")
+SKIPPED = ("fact_text", "fold", "lease", "migration", "reference")
 """Tables, or what their names begin with, that are made anew."""
 
 

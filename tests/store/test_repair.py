@@ -2,7 +2,9 @@
 
 import random
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from sidecar.store.values import (
     Change,
     PutBlob,
     PutFacts,
+    PutFold,
     PutMessage,
     PutPart,
     PutSession,
@@ -268,6 +271,24 @@ async def test_pages_that_the_log_cut_off_are_not_read(tmp_path: Path) -> None:
     for name in set(SESSIONS) - {SESSIONS[1]}:
         assert await store.load(name) == before[name]
     await store.close()
+
+
+async def test_damage_of_what_is_made_anew_is_no_loss(tmp_path: Path) -> None:
+    before = await fill(tmp_path)
+    store = open_store(tmp_path)
+    name = SESSIONS[0]
+    newest = before[name].messages[-1].id
+    body = random.Random(1).randbytes(9_000)
+    await store.write(PutFold(name, before[name].session.revision, newest, "a version", body))
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / files.NAME)) as con:
+        (root,) = con.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fold'").fetchone()
+    with (tmp_path / files.NAME).open("r+b") as file:
+        file.seek((root - 1) * PAGE)
+        file.write(bytes(PAGE))
+    done = mend(tmp_path)
+    assert done.lost == ()
+    assert await look(tmp_path, before) == (4 * 36, 4 * 12)
 
 
 async def test_a_store_in_use_is_left_alone(tmp_path: Path) -> None:
