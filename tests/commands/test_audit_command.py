@@ -1,7 +1,7 @@
 """`sidecar audit` as people run it: each decision of a real session, a JSON object a line."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +9,9 @@ import pytest
 
 from sidecar.commands import auditing
 from tests.e2e.desk import Desk
-from tests.e2e.plain import PlainClient, each_ending_well
-from tests.fakes.messages_api import FakeMessagesApi, status, text
+from tests.fakes.messages_api import status, text
 
 Audit = Callable[[str | None], list[dict[str, Any]]]
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return tmp_path / "data"
 
 
 @pytest.fixture
@@ -30,18 +24,6 @@ def audit(data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
     return run
-
-
-@pytest.fixture
-def desk(tmp_path: Path, data: Path) -> Iterator[Desk]:
-    workspace = tmp_path / "work"
-    workspace.mkdir()
-
-    def make(**given: Any) -> PlainClient:
-        return PlainClient(data, **given)
-
-    with each_ending_well(make) as start, FakeMessagesApi() as api:
-        yield Desk(start, api, workspace)
 
 
 def test_every_decision_is_a_line_with_its_numbers(desk: Desk, audit: Audit) -> None:

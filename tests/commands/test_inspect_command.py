@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +12,13 @@ from sidecar.commands import inspecting
 from sidecar.config import Config
 from tests.commands.test_moving_command import run
 from tests.e2e.desk import Desk
-from tests.e2e.plain import PlainClient, each_ending_well
-from tests.fakes.messages_api import FakeMessagesApi, text
+from tests.fakes.messages_api import text
 from tests.session.conftest import World
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8" * 4
 
 
 Inspect = Callable[..., tuple[int, str]]
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return tmp_path / "data"
 
 
 @pytest.fixture
@@ -42,19 +36,6 @@ def inspect(
         return code, said.out + said.err
 
     return run
-
-
-@pytest.fixture
-def desk(tmp_path: Path, data: Path) -> Iterator[Desk]:
-    workspace = tmp_path / "work"
-    workspace.mkdir()
-
-    def make(**given: Any) -> PlainClient:
-        return PlainClient(data, **given)
-
-    start: Callable[..., PlainClient]
-    with each_ending_well(make) as start, FakeMessagesApi() as api:
-        yield Desk(start, api, workspace)
 
 
 def recorded(data: Path, folder: Path) -> tuple[str, str]:

@@ -165,3 +165,32 @@ def _texts(value: Value) -> list[str]:
 def _golden_names(kind: str) -> list[str]:
     texts = {text for message in OURS for text in _texts(message)}
     return sorted(text for text in texts if text.startswith(f"{kind}_"))
+
+
+class Kept:
+    """A conversation for one input after another, begun anew after many and after a failure."""
+
+    def __init__(self, start: Callable[[], Daemon], begin: Begin, methods: list[Value]) -> None:
+        self._start = start
+        self._begin = begin
+        self._methods = methods
+        self._open: Conversation | None = None
+
+    def __call__(self, data: bytes) -> None:
+        """Send some changed messages to a daemon that other inputs have spoken to before."""
+        if self._open is not None and self._open.inputs >= OFTEN:
+            self.close()
+        if self._open is None:
+            self._open = Conversation(self._start(), self._begin, self._methods)
+        try:
+            self._open.run(Dice(data))
+        except BaseException:
+            # The next input finds a daemon that owes nothing.
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the daemon."""
+        if self._open is not None:
+            self._open.daemon.close()
+            self._open = None

@@ -1,9 +1,8 @@
 """Requests of an ACP client to a real daemon: one answer to each, no bug, and it lives."""
 
 from tests.fuzz.daemons import Daemon
-from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import Value
-from tests.fuzz.requests import OFTEN, OURS, WORDS, Conversation
+from tests.fuzz.requests import OURS, WORDS, Kept
 
 SHARE = 5
 
@@ -38,27 +37,6 @@ METHODS: list[Value] = [
     *({"jsonrpc": "2.0", **message} for message in (*ACP, *ACP)),
     *({**message, "method": f"_sidecar/{message['method']}"} for message in OURS),
 ]
-_open: list[Conversation] = []
-
-
-def run(data: bytes) -> None:
-    """Send some changed messages to a daemon that other inputs have spoken to before."""
-    if _open and _open[0].inputs >= OFTEN:
-        close()
-    if not _open:
-        _open.append(Conversation(_started(), _begun, METHODS))
-    try:
-        _open[0].run(Dice(data))
-    except BaseException:
-        # The next input finds a daemon that owes nothing.
-        close()
-        raise
-
-
-def close() -> None:
-    """End the daemon."""
-    while _open:
-        _open.pop().daemon.close()
 
 
 def _started() -> Daemon:
@@ -76,3 +54,7 @@ def _begun(daemon: Daemon) -> str:
         daemon.ask("session/prompt", {"sessionId": session, "prompt": prompt})
     daemon.notified.append(daemon.ask("_sidecar/checkpoint/list", {"sessionId": session}))
     return session
+
+
+run = Kept(_started, _begun, METHODS)
+close = run.close

@@ -3,9 +3,8 @@
 import os
 
 from tests.fuzz.daemons import Daemon
-from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import Value
-from tests.fuzz.requests import OFTEN, OURS, WORDS, Conversation
+from tests.fuzz.requests import OURS, WORDS, Kept
 
 SHARE = 10
 
@@ -32,27 +31,6 @@ LSP: list[Value] = [
 ]  # fmt: skip
 
 METHODS = [*OURS, *OURS, *({"jsonrpc": "2.0", **message} for message in LSP)]
-_open: list[Conversation] = []
-
-
-def run(data: bytes) -> None:
-    """Send some changed messages to a daemon that other inputs have spoken to before."""
-    if _open and _open[0].inputs >= OFTEN:
-        close()
-    if not _open:
-        _open.append(Conversation(_started(), _begun, METHODS))
-    try:
-        _open[0].run(Dice(data))
-    except BaseException:
-        # The next input finds a daemon that owes nothing.
-        close()
-        raise
-
-
-def close() -> None:
-    """End the daemon."""
-    while _open:
-        _open.pop().daemon.close()
 
 
 def _started() -> Daemon:
@@ -74,3 +52,7 @@ def _begun(daemon: Daemon) -> str:
         daemon.ask("session/prompt", {"sessionId": session, "prompt": prompt})
     daemon.notified.append(daemon.ask("checkpoint/list", {"sessionId": session}))
     return session
+
+
+run = Kept(_started, _begun, METHODS)
+close = run.close
