@@ -102,7 +102,7 @@ def _build(
     for suffix in files.SUFFIXES:
         new.with_name(new.name + suffix).unlink(missing_ok=True)
     os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, files.FILE_MODE))
-    pages = read_pages(handle, folder / (files.NAME + "-wal"))
+    pages = read_pages(handle, _log_of(folder))
     if _is_newer(pages.page(1) if pages.count else b""):
         raise StorageFailed(NEWER, kind="newer_schema")
     with closing(files.open_writer(new)) as con:
@@ -130,6 +130,17 @@ def _build(
         con.execute("COMMIT")
         report = verify(con)
     return report, (*lost, *report.problems)
+
+
+def _log_of(folder: Path) -> Path:
+    """Give the log of the store, put aside already where a repair was killed at the very end."""
+    store, log = folder / files.NAME, folder / (files.NAME + "-wal")
+    for aside in () if log.exists() else sorted((folder / ASIDE).glob("*"), reverse=True):
+        kept = aside / files.NAME
+        untouched = store.stat().st_mtime_ns <= aside.stat().st_mtime_ns
+        if kept.exists() and kept.samefile(store) and untouched:
+            return aside / log.name
+    return log
 
 
 def _is_newer(page: bytes) -> bool:
@@ -290,6 +301,12 @@ def _exchange(folder: Path, now: int) -> Path:
     # A log that belongs to another file would be taken for the new one's, so it goes first.
     for suffix in ("-wal", "-shm"):
         (folder / (files.NAME + suffix)).unlink(missing_ok=True)
-    (folder / NEW).replace(folder / files.NAME)
+    try:
+        (folder / NEW).replace(folder / files.NAME)
+    except OSError:
+        log = aside / (files.NAME + "-wal")
+        if log.exists():
+            os.link(log, folder / log.name)
+        raise
     files.sync_folder(folder)
     return aside

@@ -273,6 +273,55 @@ async def test_pages_that_the_log_cut_off_are_not_read(tmp_path: Path) -> None:
     await store.close()
 
 
+async def killed_with_a_log(folder: Path) -> None:
+    """A store of which the newest commits stand in its log alone."""
+    alive = folder.with_name("alive")
+    await fill(alive)
+    store = open_store(alive)
+    await store.write(PutSession(replace(session("ses_9"), title="the newest")))
+    files.make_folder(folder)
+    for name in (files.NAME, f"{files.NAME}-wal"):
+        shutil.copy(alive / name, folder / name)
+    await store.close()
+
+
+async def newest_title(folder: Path) -> str:
+    store = open_store(folder)
+    try:
+        return (await store.row(SessionId("ses_9"))).title
+    finally:
+        await store.close()
+
+
+async def test_a_repair_that_was_killed_at_its_end_loses_no_commit(tmp_path: Path) -> None:
+    """Between two steps of putting aside, the log stands beside the damaged file no more."""
+    folder = tmp_path / "killed"
+    await killed_with_a_log(folder)
+    aside = folder / ASIDE / "1"
+    aside.mkdir(parents=True)
+    for name in (files.NAME, f"{files.NAME}-wal"):
+        (aside / name).hardlink_to(folder / name)
+    (folder / f"{files.NAME}-wal").unlink()
+    mend(folder)
+    assert await newest_title(folder) == "the newest"
+
+
+async def test_a_repair_that_cannot_put_the_new_store_in_place_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "killed"
+    await killed_with_a_log(folder)
+
+    def full(_: Path, __: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", full)
+        with pytest.raises(StorageFailed):
+            repair(folder, NOW, REVIVE)
+    assert await newest_title(folder) == "the newest"
+
+
 async def test_damage_of_what_is_made_anew_is_no_loss(tmp_path: Path) -> None:
     before = await fill(tmp_path)
     store = open_store(tmp_path)
