@@ -58,8 +58,9 @@ def open_writer(path: Path) -> sqlite3.Connection:
     """Open the file for writing: WAL, every commit on the disk before it returns."""
     con = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
-        # Only a file that holds nothing yet takes this.
-        con.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        if con.execute("PRAGMA page_count").fetchone() == (0,):
+            # Only a file that holds nothing yet takes this; one that has it would be written to.
+            con.execute("PRAGMA auto_vacuum = INCREMENTAL")
         # Changing the mode does not wait for other connections by itself.
         (mode,) = patiently(lambda: con.execute("PRAGMA journal_mode = WAL").fetchone())
         _require_wal(mode)

@@ -25,20 +25,25 @@ HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
 async def answering(body: bytes, *, held: bool = False) -> AsyncIterator[tuple[str, list[int]]]:
     """Answer every request with these bytes; gives the address and a number per connection."""
     over, connections = asyncio.Event(), list[int]()
+    ended: list[asyncio.Event] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connections.append(len(connections))
-        while head := await reader.read(65536):
-            if b"\r\n\r\n" not in head:
-                continue
-            writer.write(body)
-            await writer.drain()
-            if b"content-length" in body.split(b"\r\n\r\n")[0]:
-                continue
-            if held:
-                await over.wait()
-            break
-        writer.close()
+        ended.append(asyncio.Event())
+        try:
+            while head := await reader.read(65536):
+                if b"\r\n\r\n" not in head:
+                    continue
+                writer.write(body)
+                await writer.drain()
+                if b"content-length" in body.split(b"\r\n\r\n")[0]:
+                    continue
+                if held:
+                    await over.wait()
+                break
+        finally:
+            writer.close()
+            ended[connections[-1]].set()
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     try:
@@ -46,6 +51,9 @@ async def answering(body: bytes, *, held: bool = False) -> AsyncIterator[tuple[s
     finally:
         over.set()
         server.close()
+        async with asyncio.timeout(15):
+            for one in ended:
+                await one.wait()
 
 
 async def ask(url: str, times: int = 1) -> list[StreamEvent]:

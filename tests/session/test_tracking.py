@@ -10,7 +10,7 @@ from sidecar.core.facts import Fact
 from sidecar.core.parts import Json, PatchPart, TurnId
 from sidecar.core.prompt import ToolSpec
 from sidecar.session.events import Notice
-from sidecar.session.learning import keep
+from sidecar.session.learning import promote_facts
 from sidecar.session.patches import patches
 from sidecar.session.session import Session
 from sidecar.workspace.snapshots.snapshots import Snapshots
@@ -237,7 +237,8 @@ async def test_what_the_daemon_learned_is_nobodys_change(desk: Desk) -> None:
     desk.script(says("seen"))
     await desk.ask(session, "look")
     fact = Fact("decision", "Use pnpm", TurnId("turn_1"), 1_795_219_200_000, "user")
-    await keep(session.state, [fact])
+    await session.state.log.commit("kept", facts=(fact,))
+    await promote_facts(session.state)
     file = desk.workspace / ".sidecar/learned/decisions.md"
     assert file.exists()
     desk.script(says("seen"))
@@ -261,7 +262,8 @@ async def test_what_the_daemon_learned_is_nobodys_change_after_a_restart_and_in_
             session = await desk.open()
             desk.script(says("seen"))
             await desk.ask(session, "look")
-            await keep(session.state, [fact])
+            await session.state.log.commit("kept", facts=(fact,))
+            await promote_facts(session.state)
         file = desk.workspace / ".sidecar/learned/decisions.md"
         assert file.exists()
         window.script(says("seen"))
