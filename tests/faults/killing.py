@@ -126,8 +126,9 @@ class Killing:
             self._check(client)
         if not self.session or self.done >= ROUNDS_A_SESSION:
             given = {"cwd": str(self.folder / "work"), "tools": [TOOL]}
-            self.session = client.request("session/new", given)["sessionId"]
-            self.told, self.options, self.revision, self.done = Told(), set(), 0, 0
+            made = client.request("session/new", given)
+            self.session, self.options = made["sessionId"], {_policy(made)}
+            self.told, self.revision, self.done = Told(), 0, 0
             client.notifications.clear()
         self.done += 1
 
@@ -144,8 +145,8 @@ class Killing:
             lost.append("the session is held by the dead")
         if loaded["revision"] < self.revision:
             lost.append(f"revision {loaded['revision']} is older than {self.revision}")
-        policy = next(o["currentValue"] for o in loaded["configOptions"] if o["id"] == "policy")
-        if self.options and policy not in self.options:
+        policy = _policy(loaded)
+        if policy not in self.options:
             lost.append(f"the policy is {policy}, not one of {self.options}")
         for state, given, output in now.calls.values():
             if state == "completed" and given and "n" in given and output != answer(given["n"]):
@@ -247,6 +248,11 @@ class Killing:
                 self.forks.add(result["sessionId"])
             case "session/delete":
                 self.deleted.add(params["sessionId"])
+
+
+def _policy(opened: dict[str, Any]) -> str:
+    options = opened["configOptions"]
+    return next(str(one["currentValue"]) for one in options if one["id"] == "policy")
 
 
 async def problems(folder: Path) -> tuple[str, ...]:
