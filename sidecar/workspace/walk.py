@@ -12,6 +12,7 @@ from pathspec import GitIgnoreSpec
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import read_beginning
+from sidecar.workspace.ways import folder_of
 
 SKIPPED = frozenset(
     {
@@ -38,8 +39,7 @@ def list_folder(real: Path) -> tuple[str, ...]:
     Raises:
         OSError: when it is no folder or cannot be read.
     """
-    with os.scandir(real) as entries:
-        return tuple(sorted(f"{e.name}/" if _is_folder(e) else e.name for e in entries))
+    return tuple(sorted(f"{name}/" if is_folder else name for name, is_folder in _names(real)))
 
 
 def walk(real: Path) -> Iterator[str]:
@@ -84,18 +84,28 @@ def _walk(folder: str, prefix: str, ignores: tuple[Ignore, ...]) -> Iterator[str
     own = _rules(folder)
     ignores = (*ignores, own) if own else ignores
     try:
-        with os.scandir(folder) as scanned:
-            entries = sorted(scanned, key=lambda entry: entry.name)
+        names = sorted(_names(Path(folder)))
     except OSError:
         return
-    for entry in entries:
-        is_folder = _is_folder(entry)
-        if entry.name in SKIPPED or _ignored(entry.path, is_folder, ignores):
+    for name, is_folder in names:
+        path = os.path.join(folder, name)
+        if name in SKIPPED or _ignored(path, is_folder, ignores):
             continue
         if is_folder:
-            yield from _walk(entry.path, f"{prefix}{entry.name}/", ignores)
+            yield from _walk(path, f"{prefix}{name}/", ignores)
         else:
-            yield prefix + entry.name
+            yield prefix + name
+
+
+def _names(real: Path) -> list[tuple[str, bool]]:
+    """Give the names in a folder and which are folders; no link is followed on the way to it."""
+    with folder_of(real / "-") as way:
+        folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
+        try:
+            with os.scandir(folder) as entries:
+                return [(entry.name, _is_folder(entry)) for entry in entries]
+        finally:
+            os.close(folder)
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -16,6 +16,7 @@ from sidecar.tools import find
 from sidecar.tools.contract import ToolAnswer, ToolContext
 from sidecar.tools.grep import Left
 from sidecar.tools.run import run_builtin
+from tests.workspace.test_ways import SECONDS, swapping
 
 
 @pytest.fixture(params=["python", "ripgrep"])
@@ -46,6 +47,20 @@ async def check(context: ToolContext, expected: str, pattern: str, **more: Json)
 
 async def listed(context: ToolContext, **given: Json) -> str:
     return (await run_builtin("list_files", given, context)).text
+
+
+async def test_no_line_outside_is_found_while_a_folder_becomes_a_link(
+    root: Path, searching: ToolContext
+) -> None:
+    tree(root, folder__inner__a_dot_txt="the word is ours\n")
+    tree(root.parent / "outside", inner__a_dot_txt="the word is secret\n")
+    (root / "link").symlink_to(root.parent / "outside")
+    end, seen = time.monotonic() + SECONDS, set[str]()
+    with swapping(root / "folder", root / "link"):
+        while time.monotonic() < end:
+            seen.add((await search(searching, "word")).text)
+    assert any("ours" in text for text in seen)
+    assert not any("secret" in text for text in seen)
 
 
 async def test_listing(root: Path, context: ToolContext) -> None:

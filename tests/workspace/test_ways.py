@@ -83,6 +83,21 @@ def test_nothing_outside_is_read_while_a_folder_becomes_a_link(raced: Path) -> N
     assert seen == {"ours"}
 
 
+def test_no_name_outside_is_listed_while_a_folder_becomes_a_link(raced: Path) -> None:
+    (raced.parent / "outside/inner/secret.txt").write_text("")
+    seen = set[str]()
+
+    def look() -> None:
+        seen.update(path.rpartition("/")[2] for path in walk(raced))
+        place = locate("folder/inner", raced)
+        if place.inside:
+            seen.update(list_folder(place.real))
+
+    assert again_and_again(look) > 10
+    assert "a.txt" in seen
+    assert seen <= {"a.txt", "link", "folder"}
+
+
 def test_nothing_outside_is_written_while_a_folder_becomes_a_link(raced: Path) -> None:
     def write() -> None:
         place = locate("folder/inner/new/deep/b.txt", raced)
