@@ -10,8 +10,6 @@ from sidecar.commands import reporting
 from tests.commands.test_inspect_command import (
     KEY,
     Inspect,
-    data,
-    desk,
     inspect,
     inspected,
     recorded,
@@ -19,7 +17,7 @@ from tests.commands.test_inspect_command import (
 from tests.e2e.desk import Desk
 from tests.observe.test_report import Tags
 
-__all__ = ["data", "desk", "inspect"]
+__all__ = ["inspect"]
 
 Report = Callable[..., tuple[int, str]]
 NASTY = f"<script>alert(1)</script> {KEY} <img src=x onerror=alert(2)>"

