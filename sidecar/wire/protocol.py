@@ -102,6 +102,11 @@ class SidecarProtocol(LanguageServerProtocol):
             logger.warning("%s does not fit what is open: %s", method, type(error).__name__)
             text = f"{method} does not fit what is open"
             return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
+        if method == "initialize" and isinstance(error, ValueError):
+            # Folders are read by pygls and by us, and neither is a reader of anything.
+            logger.warning("initialize names a folder that is none: %s", error)
+            text = "a folder that `initialize` names is no file: URI of an absolute path"
+            return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
         return None
 
     def work(self, method: str, params: Json, ticket: Ticket) -> Work:

@@ -25,6 +25,8 @@ from sidecar.wire.streams import Read, Write
 
 PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
+MOST_PID = 2**31 - 1
+"""No system numbers its processes higher, and asking after one is an error."""
 FLUSH = 1.0
 """Seconds that the last answers get to be written when the connection ends."""
 
@@ -103,9 +105,8 @@ def editor_face(
     editor.follow_cancellations(server, sessions)
 
     async def greet(params: JsonObject) -> None:
-        process_id = params.get("processId")
         if not parent.done():
-            parent.set_result(process_id if isinstance(process_id, int) else None)
+            parent.set_result(_editor(params))
         problem = sessions.configure(_options(params), _root(params))
         if problem:
             shown: JsonObject = {"type": 1, "message": problem}
@@ -198,6 +199,14 @@ async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
     logger.warning("the editor is gone: stopping")
 
 
+def _editor(params: JsonObject) -> int | None:
+    """Give the process that the editor named; `None` for what no process can have as its number."""
+    named = params.get("processId")
+    if not isinstance(named, int) or isinstance(named, bool):
+        return None
+    return named if 0 < named <= MOST_PID else None
+
+
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -214,9 +223,15 @@ def _options(params: JsonObject) -> JsonObject:
 
 
 def _root(params: JsonObject) -> Path | None:
-    """Give the workspace's folder: the first that the editor has open."""
+    """Give the workspace's folder: the first that the editor has open.
+
+    Raises:
+        ValueError: what it has there is no folder's URI.
+    """
     folders = params.get("workspaceFolders")
     first = folders[0] if isinstance(folders, list) and folders else None
     uri = first.get("uri") if isinstance(first, dict) else params.get("rootUri")
     path = path_of(uri) if isinstance(uri, str) else None
+    if path is not None and "\0" in path:
+        raise ValueError("no path holds a NUL")
     return None if path is None else Path(path)

@@ -5,6 +5,8 @@ import contextlib
 import json
 from typing import Any
 
+import pytest
+
 from sidecar.core.errors import Cancelled
 from sidecar.wire.connection import ClientFailed, Connection
 from sidecar.wire.framing import Decoder, encode
@@ -59,9 +61,9 @@ class Editor:
             on_initialized=_nothing,
         )
 
-    async def ask(self, number: int, method: str) -> Any:
+    async def ask(self, number: int, method: str, **given: Any) -> Any:
         params = {"capabilities": {}} if method == "initialize" else {}
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params | given}
         self.sent.put_nowait(encode(message, "headers"))  # type: ignore[arg-type]
         async with asyncio.timeout(10):
             while not any(m.get("id") == number for m in self.got):
@@ -88,6 +90,37 @@ async def test_two_clients_never_get_each_others_answers() -> None:
         assert (await editors[1].ask(99, "daemon/status"))["result"]["version"] == "two"
         editors[1].sent.put_nowait(b"")
     assert [m["id"] for m in editors[0].got] == list(range(1, 12))
+
+
+async def _answers(*given: dict[str, Any]) -> tuple[list[Any], int]:
+    """Greet a daemon with these params, one after the other, and ask how it is; then go."""
+    editor = Editor("one")
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        served = group.create_task(editor.serve())
+        told = [await editor.ask(n, "initialize", **params) for n, params in enumerate(given)]
+        told.append(await editor.ask(99, "daemon/status"))
+        editor.sent.put_nowait(b"")
+    return told, await served
+
+
+@pytest.mark.parametrize("number", [2**31, 10**30, -(2**40)])
+async def test_a_number_that_no_process_can_have_ends_nothing(number: int) -> None:
+    told, code = await _answers({"processId": number})
+    assert all("result" in answer for answer in told)
+    assert code == 1
+
+
+@pytest.mark.parametrize(
+    "folder", [{"rootPath": "/\udcf6"}, {"rootUri": "file://["}, {"rootUri": "file:///a%00b"}]
+)
+async def test_a_folder_that_is_none_is_refused_in_words_and_another_is_taken(
+    folder: dict[str, str],
+) -> None:
+    (refused, taken, status), _ = await _answers(folder, {"rootUri": "file:///home/ada"})
+    assert refused["error"]["code"] == -32602
+    assert "file: URI" in refused["error"]["message"]
+    assert "result" in taken
+    assert "result" in status
 
 
 async def test_a_late_answer_to_a_cancelled_request_is_dropped() -> None:
