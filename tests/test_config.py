@@ -361,6 +361,13 @@ def test_a_key_is_never_shown() -> None:
     assert KEY not in str(problems)
 
 
+@pytest.mark.parametrize("wrong", [{"window": 10**4_000}, {"x" * 9_000: 1}])
+def test_what_is_wrong_is_said_shortly_however_long_it_is(wrong: dict[str, object]) -> None:
+    (problem,) = merge([Layer("options", wrong)])[1]
+    assert len(str(problem)) < 1_000
+    assert problem.message.startswith(("must be", "is not a setting"))
+
+
 def test_nulls_set_nothing() -> None:
     assert merge([Layer("x", {"model": None, "provider": {"apiKey": None}})]) == merge([])
 

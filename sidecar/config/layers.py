@@ -16,6 +16,9 @@ from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 
 Kind: TypeAlias = Literal["user", "workspace", "environment", "client"]
 """Whose settings a layer holds."""
+MOST_PATH = 100
+MOST_MESSAGE = 500
+"""Characters of a problem, beyond which nobody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,8 @@ def _choose(
     origins: dict[str, tuple[Origin, ...]],
 ) -> Problem | None:
     def problem(message: str, *, unknown: bool = False) -> Problem:
-        return Problem(layer.name, given.path, message, unknown, layer.text)
+        told = _cut(given.path, MOST_PATH), _cut(message, MOST_MESSAGE)
+        return Problem(layer.name, *told, unknown, layer.text)
 
     if given.name in TABLES:
         return problem(f"must be a table, not {kind_of(given.value)}.")
@@ -177,6 +181,11 @@ def _choose(
         origins[given.name] = (origin,)
     chosen[given.name] = value
     return None
+
+
+def _cut(text: str, most: int) -> str:
+    """Keep what is said short: keys and values may be anything, and stand in an editor's box."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _unknown(given: _Given) -> str:
