@@ -31,10 +31,12 @@ class Nursery:
             )
         assert self._line.recv(64) == b"ready\n"
 
-    def fork(self, environment: dict[str, str]) -> "Forked":
-        """Start a daemon with this environment."""
+    def fork(self, environment: dict[str, str], log: int | None = None) -> "Forked":
+        """Start a daemon with this environment, in its `PWD`; `log` takes what it tells."""
         ends = [os.pipe() for _ in range(3)]
         (stdin, to), (out, stdout), (err, stderr) = ends
+        if log is not None:
+            os.dup2(log, stderr, inheritable=False)
         data = json.dumps({"fork": environment}).encode()
         socket.send_fds(self._line, [data], [stdin, stdout, stderr])
         for descriptor in (stdin, stdout, stderr):

@@ -45,6 +45,7 @@ def become_daemon(environment: dict[str, str], given: list[int]) -> None:
             os.close(descriptor)
         os.environ.clear()
         os.environ.update(environment)
+        os.chdir(environment.get("PWD", "."))
         serve_stdio()
     except BaseException:  # noqa: BLE001 - whatever happens, this is no second nursery
         traceback.print_exc()

@@ -9,11 +9,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from sidecar.wire.framing import Arrived, Decoder, Framing, encode, parse
+from tests.faults.forked import Forked, Nursery
 from tests.fuzz import Unanswered
 from tests.fuzz.mutations import Value
 
@@ -31,9 +32,17 @@ NEVER = (
 
 
 class Daemon:
-    """One process and one folder for everything that it may touch."""
+    """One process and one folder for everything that it may touch.
 
-    def __init__(self, framing: Framing) -> None:
+    `given` is added to its environment. A `nursery` begins it sooner than the system does.
+    """
+
+    def __init__(
+        self,
+        framing: Framing,
+        given: Mapping[str, str] | None = None,
+        nursery: Nursery | None = None,
+    ) -> None:
         self.framing: Framing = framing
         self._folder = tempfile.TemporaryDirectory(prefix="sidecar-fuzz-")
         # So deep that a few steps up lead nowhere else.
@@ -42,28 +51,38 @@ class Daemon:
         self.workspace.mkdir(parents=True)
         (self.workspace / "main.py").write_text('print("Hello")\n')
         self._log = (self.sandbox / "stderr").open("wb")
-        self._told = (self.sandbox / "stderr").open("rb")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "SIDECAR_"))}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "sidecar", "serve", "--stdio"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            cwd=self.workspace,
-            env={
-                **kept,
-                "SIDECAR_DATA_DIR": str(self.sandbox / "data"),
-                "HOME": str(self.sandbox),
-                "XDG_CONFIG_HOME": str(self.sandbox / "config"),
-                "PYTHONPATH": str(ROOT),
-            },
-        )
+        self._told: BinaryIO = (self.sandbox / "stderr").open("rb")
+        self.process = self._started(given or {}, nursery)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         os.set_blocking(self.process.stdin.fileno(), False)
         self._decoder = Decoder()
         self._fence = 0
         self.notified: list[Value] = []
+
+    def _started(
+        self, given: Mapping[str, str], nursery: Nursery | None
+    ) -> "subprocess.Popen[bytes] | Forked":
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "SIDECAR_"))}
+        environment = {
+            **kept,
+            **given,
+            "SIDECAR_DATA_DIR": str(self.sandbox / "data"),
+            "HOME": str(self.sandbox),
+            "XDG_CONFIG_HOME": str(self.sandbox / "config"),
+            "PYTHONPATH": str(ROOT),
+            "PWD": str(self.workspace),
+        }
+        if nursery is not None:
+            return nursery.fork(environment, self._log.fileno())
+        return subprocess.Popen(
+            [sys.executable, "-m", "sidecar", "serve", "--stdio"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            cwd=self.workspace,
+            env=environment,
+        )
 
     def ask(self, method: str, params: Value) -> Value:
         """Make one honest request and give its result."""
@@ -112,7 +131,8 @@ class Daemon:
         """End the process and remove its folder."""
         self.process.kill()
         self.process.wait(LIMIT)
-        for stream in (self.process.stdin, self.process.stdout, self._log, self._told):
+        pipes = (self.process.stdin, self.process.stdout, self.process.stderr)
+        for stream in (*pipes, self._log, self._told):
             if stream is not None:
                 try:
                     stream.close()
