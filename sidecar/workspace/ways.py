@@ -11,13 +11,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_WAY = (
+WAY = (
     os.O_CLOEXEC
     | getattr(os, "O_DIRECTORY", 0)
     | getattr(os, "O_NOFOLLOW", 0)
     # A folder that may only be passed through can be opened by this alone.
     | getattr(os, "O_PATH", os.O_RDONLY)
 )
+"""Opens a folder to look, open and rename in; not one to read or sync."""
+
+
+class Moved(PermissionError):
+    """Something on the way to a resolved path is a link by now."""
 
 
 @contextmanager
@@ -27,10 +32,10 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
     Gives a descriptor to look, open and rename in; not one to read or sync.
 
     Raises:
-        PermissionError: where something on the way is a link or a file by now.
+        Moved: where something on the way is a link by now.
         OSError: where the way ends or is closed.
     """
-    descriptor = os.open(real.anchor, _WAY)
+    descriptor = os.open(real.anchor, WAY)
     try:
         for name in real.parts[1:-1]:
             inner = _enter(descriptor, name, real, make=make)
@@ -73,7 +78,7 @@ def sync(folder: int) -> None:
 
 def _enter(folder: int, name: str, real: Path, *, make: bool) -> int:
     try:
-        return os.open(name, _WAY, dir_fd=folder)
+        return os.open(name, WAY, dir_fd=folder)
     except FileNotFoundError as error:
         if not make:
             raise _told(error, real, folder, name) from error
@@ -82,7 +87,7 @@ def _enter(folder: int, name: str, real: Path, *, make: bool) -> int:
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=folder)
     try:
-        return os.open(name, _WAY, dir_fd=folder)
+        return os.open(name, WAY, dir_fd=folder)
     except OSError as error:
         raise _told(error, real, folder, name) from error
 
@@ -90,7 +95,7 @@ def _enter(folder: int, name: str, real: Path, *, make: bool) -> int:
 def _told(error: OSError, real: Path, folder: int, name: str) -> OSError:
     """Name the whole path, and say what a link on it means."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(folder, name):
-        return PermissionError(errno.EPERM, "moved while it was opened; try again", str(real))
+        return Moved(errno.EPERM, "moved while it was opened; try again", str(real))
     return type(error)(error.errno, os.strerror(error.errno or 0), str(real))
 
 

@@ -16,7 +16,7 @@ from sidecar.tools import find
 from sidecar.tools.contract import ToolAnswer, ToolContext
 from sidecar.tools.grep import Left
 from sidecar.tools.run import run_builtin
-from tests.workspace.test_ways import SECONDS, swapping
+from tests.workspace.swapping import SECONDS, swapping
 
 
 @pytest.fixture(params=["python", "ripgrep"])

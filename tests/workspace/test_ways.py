@@ -2,10 +2,9 @@
 
 import os
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -14,36 +13,9 @@ from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import read_beginning, read_lines, read_text, write_atomically
 from sidecar.workspace.instructions import read_instructions
 from sidecar.workspace.paths import in_git, locate
-from sidecar.workspace.restoring.moves import At, exchange
 from sidecar.workspace.walk import list_folder, walk
 from sidecar.workspace.ways import folder_of, standing_in
-
-SECONDS = float(os.environ.get("SIDECAR_RACES", "0.7"))
-"""How long each race is run."""
-
-
-@contextmanager
-def swapping(folder: Path, link: Path) -> Iterator[None]:
-    """Have a folder be a link to elsewhere and itself again, as fast as can be."""
-    done = threading.Event()
-    at = os.open(folder.parent, os.O_RDONLY)
-    one, other = At(at, os.fsencode(folder.name)), At(at, os.fsencode(link.name))
-    if not exchange(one, other):
-        os.close(at)
-        pytest.skip("this file system cannot exchange two names at once")
-
-    def swap() -> None:
-        while not done.is_set():
-            exchange(one, other)
-
-    thread = threading.Thread(target=swap)
-    thread.start()
-    try:
-        yield
-    finally:
-        done.set()
-        thread.join(10)
-        os.close(at)
+from tests.workspace.swapping import SECONDS, swapping
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from sidecar.core.tree import Entry, Seen
 from sidecar.store.blobs import PressedBlob, press
 from sidecar.workspace.snapshots.reading import Budget, Limits, Looked, look, read
 from sidecar.workspace.snapshots.state import is_tracked_kind, lost, seen_of, unchanged
+from sidecar.workspace.straight import stat_straight
 
 SLICE_FILES = 256
 SLICE_BYTES = 4 * 1024 * 1024
@@ -84,7 +85,7 @@ def pre_image(
     """Read a file that is about to be written; `None` where there is none."""
     at = now()
     try:
-        found = os.lstat(base + b"/" + path)
+        found = stat_straight(base + b"/" + path)
     except OSError:
         return None
     if not is_tracked_kind(found.st_mode):
@@ -95,12 +96,11 @@ def pre_image(
     got = read(base, path, found, limits.tracked)
     if got is None:
         return None
-    if isinstance(got, str):
-        return PreImage(seen_of(lost(found, got), found, at), None, same)
     after, data = got
+    same = same and after.st_ctime_ns == found.st_ctime_ns
+    if not isinstance(data, bytes):
+        return PreImage(seen_of(lost(after, data), after, at), None, same)
     blob = press(data)
     entry = Entry(after.st_mode, blob.hash, len(data))
-    same = known is not None and (
-        known.entry == entry or (same and after.st_ctime_ns == found.st_ctime_ns)
-    )
+    same = same or (known is not None and known.entry == entry)
     return PreImage(seen_of(entry, after, at), blob, same)

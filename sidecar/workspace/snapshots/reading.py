@@ -1,4 +1,8 @@
-"""Reads what a scan found: lstat, read, lstat, and again where it changed in between. Blocks."""
+"""Reads what a scan found: stat, read, stat, and again where it changed in between. Blocks.
+
+A scan goes by path. Here each path is gone through no link, so that what a folder leads to that
+became one meanwhile is neither read nor taken for what is there.
+"""
 
 import os
 import stat
@@ -10,6 +14,8 @@ from sidecar.core.digest import digest
 from sidecar.core.tree import Entry, Loss, Seen
 from sidecar.store.blobs import PressedBlob, press
 from sidecar.workspace.snapshots.state import is_racy, lost, same_stat, seen_of
+from sidecar.workspace.straight import link_straight, open_straight, stat_straight
+from sidecar.workspace.ways import WAY, Moved
 
 MIB = 1024 * 1024
 TRIES = 3
@@ -55,38 +61,60 @@ class Looked:
     blobs: list[PressedBlob] = field(default_factory=list)
     restless: set[bytes] = field(default_factory=set)
 
+    def miss(self, path: bytes) -> None:
+        """Take it that nothing is there, and look again next time."""
+        self.seen[path] = None
+        self.restless.add(path)
+
 
 def read(
     base: bytes, path: bytes, found: os.stat_result, limit: int
-) -> tuple[os.stat_result, bytes] | Loss | None:
-    """Read a file, or a link's target, with the stat that belongs to its bytes.
+) -> tuple[os.stat_result, bytes | Loss] | None:
+    """Read a file, or a link's target; gives the stat that belongs to its bytes, or why none come.
 
-    `None` where it is gone or has become a folder or a pipe meanwhile.
+    `base` is the root's real path. `None` where nothing is there without going through a link, or
+    a folder or a pipe by now.
     """
     real = base + b"/" + path
     for _ in range(TRIES):
-        if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
+        link = stat.S_ISLNK(found.st_mode)
+        if not (link or stat.S_ISREG(found.st_mode)):
             return None
-        if found.st_size > limit:
-            return "large"
-        try:
-            data = (
-                os.readlink(real) if stat.S_ISLNK(found.st_mode) else _content(real, found.st_size)
-            )
-        except FileNotFoundError:
+        large, refused = found.st_size > limit, False
+        if not large:
+            try:
+                after, data = link_straight(real) if link else _content(real, found.st_size)
+                if same_stat(found, after) and len(data) == found.st_size:
+                    return after, data
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                refused = isinstance(error, PermissionError) and not isinstance(error, Moved)
+        here = standing(base, path, found)
+        if here is None:
             return None
-        except PermissionError:
-            return "unreadable"
-        except OSError:
-            data = None
-        try:
-            after = os.lstat(real)
-        except OSError:
-            return None
-        if data is not None and same_stat(found, after) and len(data) == found.st_size:
-            return after, data
-        found = after
-    return "unstable"
+        if large and here.st_size > limit and stat.S_ISREG(here.st_mode):
+            return here, "large"
+        if refused and same_stat(found, here):
+            return here, "unreadable"
+        found = here
+    return found, "unstable"
+
+
+def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
+    """Look again at what was found; `None` where nothing is there without going through a link.
+
+    Where nothing can be said, because no more files can be opened or the root itself has moved, it
+    is what was found.
+    """
+    try:
+        return stat_straight(base + b"/" + path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except Moved:
+        return None if _stands(base) else found
+    except OSError:
+        return found
 
 
 def look(
@@ -106,23 +134,30 @@ def look(
         found, seen = stats[path], known(path)
         at = now()
         if stat.S_ISDIR(found.st_mode):
-            looked.seen[path] = seen_of(Entry(found.st_mode), found, at)
+            here = standing(base, path, found)
+            if here is None or not stat.S_ISDIR(here.st_mode):
+                looked.miss(path)
+            else:
+                # What is in it was listed after the stat that was found, and maybe before this one.
+                looked.seen[path] = seen_of(Entry(here.st_mode), found, at)
             continue
         most = limit(path, found.st_size)
+        got: tuple[os.stat_result, bytes | Loss] | None
         if most >= found.st_size > budget.read:
-            entry = lost(found, "full")
-            looked.seen[path] = seen_of(entry, found, at)
-            continue
-        got = read(base, path, found, most)
-        if got is None:
-            looked.seen[path] = None
-            looked.restless.add(path)
-        elif isinstance(got, str):
-            looked.seen[path] = seen_of(lost(found, got), found, at)
-            if got == "unstable":
-                looked.restless.add(path)
+            here = standing(base, path, found)
+            got = None if here is None or here.st_mode != found.st_mode else (here, "full")
         else:
-            _take(path, seen, got, at, budget, looked)
+            got = read(base, path, found, most)
+        if got is None:
+            looked.miss(path)
+            continue
+        after, data = got
+        if isinstance(data, bytes):
+            _take(path, seen, after, data, at, budget, looked)
+            continue
+        looked.seen[path] = seen_of(lost(after, data), after, at)
+        if data == "unstable":
+            looked.restless.add(path)
     return looked
 
 
@@ -148,12 +183,12 @@ def pending(stats: dict[bytes, os.stat_result], now: Callable[[], int]) -> Looke
 def _take(
     path: bytes,
     seen: Seen | None,
-    got: tuple[os.stat_result, bytes],
+    found: os.stat_result,
+    data: bytes,
     at: int,
     budget: Budget,
     looked: Looked,
 ) -> None:
-    found, data = got
     if seen is not None and seen.entry.hash and seen.entry.size == len(data):
         name = digest(data)
         if name == seen.entry.hash:
@@ -171,16 +206,23 @@ def _take(
     looked.seen[path] = seen_of(entry, found, at)
 
 
-def _content(real: bytes, size: int) -> bytes | None:
-    """Read a regular file that should have so many bytes; `None` where it is another now."""
-    descriptor = os.open(real, _FLAGS)
+def _content(real: bytes, size: int) -> tuple[os.stat_result, bytes]:
+    """Read a regular file that should have so many bytes, with the stat that it has afterwards."""
+    descriptor = open_straight(real, _FLAGS)
     try:
         data = os.read(descriptor, size + 1)
-        if len(data) == size:
-            # A pipe, or a file that is being written, may give less at once.
-            return data
+        # A file that is being written, or lies far away, may give less at once.
         while len(data) < size and (more := os.read(descriptor, size + 1 - len(data))):
             data += more
-        return data
+        return os.fstat(descriptor), data
     finally:
         os.close(descriptor)
+
+
+def _stands(base: bytes) -> bool:
+    """Tell whether the root is where it was, and no link leads there."""
+    try:
+        os.close(open_straight(base, WAY))
+    except OSError:
+        return False
+    return True
