@@ -1,6 +1,7 @@
 """One client: what it can do, what it is asked, and what it is told."""
 
 import asyncio
+import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -246,6 +247,17 @@ def path_of(uri: str) -> str | None:
     """Give the path of a `file:` URI, or `None` for any other."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else None
+
+
+def folder_at(path: str) -> Path:
+    """Give a folder that a client names.
+
+    Raises:
+        ValueError: no system has such a path, so that whoever looked for it would fail.
+    """
+    if b"\0" in os.fsencode(path):
+        raise ValueError("no path holds a NUL")
+    return Path(path)
 
 
 def _session_of(message: JsonObject) -> str:

@@ -12,7 +12,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.session.sessions import Sessions
 from sidecar.wire.acp.connection import AgentConnection
 from sidecar.wire.acp.face import AgentFace
-from sidecar.wire.connection import Connection, path_of
+from sidecar.wire.connection import Connection, folder_at, path_of
 from sidecar.wire.dispatch import Dispatch, Handler
 from sidecar.wire.framing import Broken, Decoder, Frame
 from sidecar.wire.methods import checkpoint, context, daemon, editor, facts, history, session
@@ -232,6 +232,4 @@ def _root(params: JsonObject) -> Path | None:
     first = folders[0] if isinstance(folders, list) and folders else None
     uri = first.get("uri") if isinstance(first, dict) else params.get("rootUri")
     path = path_of(uri) if isinstance(uri, str) else None
-    if path is not None and "\0" in path:
-        raise ValueError("no path holds a NUL")
-    return None if path is None else Path(path)
+    return None if path is None else folder_at(path)

@@ -44,6 +44,15 @@ def test_initialize_says_what_there_is(start: Start) -> None:
     assert "_sidecar/context/meter" in can["_meta"]["sidecar"]["methods"]
 
 
+def test_a_first_folder_that_no_system_has_spoils_nothing_for_the_next(
+    client: LineClient, workspace: Path
+) -> None:
+    for folder in ("/a\0b", "/\ud800"):
+        refused = refusal(client, "session/new", cwd=folder, mcpServers=[])
+        assert (refused.code, refused.data["kind"]) == (-32602, "bad_request")
+    assert client.open(workspace)
+
+
 def test_a_turn_streams_asks_and_edits(client: LineClient, workspace: Path) -> None:
     session = client.open(workspace)
     told = client.wait_for_update("available_commands_update")

@@ -13,6 +13,7 @@ from sidecar.wire.acp.connection import AgentConnection
 from sidecar.wire.acp.faults import AUTH_REQUIRED, agent_fault
 from sidecar.wire.acp.names import incoming
 from sidecar.wire.acp.sessions import Desk, Method
+from sidecar.wire.connection import folder_at
 from sidecar.wire.dispatch import Handler, Ticket, Work, structure
 from sidecar.wire.faults import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Refused
 from sidecar.wire.messages import METHODS
@@ -120,12 +121,12 @@ class AgentFace:
     def _take_root(self, cwd: object) -> None:
         """Take the folder first named as the workspace whose configuration holds.
 
-        What comes before any folder is named takes the one that the client started us in.
+        What names none, or one that no system could have, takes the one that the client started
+        us in.
         """
         if not self._rooted:
             self._rooted = True
-            root = Path(cwd) if isinstance(cwd, str) and cwd else Path.cwd()
-            self._sessions.configure(self._options, root)
+            self._sessions.configure(self._options, _folder(cwd) or Path.cwd())
             self._on_ready()
 
     async def _authenticate(self, params: shapes.Authenticate, _: Ticket) -> Json:
@@ -138,3 +139,11 @@ class AgentFace:
         if isinstance(model, dict) and model.get("lacksKey") is True:
             raise Refused(AUTH_REQUIRED, "authentication", f"there is no key. {KEY_HELP}")
         return {}
+
+
+def _folder(cwd: object) -> Path | None:
+    try:
+        return folder_at(cwd) if isinstance(cwd, str) and cwd else None
+    except ValueError:
+        # Whoever asked is refused by what it asked for.
+        return None
