@@ -100,24 +100,29 @@ def params(framing: Framing, dice: Dice) -> Params:
 
 def placed(value: Value, workspace: Path, sandbox: Path) -> Value:
     """Give what was drawn with a folder that is there, and no path or address outside of it."""
-    match value:
-        case str() if value.startswith("http"):
+    inner = tuple(str(one).lstrip("/") for one in (sandbox, Path(NOWHERE)))
+
+    def text(said: str) -> str:
+        if said.startswith("http"):
             return "http://127.0.0.1:9/"
-        case str() if value in ODD_GIVEN:
-            return value
-        case str():
-            here = value.replace(FOLDER, str(workspace))
-            path = here.lstrip().removeprefix("file:").lstrip("/").startswith
-            inside = any(path(str(one).lstrip("/")) for one in (sandbox, Path(NOWHERE)))
-            named = here.lstrip().startswith(("/", "~", "file:"))
-            return here if not named or (inside and ".." not in here) else NOWHERE
-        case dict():
-            kept = (placed(each, workspace, sandbox) for each in value.values())
-            return dict(zip(value, kept, strict=True))
-        case list():
-            return [placed(each, workspace, sandbox) for each in value]
-        case _:
-            return value
+        here = said.replace(FOLDER, str(workspace))
+        start = here.lstrip()
+        named = start.startswith(("/", "~", "file:")) and said not in ODD_GIVEN
+        inside = start.removeprefix("file:").lstrip("/").startswith(inner)
+        return here if not named or (inside and ".." not in here) else NOWHERE
+
+    def within(one: Value) -> Value:
+        match one:
+            case str():
+                return text(one)
+            case dict():
+                return dict(zip(one, map(within, one.values()), strict=True))
+            case list():
+                return list(map(within, one))
+            case _:
+                return one
+
+    return within(value)
 
 
 def hides_key(given: Params, told: str) -> bool:

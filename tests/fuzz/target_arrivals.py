@@ -1,0 +1,144 @@
+"""`session/import` to a real daemon: bundles and recordings of anybody, as a file or as content.
+
+What is refused is refused in words; what is taken is loaded, asked, written out and deleted.
+"""
+
+import json
+import os
+from itertools import count
+
+import zstandard
+
+from sidecar.store.packing import encode_text
+from sidecar.wire.framing import Framing
+from tests.fuzz.bundle import THINGS, twisted
+from tests.fuzz.daemons import Daemon, owed_for
+from tests.fuzz.dice import Dice
+from tests.fuzz.initializing import FOLDER, GIVEN, NOWHERE, placed
+from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled, text_of
+from tests.replay.importers.recordings import FORMATS
+from tests.session.stories import sealed
+
+SHARE = 5
+
+OFTEN = 300
+"""Inputs after which another daemon takes over, with an empty store."""
+MOST_SAID = 1_000
+# Who answers in a session that was told elsewhere is not here.
+TOLD: list[Value] = json.loads(json.dumps(THINGS).replace('"scripted', '"offline'))
+NAMES = ("", "sidecar", *FORMATS, "none")
+ODD_GIVEN = (*ODD, deep(60), deep(700), NOWHERE, f"{FOLDER}/file", f"{FOLDER}/fifo", FOLDER)
+_daemons: list[Daemon] = []
+_used = count(1)
+
+
+def run(data: bytes) -> None:
+    """Import something, and go on in it if it was taken."""
+    if next(_used) % OFTEN == 0:
+        close()
+    if not _daemons:
+        _daemons.append(_started("lines" if next(_used) % 2 else "headers"))
+    try:
+        _one(_daemons[0], Dice(data))
+    except BaseException:
+        # The next input finds a daemon that owes nothing.
+        close()
+        raise
+
+
+def close() -> None:
+    """End the daemon."""
+    while _daemons:
+        _daemons.pop().close()
+
+
+def _started(framing: Framing) -> Daemon:
+    daemon = Daemon(framing, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"})
+    daemon.ask("initialize", placed(GIVEN[framing], daemon.workspace, daemon.sandbox))
+    (daemon.sandbox / "data" / "archive").mkdir(parents=True, exist_ok=True)
+    os.mkfifo(daemon.workspace / "fifo")
+    return daemon
+
+
+def _one(daemon: Daemon, dice: Dice) -> None:
+    raw, own = _drawn(dice)
+    given = _given(daemon, dice, raw, own=own)
+    made = _answer(daemon, "session/import", given)
+    if "result" in made:
+        _gone_on_in(daemon, dice, made["result"]["sessionId"])
+    else:
+        assert len(made["error"]["message"]) < MOST_SAID
+    assert "version" in daemon.ask(_named(daemon, "daemon/status"), {})
+    assert not (said := daemon.errors()), f"{said[-2000:]} {str(given)[:2000]}"
+
+
+def _drawn(dice: Dice) -> tuple[bytes, bool]:
+    """Give a bundle or a recording, damaged or not; and whether it may lie in the archive."""
+    if dice.chance(4):
+        lines = mutated(list(FORMATS[dice.pick(tuple(FORMATS))]), dice, odd=ODD, donors=TOLD)
+        text = "\n".join(map(text_of, lines)) if isinstance(lines, list) else text_of(lines)
+        raw, own = text.encode("utf-8", "surrogatepass"), True
+    else:
+        # Nobody puts there what is whole and was made by somebody else.
+        own = bool(dice.chance(8))
+        raw = encode_text(sealed(TOLD if own else twisted(TOLD, dice)))
+    if dice.chance(6):
+        raw = scrambled(raw, dice)
+    if dice.below(2):
+        raw = zstandard.ZstdCompressor(level=1).compress(raw)
+        if dice.chance(4):
+            raw = scrambled(raw, dice)
+    return raw, own
+
+
+def _given(daemon: Daemon, dice: Dice, raw: bytes, *, own: bool) -> Value:
+    """Give the params of an import, with what is to be read as content or in a file."""
+    given: Value = {"cwd": FOLDER}
+    if dice.chance(3):
+        given["format"] = dice.pick(NAMES)
+    if dice.below(2):
+        archived = own and dice.below(2)
+        place = daemon.sandbox / "data" / "archive" if archived else daemon.workspace
+        path = place / dice.pick(("a.sidecar", "b.jsonl", "é \n.sidecar"))
+        path.write_bytes(raw)
+        given["path"] = str(path)
+    else:
+        given["content"] = raw.decode("utf-8", "surrogateescape")
+    if dice.chance(4):
+        given = mutated(given, dice, odd=ODD_GIVEN)
+    return placed(given, daemon.workspace, daemon.sandbox)
+
+
+def _gone_on_in(daemon: Daemon, dice: Dice, session: str) -> None:
+    """Use a session that was taken in; write it out, and take that in too."""
+    named: Value = {"sessionId": session}
+    assert "result" in _answer(daemon, "session/load", named), "it cannot be loaded"
+    _answer(daemon, "session/set_config_option", {**named, "configId": "model", "value": "offline"})
+    for method in ("context/meter", "context/breakdown", "checkpoint/list"):
+        assert "result" in _answer(daemon, method, named), f"{method} cannot be told of it"
+    _answer(daemon, "context/compact", {**named, "dryRun": bool(dice.below(2))})
+    prompt = [{"type": "text", "text": dice.pick(("hello", "look at main.py", "recall part_x"))}]
+    _answer(daemon, "session/prompt", {**named, "prompt": prompt})
+    out = str(daemon.workspace / "out.sidecar")
+    written = _answer(daemon, "session/export", {**named, "path": out, "overwrite": True})
+    assert "result" in written, f"it cannot be written out: {written}"
+    again = _answer(daemon, "session/import", {"path": out, "cwd": str(daemon.workspace)})
+    assert "result" in again, f"what was written out cannot be taken in: {again}"
+    for one in (session, again["result"]["sessionId"]):
+        _answer(daemon, "session/delete", {"sessionId": one})
+    daemon.notified.clear()
+
+
+def _named(daemon: Daemon, method: str) -> str:
+    return method if daemon.framing == "headers" else f"_sidecar/{method}"
+
+
+def _answer(daemon: Daemon, method: str, given: Value) -> Value:
+    message = {"jsonrpc": "2.0", "id": method, "method": _named(daemon, method), "params": given}
+    body = text_of(message).encode("utf-8", "surrogatepass")
+    headed = daemon.framing == "headers"
+    raw = b"Content-Length: %d\r\n\r\n%b" % (len(body), body) if headed else body + b"\n"
+    (answer,) = daemon.exchange([raw], owed_for(body), ())
+    code = answer.get("error", {}).get("code")
+    assert code != -32603, f"{daemon.errors()[-2000:]} {str(given)[:2000]}"
+    return answer
