@@ -182,9 +182,13 @@ class Compactor:
         growth = usual_growth(state)
         async with self.gate:
             self._begun = state.clock.now()
-            await widen(state)
-            await planner.catch_up(state)
             scene = scene_now(state, idle=True, growth=growth)
+            if state.log.past is not None:
+                if not is_due(state, planner, scene):
+                    return False
+                await widen(state)
+                scene = scene_now(state, idle=True, growth=growth)
+            await planner.catch_up(state)
             draft = decide(state, planner, scene).decision
             if draft is None or self._breaker.is_open:
                 return False

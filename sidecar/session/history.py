@@ -1,33 +1,26 @@
 """A session's log as updates, for a client that opens it or catches up."""
 
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
-from sidecar.core.parts import (
-    FilePart,
-    Message,
-    MessageId,
-    Part,
-    PartId,
-    ReasoningPart,
-    TextPart,
-    ToolCompleted,
-    ToolError,
-    ToolPart,
-    ToolPending,
-    ToolRunning,
-)
-from sidecar.core.prompt import ToolSpec
-from sidecar.session.blocks import content_of
-from sidecar.session.channel import Channel
-from sidecar.session.events import ContentChunk, Event, Origin, PlanChanged, TextChunk, ToolChanged
-from sidecar.session.retelling import Beside, Told, told, written
+from sidecar.core.parts import Message, MessageId, Part, PartId
+from sidecar.session.events import Event
+from sidecar.session.log import SessionLog
+from sidecar.session.retelling import Beside, Ended, Telling
+from sidecar.session.slicing import Damaged, Feed, source_of
 from sidecar.session.state import State
-from sidecar.tools.todo import shown_items
+from sidecar.session.updates import updates_of
+from sidecar.session.widening import widen
+from sidecar.store.values import Record
 
 Shown: TypeAlias = tuple[Message, Part] | Beside
+Want: TypeAlias = Literal["messages", "records"]
+"""What is to be read before it can go on."""
+
+BREATH = 64
+"""What is told before others have their turn."""
 
 
 async def replay(
@@ -37,137 +30,172 @@ async def replay(
 
     Only what follows `after` is shown, where that is given and known: showing something twice is
     better than losing it. Withdrawn attempts and the daemon's own context blocks are not shown.
+    Of what is not in memory a slice is read, told and forgotten before the next one is.
     Gives what gives the rest: what streams right now, and what has come while this was shown.
+
+    Raises:
+        UnknownSession: it was deleted meanwhile.
+        StorageFailed: the store cannot be read.
     """
-    settled = tuple(m for m in state.log if m.status != "open")
-    until = len(state.log.records)
-    for event in _events(state, settled, (t for t in told(state) if t.records < until), after):
-        await emit(event)
-    known = {message.id for message in settled}
-
-    def rest() -> Iterator[Event]:
-        late = tuple(m for m in state.log if m.id not in known)
-        return _events(state, late, (t for t in told(state) if t.records >= until), None)
-
-    return rest
+    one = _Replay(state, emit)
+    try:
+        await one.run(after)
+    except Damaged:
+        # What is amiss is known of the whole log; it begins with all that was shown by now.
+        await widen(state)
+        one = _Replay(state, emit, one.shown)
+        await one.run(after)
+    return one.rest
 
 
-def _events(
-    state: State, messages: Iterable[Message], beside: Iterable[Told], after: PartId | None
-) -> Iterator[Event]:
-    shown = list(_in_order(messages, beside, written(state.log.records)))
-    ids = [one[1].id if isinstance(one, tuple) else None for one in shown]
-    start = 0 if after is None or after not in ids else ids.index(after) + 1
-    tools = {tool.name: tool for tool in state.view.static.tools}
-    for one in shown[start:]:
+class _Replay:
+    """Tells a log as it stands when this is made, but for the first `told` of what is shown."""
+
+    def __init__(
+        self, state: State, emit: Callable[[Event], Awaitable[None]], told: int = 0
+    ) -> None:
+        log = state.log
+        self._state, self._emit, self._told = state, emit, told
+        self._source = source_of(state.store, log)
+        self._telling = Telling(state)
+        self._tools = {tool.name: tool for tool in state.view.static.tools}
+        self._until = log.row.revision
+        self._settled = frozenset(m.id for m in log.messages if m.status != "open")
+        self._open = frozenset(m.id for m in log.messages if m.status == "open")
+        self.shown = 0
+
+    async def run(self, after: PartId | None) -> None:
+        """Tell it."""
+        known = after is not None and await self._source.shows(after)
+        wanted, feed = after if known else None, Feed()
+        for one in in_order(feed, self._telling):
+            if one == "messages":
+                await self._source.messages(feed)
+            elif one == "records":
+                await self._source.records(feed)
+            elif wanted is not None:
+                if isinstance(one, tuple) and one[1].id == wanted:
+                    wanted = None
+            else:
+                await self._show(one)
+
+    async def _show(self, one: Shown) -> None:
+        self.shown += 1
+        if self.shown % BREATH == 0:
+            await asyncio.sleep(0)
+        if self.shown > self._told:
+            for event in self._events(one):
+                await self._emit(event)
+
+    def _events(self, one: Shown) -> Iterator[Event]:
+        channel = self._state.channel
         if isinstance(one, tuple):
-            message, part = one
-            event = _event(message, part, state.channel, tools)
-            if event is not None:
-                yield event
-            if isinstance(part, ToolPart) and _is_plan(part, tools.get(part.name)):
-                yield PlanChanged(_origin(message, part, state.channel), shown_items(part.input))
-        else:
-            yield replace(one, seq=state.channel.next_seq())
+            return updates_of(*one, channel, self._tools)
+        return iter((replace(one, seq=channel.next_seq()),))
+
+    def rest(self) -> Iterator[Event]:
+        """Give what was open when this was made, and what has come since."""
+        log, feed = self._state.log, Feed()
+        feed.all_messages = feed.all_records = True
+        feed.records.extend(_records_since(log, self._until))
+        ended = {r.body["turnId"] for r in feed.records if r.kind == "turn_ended"}
+        for message in log:
+            if message.turn_id in ended:
+                feed.count(message)
+        feed.messages.extend(m for m in self._late(log) if m.id not in log.left)
+        for one in in_order(feed, Telling(self._state, self._until)):
+            if not isinstance(one, str):
+                yield from self._events(one)
+
+    def _late(self, log: SessionLog) -> list[Message]:
+        # What is not in memory is older than all that was open: it is not come to.
+        missing, late = set(self._open), list[Message]()
+        for message in log.newest_first():
+            if message.id not in self._settled:
+                missing.discard(message.id)
+                late.append(message)
+            elif not missing:
+                break
+        return late[::-1]
 
 
-def _in_order(
-    messages: Iterable[Message], beside: Iterable[Told], named: dict[MessageId, int]
-) -> Iterator[Shown]:
-    """Put what came beside between the messages; records say better than clocks what was first."""
-    waiting = deque(beside)
-    for message in messages:
-        while waiting and not _follows(waiting[0], message, named):
-            yield waiting.popleft().event
+def _records_since(log: SessionLog, revision: int) -> Iterator[Record]:
+    """Give the records after a revision, from the beginning of the turn that ran then."""
+    records = log.records
+    turns = (n for n in reversed(range(len(records))) if records[n].kind == "turn_started")
+    begun = next((n for n in turns if records[n].revision <= revision), 0)
+    yield from records[begun:]
+    yield from log.waiting
+
+
+def in_order(feed: Feed, telling: Telling) -> Iterator[Shown | Want]:
+    """Put what came beside between the messages; records say better than clocks what was first.
+
+    Where the feed has too little to say what is next, it is said what is wanted.
+    """
+    beside = _Beside(feed, telling)
+    while True:
+        while not feed.messages and not feed.all_messages:
+            yield "messages"
+        message = feed.messages.popleft() if feed.messages else None
+        yield from beside.before(message)
+        if message is None:
+            return
         if message.status != "discarded":
             yield from ((message, part) for part in message.parts)
-    yield from (one.event for one in waiting)
 
 
-def _follows(one: Told, message: Message, named: dict[MessageId, int]) -> bool:
-    number = named.get(message.id)
-    return one.at > message.created or (number is not None and number < one.records)
+class _Beside:
+    """Reads records as far as they may tell something that comes before a message."""
 
+    def __init__(self, feed: Feed, telling: Telling) -> None:
+        self._feed, self._telling = feed, telling
+        self._next: tuple[Record, Beside | Ended] | None = None
+        self._named: set[MessageId] = set()
+        self._gone_by: set[MessageId] = set()
 
-def user_event(channel: Channel, message: Message, part: Part) -> Event | None:
-    """Give the update that echoes a part of a user's message; the context block is not shown."""
-    origin = channel.origin(message.turn_id, message.id, part.id)
-    match part:
-        case TextPart(source="typed" | "steer", text=text):
-            return TextChunk(origin, "user", text)
-        case FilePart():
-            return ContentChunk(origin, "user", content_of(part))
-        case _:
-            return None
+    def before(self, message: Message | None) -> Iterator[Beside | Want]:
+        """Give what comes before a message, or all that is left."""
+        while message is None or message.id not in self._named:
+            if self._next is None:
+                if not self._feed.records:
+                    if self._feed.all_records:
+                        break
+                    yield "records"
+                    continue
+                self._read(self._feed.records.popleft())
+            elif message is not None and self._next[0].at > message.created:
+                break
+            else:
+                yield from self._tell(*self._next)
+        if message is not None:
+            self._named.discard(message.id)
+            self._gone_by.add(message.id)
 
+    def _read(self, record: Record) -> None:
+        told = self._telling.read(record)
+        feed = self._feed
+        if isinstance(told, Ended) and feed.all_messages and told.turn_id not in feed.turns:
+            told = None
+        if told is None:
+            self._named.update(self._telling.names(record) - self._gone_by)
+        else:
+            self._next = record, told
 
-def _is_plan(part: ToolPart, spec: ToolSpec | None) -> bool:
-    ours = spec is not None and spec.origin == "builtin"
-    return part.name == "todo" and ours and isinstance(part.state, ToolCompleted)
-
-
-def _event(
-    message: Message, part: Part, channel: Channel, tools: dict[str, ToolSpec]
-) -> Event | None:
-    match part:
-        case TextPart(source="context"):
-            return None
-        case TextPart(text=text) if text:
-            speaker = "user" if message.role == "user" else "agent"
-            return TextChunk(_origin(message, part, channel), speaker, text)
-        case ReasoningPart(text=text) if text:
-            return TextChunk(_origin(message, part, channel), "thought", text)
-        case FilePart():
-            return ContentChunk(_origin(message, part, channel), "user", content_of(part))
-        case ToolPart():
-            return _tool(_origin(message, part, channel), part, tools.get(part.name))
-        case _:
-            return None
-
-
-def _origin(message: Message, part: Part, channel: Channel) -> Origin:
-    return channel.origin(message.turn_id, message.id, part.id)
-
-
-def _tool(origin: Origin, part: ToolPart, spec: ToolSpec | None) -> ToolChanged:
-    kind = "other" if spec is None else spec.kind
-    known = part.input is not None
-    match part.state:
-        case ToolPending() | ToolRunning():
-            running = isinstance(part.state, ToolRunning)
-            return ToolChanged(
-                origin,
-                part.call_id,
-                "in_progress" if running else "pending",
-                first=True,
-                title=part.name,
-                kind=kind,
-                has_input=known,
-                raw_input=part.input,
-            )
-        case ToolCompleted(output=output, title=title, metadata=metadata):
-            return ToolChanged(
-                origin,
-                part.call_id,
-                "failed" if metadata.get("isError") is True else "completed",
-                first=True,
-                title=title or part.name,
-                kind=kind,
-                has_input=True,
-                raw_input=part.input,
-                output=output.text,
-                metadata=metadata,
-            )
-        case ToolError(message=message, title=title, metadata=metadata, failure=failure):
-            return ToolChanged(
-                origin,
-                part.call_id,
-                "failed",
-                first=True,
-                title=title or part.name,
-                kind=kind,
-                has_input=known,
-                raw_input=part.input,
-                output=message,
-                metadata={**metadata, "failure": failure},
-            )
+    def _tell(self, record: Record, told: Beside | Ended) -> Iterator[Beside | Want]:
+        feed = self._feed
+        if isinstance(told, Ended):
+            # Messages of one turn stand together; the next one may be of it, too.
+            while feed.newest_turn == told.turn_id and not feed.all_messages:
+                yield "messages"
+            turn = feed.turns.get(told.turn_id)
+            if turn is not None:
+                yield self._telling.ended(told, turn)
+            if not feed.all_messages:
+                feed.turns.pop(told.turn_id, None)
+        else:
+            yield told
+        self._next = None
+        # Those that went by are named again by what follows their step, within their turn.
+        self._gone_by.clear()
+        self._named.update(self._telling.names(record))

@@ -1,10 +1,9 @@
 """How a turn is reported to who asked for it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from sidecar.core.observed import TurnDone
-from sidecar.core.parts import JsonObject, Message, MessageId, StepFinishPart, TurnId, Usage
-from sidecar.core.turns import turn_usage
+from sidecar.core.parts import JsonObject, MessageId, StepFinishPart, TurnId, Usage
 from sidecar.session.asking import asked_since
 from sidecar.session.events import TurnEnded
 from sidecar.session.gauge import read_meter
@@ -15,8 +14,9 @@ from sidecar.session.values import PromptResult
 
 def result_of(state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd) -> PromptResult:
     """Gather a turn's result: usage and cost of its steps and summaries, and the meter now."""
-    messages = [m for m in state.log if m.turn_id == turn_id]
-    usage, cost = spent(state, messages, asked_since(state, turn_id))
+    parts = (p for m in state.log if m.turn_id == turn_id for p in m.parts)
+    ends = [part for part in parts if isinstance(part, StepFinishPart)]
+    usage, cost = spent(state, ends, asked_since(state, turn_id))
     return PromptResult(
         end.stop_reason,
         turn_id,
@@ -30,13 +30,11 @@ def result_of(state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd
 
 
 def spent(
-    state: State, messages: Iterable[Message], asked: Sequence[tuple[Usage, str | None]]
+    state: State, ends: Sequence[StepFinishPart], asked: Sequence[tuple[Usage, str | None]]
 ) -> tuple[Usage, str | None]:
-    """Give usage and USD of a turn's messages and of what was asked beside them."""
-    steps = tuple(messages)
-    costs = [p.cost for m in steps for p in m.parts if isinstance(p, StepFinishPart)]
-    usage = sum((usage for usage, _ in asked), turn_usage(steps))
-    return usage, state.total([*costs, *(cost for _, cost in asked)])
+    """Give usage and USD of a turn's steps, by how they ended, and of what was asked beside."""
+    each = [*((end.usage, end.cost) for end in ends), *asked]
+    return sum((usage for usage, _ in each), Usage()), state.total(cost for _, cost in each)
 
 
 def ended_body(turn_id: TurnId, end: TurnEnd) -> JsonObject:

@@ -3,17 +3,17 @@
 Clients were told of each as it happened; who opens the session later is told the same.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Usage
+from sidecar.core.parts import JsonObject, MessageId, TurnId, Usage
 from sidecar.session.asking import ASKED, asked_of
 from sidecar.session.epochs import CHANGED
 from sidecar.session.events import EpochChanged, Notice, TurnEnded
 from sidecar.session.notices import NOTICE, from_record
 from sidecar.session.outcome import spent
 from sidecar.session.rewrites import REWRITE, UNDONE, Recorded, from_json
+from sidecar.session.slicing import Turn
 from sidecar.session.state import State
 from sidecar.session.views import is_turn
 from sidecar.store.values import Record
@@ -22,96 +22,91 @@ Beside: TypeAlias = EpochChanged | Notice | TurnEnded
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """An event of `at`, told when so many records were written; its `seq` is of that time."""
+class Ended:
+    """That a turn ended; what it used is known once its messages are."""
 
-    records: int
-    at: Millis
-    event: Beside
-
-
-@dataclass(slots=True)
-class _Turn:
-    """A turn, as far as its records were read."""
-
+    turn_id: TurnId
     message_id: MessageId
-    asked: list[tuple[Usage, str | None]] = field(default_factory=list)
+    asked: tuple[tuple[Usage, str | None], ...]
+    reason: str
+    error: JsonObject | None
 
 
-def told(state: State) -> Iterator[Told]:
-    """Give what the conversation as it stands was accompanied by, oldest first.
+class Telling:
+    """Goes through records, oldest first, for what the conversation as it stands now tells.
 
     What belongs to turns that it left behind is left out, and so is a rewrite that went out of
-    effect with them.
+    effect with them. Nothing is told of records up to revision `since`. The `seq` of what is told
+    is of the time when it happened.
     """
-    log, left = state.log, state.log.left
-    standing = frozenset(state.views.standing_at(log.row.revision + 1))
-    undone = {
-        record.body["compactionId"]
-        for record in log.records
-        if record.kind == UNDONE and record.revision in standing
-    }
-    by_turn: dict[str, list[Message]] = {}
-    for message in log:
-        by_turn.setdefault(message.turn_id, []).append(message)
-    turn = _Turn(MessageId(""))
-    for number, record in enumerate((*log.records, *log.waiting)):
-        event: Beside | None = None
-        gone = turn.message_id in left
+
+    def __init__(self, state: State, since: int = 0) -> None:
+        log = state.log
+        self._state, self._since, self._left = state, since, log.left
+        self._standing = frozenset(state.views.standing_at(log.row.revision + 1))
+        self._undone = {
+            record.body["compactionId"]
+            for record in log.records
+            if record.kind == UNDONE and record.revision in self._standing
+        }
+        self._message_id = MessageId("")
+        self._asked: list[tuple[Usage, str | None]] = []
+
+    def read(self, record: Record) -> Beside | Ended | None:
+        """Read the next record."""
+        told: Beside | Ended | None = None
+        gone = self._message_id in self._left
         if record.kind == "turn_started":
-            turn = _Turn(MessageId(str(record.body["messageId"])))
+            self._turn(MessageId(str(record.body["messageId"])))
         elif record.kind == ASKED:
-            turn.asked.append(asked_of(record))
+            self._asked.append(asked_of(record))
         elif record.kind == "turn_ended":
-            messages = by_turn.get(str(record.body["turnId"]))
-            event = None if gone or not messages else _ended(state, record, turn, messages)
-            turn = _Turn(MessageId(""))
+            told = None if gone else self._end(record)
+            self._turn(MessageId(""))
         elif record.kind == NOTICE:
-            event = None if gone else from_record(log.row.id, record)
+            told = None if gone else from_record(self._state.log.row.id, record)
         elif record.kind == CHANGED:
-            event = _for_a_model(state, record)
-        elif record.revision in standing or record.body.get("compactionId") in undone:
-            event = _rewritten(state, record)
-        if event is not None:
-            yield Told(number, record.at, event)
+            told = self._for_a_model(record)
+        elif record.revision in self._standing or record.body.get("compactionId") in self._undone:
+            told = self._rewritten(record)
+        # What has no revision yet is newer than all that has.
+        return None if 0 < record.revision <= self._since else told
 
+    def ended(self, end: Ended, turn: Turn) -> TurnEnded:
+        """Say how a turn ended, given all of its messages."""
+        usage, cost = spent(self._state, turn.ends, end.asked)
+        about = self._state.log.row.id, 0, end.turn_id, end.message_id or turn.first
+        return TurnEnded(*about, end.reason, usage, cost, end.error)
 
-def written(records: Sequence[Record]) -> dict[MessageId, int]:
-    """Say of messages how many records there were before the first that names them."""
-    found: dict[MessageId, int] = {}
-    for number, record in enumerate(records):
-        many = record.body.get("messageIds")
-        for name in many if isinstance(many, list) else [record.body.get("messageId")]:
-            if isinstance(name, str):
-                found.setdefault(MessageId(name), number)
-    return found
+    def names(self, record: Record) -> set[MessageId]:
+        """Give the messages of the conversation that a record names."""
+        return named_by(record) - self._left
 
+    def _turn(self, message_id: MessageId) -> None:
+        self._message_id, self._asked = message_id, []
 
-def _ended(state: State, record: Record, turn: _Turn, messages: Sequence[Message]) -> TurnEnded:
-    turn_id = messages[0].turn_id
-    usage, cost = spent(state, messages, turn.asked)
-    reason = str(record.body["stopReason"])
-    error = cast("JsonObject | None", record.body.get("error"))
-    about = state.log.row.id, 0, turn_id, turn.message_id or messages[0].id
-    return TurnEnded(*about, reason, usage, cost, error)
+    def _end(self, record: Record) -> Ended:
+        body = record.body
+        error = cast("JsonObject | None", body.get("error"))
+        turn_id = TurnId(str(body["turnId"]))
+        return Ended(turn_id, self._message_id, tuple(self._asked), str(body["stopReason"]), error)
 
+    def _for_a_model(self, record: Record) -> EpochChanged | None:
+        body = record.body
+        if "tokensBefore" not in body:
+            return None
+        sizes = cast("int", body["tokensBefore"]), cast("int", body["tokensAfter"])
+        about = self._state.log.row.id, 0, str(body["compactionId"])
+        return EpochChanged(*about, "completed", str(body["cause"]), *sizes)
 
-def _for_a_model(state: State, record: Record) -> EpochChanged | None:
-    body = record.body
-    if "tokensBefore" not in body:
-        return None
-    sizes = cast("int", body["tokensBefore"]), cast("int", body["tokensAfter"])
-    name = str(body["compactionId"])
-    return EpochChanged(state.log.row.id, 0, name, "completed", str(body["cause"]), *sizes)
-
-
-def _rewritten(state: State, record: Record) -> EpochChanged | None:
-    if not (record.kind in (REWRITE, UNDONE) or is_turn(record)):
-        return None
-    recorded: Recorded = from_json(record.body)
-    return (
-        EpochChanged(
-            state.log.row.id,
+    def _rewritten(self, record: Record) -> EpochChanged | None:
+        if not (record.kind in (REWRITE, UNDONE) or is_turn(record)):
+            return None
+        recorded: Recorded = from_json(record.body)
+        if not recorded.opens:
+            return None
+        return EpochChanged(
+            self._state.log.row.id,
             0,
             recorded.rewrite.id,
             "undone" if record.kind == UNDONE else "completed",
@@ -120,6 +115,10 @@ def _rewritten(state: State, record: Record) -> EpochChanged | None:
             recorded.tokens_after,
             recorded.price,
         )
-        if recorded.opens
-        else None
-    )
+
+
+def named_by(record: Record) -> set[MessageId]:
+    """Give the messages that a record names: they began before it was written."""
+    many = record.body.get("messageIds")
+    named = many if isinstance(many, list) else [record.body.get("messageId")]
+    return {MessageId(name) for name in named if isinstance(name, str)}

@@ -40,7 +40,6 @@ from sidecar.session.events import (
     Watcher,
 )
 from sidecar.session.gauge import read_meter
-from sidecar.session.history import user_event
 from sidecar.session.idle import Idle
 from sidecar.session.line import Waiting, answer, fail
 from sidecar.session.notices import give_notice
@@ -54,6 +53,7 @@ from sidecar.session.rollback import Rollback
 from sidecar.session.state import State
 from sidecar.session.surroundings import surroundings
 from sidecar.session.turn import Steering, TurnEnd, make_whole, run_turn
+from sidecar.session.updates import user_event
 from sidecar.session.values import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.tools.contract import Client
 

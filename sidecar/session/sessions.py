@@ -248,7 +248,7 @@ class Sessions:
         Raises:
             UnknownSession: there is none with this id.
         """
-        session = await self.get(session_id, window=not replay)
+        session = await self.get(session_id, window=True)
         rest = await replay_history(session.state, after, emit) if replay else None
         session.attach(watcher, client)
         # What streams right now is shown without a pause, so that nothing falls between.
@@ -256,7 +256,7 @@ class Sessions:
             watcher(event)
         if self._open.get(session_id) is not session:
             # The session of a subtask that ended while its history was shown.
-            session = await self.get(session_id, window=not replay)
+            session = await self.get(session_id, window=True)
             session.attach(watcher, client)
         return session.opened()
 

@@ -7,6 +7,7 @@ needs more calls `widening.widen` first; then the log is as if all of it had bee
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import cast
 
 from sidecar.core.errors import StorageFailed
@@ -26,6 +27,7 @@ from sidecar.session.past import Past
 from sidecar.session.patches import newest
 from sidecar.session.pings import PING
 from sidecar.session.restoring import FORESEEN
+from sidecar.session.retelling import named_by
 from sidecar.session.rewrites import REWRITE, UNDONE, from_json
 from sidecar.session.state import Environment, State
 from sidecar.session.tracking import PATCHED
@@ -134,7 +136,7 @@ def gather(state: State, folding: Folding) -> Past | None:
         return None
     begun = _begun(conversation, rewrite.steps)
     cut = _cut(log.records, None if begun is None else conversation[begun])
-    if begun is None or cut is None:
+    if begun is None or cut is None or not _in_turns(conversation, log.records):
         return None
     inside = [
         one.message
@@ -177,6 +179,29 @@ def _begun(conversation: Sequence[Message], steps: int) -> int | None:
     index = next((i for i, before in enumerate(starts) if before >= steps), len(starts) - 1)
     first.add(conversation[index].turn_id)
     return next(i for i, message in enumerate(conversation) if message.turn_id in first)
+
+
+def _in_turns(conversation: Sequence[Message], records: Sequence[Record]) -> bool:
+    """Whether a replay by slices tells of turns what one of the whole would.
+
+    So it is unless the log comes from elsewhere, or was mended: each turn's messages stand
+    together, and it ends once, after a record that names the first of them.
+    """
+    firsts: dict[str, MessageId] = {}
+    ended: set[str] = set()
+    named: set[MessageId] = set()
+    for turn, messages in groupby(conversation, lambda message: message.turn_id):
+        if turn in firsts:
+            return False
+        firsts[turn] = next(messages).id
+    for record in records:
+        if record.kind == "turn_ended":
+            name = str(record.body["turnId"])
+            if name in ended or (name in firsts and firsts[name] not in named):
+                return False
+            ended.add(name)
+        named |= named_by(record)
+    return True
 
 
 def _cut(records: Sequence[Record], first: Message | None) -> int | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import Part, PartId, SessionId
-from sidecar.store import files, folds, lease, reading
+from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId
+from sidecar.store import files, folds, lease, reading, slices
 from sidecar.store.changes import apply_all, weight
 from sidecar.store.facts import FactRows
 from sidecar.store.faults import FAULTS, GONE, READ_ONLY, storage_failed
@@ -19,6 +20,7 @@ from sidecar.store.keeping import KeepingRows
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.restores import RestoreRows
 from sidecar.store.shrinking import make_shrinkable
+from sidecar.store.slices import MessageSlice, RecordSlice
 from sidecar.store.snapshots import SnapshotRows
 from sidecar.store.values import (
     Change,
@@ -173,6 +175,24 @@ class Store:
         before it that are to be read, or gives `None`. `None` where there is no fold that holds.
         """
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
+
+    async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
+        """Read the numbers of a session's messages up to one; see `slices.numbers`."""
+        return await self._read(lambda con: slices.numbers(con, session_id, until))
+
+    async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
+        """Read a slice of a session's messages by their numbers; raises UnknownSession."""
+        return await self._read(lambda con: slices.messages(con, session_id, wanted))
+
+    async def records(
+        self, session_id: SessionId, after: int, previous: str, until: int
+    ) -> RecordSlice:
+        """Read a slice of a session's records; see `slices.records`."""
+        return await self._read(lambda con: slices.records(con, session_id, after, previous, until))
+
+    async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
+        """Read the message that a part is of, without its parts; `None` if there is none."""
+        return await self._read(lambda con: slices.message_of(con, session_id, part_id))
 
     async def row(self, session_id: SessionId) -> SessionRow:
         """Read a session without its log; raises UnknownSession."""

@@ -64,7 +64,7 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
 
 def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
     """Read the sessions whose ids begin so, newest first; damaged rows are left out."""
-    if not _storable(start):
+    if not storable(start):
         return ()
     found = con.execute(
         "SELECT body FROM session WHERE substr(id, 1, ?) = ? ORDER BY updated DESC, id DESC "
@@ -86,7 +86,7 @@ def leaving(con: sqlite3.Connection) -> frozenset[str]:
 
 def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Part | None:
     """Read one part; raises BodyBroken."""
-    if not (_storable(session_id) and _storable(part_id)):
+    if not (storable(session_id) and storable(part_id)):
         return None
     found = con.execute(
         "SELECT body FROM part WHERE session_id = ? AND id = ?", (session_id, part_id)
@@ -96,7 +96,7 @@ def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Par
 
 def blob(con: sqlite3.Connection, name: str) -> bytes | None:
     """Read a blob; raises BodyBroken."""
-    return get_blob(con, name) if _storable(name) else None
+    return get_blob(con, name) if storable(name) else None
 
 
 def reader(con: sqlite3.Connection) -> ReadBlob:
@@ -114,7 +114,7 @@ def reader(con: sqlite3.Connection) -> ReadBlob:
 def session_body(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
     """Give the body and the hash of a session's row; raises UnknownSession."""
     found: tuple[bytes, str] | None = None
-    if _storable(session_id) and session_id not in leaving(con):
+    if storable(session_id) and session_id not in leaving(con):
         found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
     if found is None:
         raise UnknownSession(
@@ -142,12 +142,13 @@ def put_together(
     headers: Iterable[tuple[str, bytes, str]],
     found: Iterable[tuple[str, str, int, bytes, str]],
     problems: list[str],
+    read: ReadBlob | None = None,
 ) -> tuple[Message, ...]:
     """Decode messages (id, body, hash) and give them their parts.
 
     Those come as (id, message, position, body, hash), in the order of their positions.
     """
-    read = reader(con)
+    read = read or reader(con)
     parts: dict[str, list[Part]] = {}
     for part_id, message_id, position, body, expected in found:
         name = f"part {part_id} of message {message_id}"
@@ -211,7 +212,7 @@ def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: lis
 def _cursor(text: str) -> tuple[int, str]:
     updated, _, session_id = text.partition(".")
     number = updated.isdecimal() and updated.isascii() and len(updated) < 19
-    if not (number and session_id and _storable(session_id)):
+    if not (number and session_id and storable(session_id)):
         raise BadRequest(
             "This cursor is not one that `session/list` gave. Leave it out to start anew.",
             path="params.cursor",
@@ -219,7 +220,7 @@ def _cursor(text: str) -> tuple[int, str]:
     return int(updated), session_id
 
 
-def _storable(name: str) -> bool:
+def storable(name: str) -> bool:
     """Tell whether a name from outside can be in the store at all; SQLite refuses the rest."""
     try:
         name.encode()

@@ -1,0 +1,190 @@
+"""A history told from the whole log at once, as it was before slices: what those must give, too."""
+
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, cast
+
+from sidecar.core.parts import (
+    JsonObject,
+    Message,
+    MessageId,
+    Millis,
+    Part,
+    PartId,
+    StepFinishPart,
+    Usage,
+)
+from sidecar.session.asking import ASKED, asked_of
+from sidecar.session.epochs import CHANGED
+from sidecar.session.events import EpochChanged, Event, Notice, TurnEnded
+from sidecar.session.notices import NOTICE, from_record
+from sidecar.session.outcome import spent
+from sidecar.session.rewrites import REWRITE, UNDONE, from_json
+from sidecar.session.state import State
+from sidecar.session.updates import updates_of
+from sidecar.session.views import is_turn
+from sidecar.store.values import Record
+
+Beside: TypeAlias = EpochChanged | Notice | TurnEnded
+Shown: TypeAlias = tuple[Message, Part] | Beside
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event of `at`, told when so many records were written; its `seq` is of that time."""
+
+    records: int
+    at: Millis
+    event: Beside
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A turn, as far as its records were read."""
+
+    message_id: MessageId
+    asked: list[tuple[Usage, str | None]] = field(default_factory=list)
+
+
+def told(state: State) -> Iterator[Told]:
+    """Give what the conversation as it stands was accompanied by, oldest first.
+
+    What belongs to turns that it left behind is left out, and so is a rewrite that went out of
+    effect with them.
+    """
+    log, left = state.log, state.log.left
+    standing = frozenset(state.views.standing_at(log.row.revision + 1))
+    undone = {
+        record.body["compactionId"]
+        for record in log.records
+        if record.kind == UNDONE and record.revision in standing
+    }
+    by_turn: dict[str, list[Message]] = {}
+    for message in log:
+        by_turn.setdefault(message.turn_id, []).append(message)
+    turn = _Turn(MessageId(""))
+    for number, record in enumerate((*log.records, *log.waiting)):
+        event: Beside | None = None
+        gone = turn.message_id in left
+        if record.kind == "turn_started":
+            turn = _Turn(MessageId(str(record.body["messageId"])))
+        elif record.kind == ASKED:
+            turn.asked.append(asked_of(record))
+        elif record.kind == "turn_ended":
+            messages = by_turn.get(str(record.body["turnId"]))
+            event = None if gone or not messages else _ended(state, record, turn, messages)
+            turn = _Turn(MessageId(""))
+        elif record.kind == NOTICE:
+            event = None if gone else from_record(log.row.id, record)
+        elif record.kind == CHANGED:
+            event = _for_a_model(state, record)
+        elif record.revision in standing or record.body.get("compactionId") in undone:
+            event = _rewritten(state, record)
+        if event is not None:
+            yield Told(number, record.at, event)
+
+
+def written(records: Sequence[Record]) -> dict[MessageId, int]:
+    """Say of messages how many records there were before the first that names them."""
+    found: dict[MessageId, int] = {}
+    for number, record in enumerate(records):
+        many = record.body.get("messageIds")
+        for name in many if isinstance(many, list) else [record.body.get("messageId")]:
+            if isinstance(name, str):
+                found.setdefault(MessageId(name), number)
+    return found
+
+
+def _ended(state: State, record: Record, turn: _Turn, messages: Sequence[Message]) -> TurnEnded:
+    turn_id = messages[0].turn_id
+    ends = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
+    usage, cost = spent(state, ends, turn.asked)
+    reason = str(record.body["stopReason"])
+    error = cast("JsonObject | None", record.body.get("error"))
+    about = state.log.row.id, 0, turn_id, turn.message_id or messages[0].id
+    return TurnEnded(*about, reason, usage, cost, error)
+
+
+def _for_a_model(state: State, record: Record) -> EpochChanged | None:
+    body = record.body
+    if "tokensBefore" not in body:
+        return None
+    sizes = cast("int", body["tokensBefore"]), cast("int", body["tokensAfter"])
+    name = str(body["compactionId"])
+    return EpochChanged(state.log.row.id, 0, name, "completed", str(body["cause"]), *sizes)
+
+
+def _rewritten(state: State, record: Record) -> EpochChanged | None:
+    if not (record.kind in (REWRITE, UNDONE) or is_turn(record)):
+        return None
+    recorded = from_json(record.body)
+    return (
+        EpochChanged(
+            state.log.row.id,
+            0,
+            recorded.rewrite.id,
+            "undone" if record.kind == UNDONE else "completed",
+            recorded.rewrite.cause,
+            recorded.tokens_before,
+            recorded.tokens_after,
+            recorded.price,
+        )
+        if recorded.opens
+        else None
+    )
+
+
+async def replay(
+    state: State, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
+) -> Callable[[], Iterator[Event]]:
+    """Show the log through `emit`, oldest first: one update a part, and what came beside.
+
+    Only what follows `after` is shown, where that is given and known: showing something twice is
+    better than losing it. Withdrawn attempts and the daemon's own context blocks are not shown.
+    Gives what gives the rest: what streams right now, and what has come while this was shown.
+    """
+    settled = tuple(m for m in state.log if m.status != "open")
+    until = len(state.log.records)
+    for event in _events(state, settled, (t for t in told(state) if t.records < until), after):
+        await emit(event)
+    known = {message.id for message in settled}
+
+    def rest() -> Iterator[Event]:
+        late = tuple(m for m in state.log if m.id not in known)
+        return _events(state, late, (t for t in told(state) if t.records >= until), None)
+
+    return rest
+
+
+def _events(
+    state: State, messages: Iterable[Message], beside: Iterable[Told], after: PartId | None
+) -> Iterator[Event]:
+    shown = list(_in_order(messages, beside, written(state.log.records)))
+    ids = [one[1].id if isinstance(one, tuple) else None for one in shown]
+    start = 0 if after is None or after not in ids else ids.index(after) + 1
+    tools = {tool.name: tool for tool in state.view.static.tools}
+    for one in shown[start:]:
+        if isinstance(one, tuple):
+            message, part = one
+            yield from updates_of(message, part, state.channel, tools)
+        else:
+            yield replace(one, seq=state.channel.next_seq())
+
+
+def _in_order(
+    messages: Iterable[Message], beside: Iterable[Told], named: dict[MessageId, int]
+) -> Iterator[Shown]:
+    """Put what came beside between the messages; records say better than clocks what was first."""
+    waiting = deque(beside)
+    for message in messages:
+        while waiting and not _follows(waiting[0], message, named):
+            yield waiting.popleft().event
+        if message.status != "discarded":
+            yield from ((message, part) for part in message.parts)
+    yield from (one.event for one in waiting)
+
+
+def _follows(one: Told, message: Message, named: dict[MessageId, int]) -> bool:
+    number = named.get(message.id)
+    return one.at > message.created or (number is not None and number < one.records)
