@@ -13,7 +13,14 @@ from sidecar.config import SnapshotSizes
 from sidecar.core.digest import digest
 from sidecar.core.tree import Entry, Loss, Seen
 from sidecar.store.blobs import PressedBlob, press
-from sidecar.workspace.snapshots.state import is_racy, lost, same_stat, seen_of
+from sidecar.workspace.snapshots.state import (
+    COARSE_NS,
+    POSIX,
+    is_racy,
+    lost,
+    same_stat,
+    seen_of,
+)
 from sidecar.workspace.straight import link_straight, open_straight, stat_straight
 from sidecar.workspace.ways import WAY, Moved
 
@@ -168,6 +175,7 @@ def pending(stats: dict[bytes, os.stat_result], now: Callable[[], int]) -> Looke
     # Every file of a workspace comes by here before its first turn: tuples are made without the
     # constructors that name what is in them, which takes half of the time.
     make = tuple.__new__
+    settled = at * 1_000_000 - COARSE_NS
     for path, found in stats.items():
         mode, mtime, ctime = found.st_mode, found.st_mtime_ns, found.st_ctime_ns
         entry = (
@@ -175,7 +183,7 @@ def pending(stats: dict[bytes, os.stat_result], now: Callable[[], int]) -> Looke
             if stat.S_ISDIR(mode)
             else make(Entry, (mode, "", found.st_size, "unread", mtime))
         )
-        racy = is_racy(found, at)
+        racy = (ctime if POSIX else mtime) >= settled and is_racy(found, at)
         looked[path] = make(Seen, (entry, mtime, ctime, found.st_ino, racy, False))
     return Looked(looked)
 

@@ -10,7 +10,9 @@ import stat
 from pathlib import Path
 
 from sidecar.core.tree import Seen
-from sidecar.workspace.snapshots.ignore import Rules, root_rules
+from sidecar.workspace.snapshots.ignore import Rules
+from sidecar.workspace.snapshots.rule_book import RuleBook
+from sidecar.workspace.snapshots.stat_table import StatTable
 from sidecar.workspace.snapshots.state import (
     POSIX,
     State,
@@ -34,10 +36,8 @@ class Scan:
 
     `stats`: paths that are there and not proven unchanged. `gone`: known ones that are not there
     any more. `shown`: new ones that the rules ignored before. `linked`: the inodes of files with
-    several hard links, which may change without an event here. `rules`: by folder, kept from one
-    scan to the next.
-    `root_stat`: the root's, where everything was looked at. `read_rules`: whether other rules
-    hold somewhere.
+    several hard links, which may change without an event here.
+    `root_stat`: the root's, where everything was looked at.
     """
 
     def __init__(
@@ -48,20 +48,17 @@ class Scan:
         watch: Watch | None,
         unwatched: Unwatched,
     ) -> None:
-        self._root = root
         self._base = os.fsencode(root)
         self._state = state
         self._watch = watch
         self._follow = unwatched.follow
-        self.rules = rules
+        self._table: StatTable | None = None
+        self.rules = RuleBook(root, rules)
         self.stats: dict[bytes, os.stat_result] = {}
         self.gone: set[bytes] = set()
         self.shown: set[bytes] = set()
         self.linked: dict[bytes, int] = {}
         self.root_stat: os.stat_result | None = None
-        self.read_rules = False
-        self._renewed = False
-        """Whether a folder got other rules than it had."""
         self._visited: set[bytes] = set()
         self._closed: set[bytes] = set()
         """Known folders that turned out to be none any more."""
@@ -74,7 +71,7 @@ class Scan:
         """
         if noticed.all:
             # Where events were lost, folders may have come and gone that are to be watched.
-            self.everything(deep=self._watch is not None, rules=rules)
+            self.everything(deep=self._watch is not None, rules=rules, again=True)
         else:
             # Other rules come first, so that nothing is looked at by those of before.
             rules_of = {path for path in noticed.paths if path.rpartition(b"/")[2] in RULE_NAMES}
@@ -87,31 +84,30 @@ class Scan:
         if self.linked:
             self._other_names()
 
-    def everything(self, *, deep: bool, rules: bool = False) -> None:
-        """Look everywhere; `deep` lists folders whose stat is as it was, too."""
+    def everything(self, *, deep: bool, rules: bool = False, again: bool = False) -> None:
+        """Look everywhere; `deep` lists folders whose stat is as it was, too.
+
+        `again`: what is known stays and is looked at again, so that it pays to keep its stats.
+        """
         known = self._state.root
         found = os.lstat(self._base)
         if known is None or (known.st_ino, known.st_dev) != (found.st_ino, found.st_dev):
             deep = True
         self.root_stat = found
+        if again and not deep:
+            self._table = self._state.table(self._base)
+        suspects = set() if self._table is None else self._table.suspects()
         self._visit((b"", True, rules, False), everywhere=deep)
+        # The outer folders come first, because what is found there tells what is below them.
+        for folder in sorted({path.rpartition(b"/")[0] for path in suspects - self._follow}):
+            if folder not in self._visited and folder not in self._closed:
+                self._visit((folder, False, False, False), everywhere=False)
         for path in sorted(self._follow):
             self.path(path, deep=False)
 
     def size(self) -> int:
         """Give what there is to read."""
         return sum([found.st_size for found in self.stats.values()])
-
-    def tracked(self, path: bytes) -> bool:
-        """Tell whether git tracks a file."""
-        return self._rules_in(path.rpartition(b"/")[0]).tracked(path)
-
-    def ignores(self, path: bytes) -> bool:
-        """Tell whether the rules leave out a path, or a folder that leads to it."""
-        for folder in ancestors(path):
-            if self._rules_in(folder.rpartition(b"/")[0]).ignored(folder, True):
-                return True
-        return self._rules_in(path.rpartition(b"/")[0]).ignored(path, False)
 
     def path(self, path: bytes, *, deep: bool) -> None:
         """Look at a path; with `deep`, or where it is a new folder, at everything below it."""
@@ -132,7 +128,7 @@ class Scan:
                 self._lose(target)
             return
         is_folder = stat.S_ISDIR(found.st_mode)
-        if self._is_left_out(target, seen, is_folder, self._rules_in(folder)):
+        if self._is_left_out(target, seen, is_folder, self.rules.inside(folder)):
             if found.st_nlink > 1 and not is_folder:
                 self.linked[target] = found.st_ino
             if seen is not None:
@@ -152,12 +148,6 @@ class Scan:
             self._found(folder, seen, found)
         self._visit((folder, True, True, False), everywhere=True)
 
-    def _forget_rules(self, folder: bytes) -> None:
-        """Forget what held in folders that are not there now, lest it holds when they are again."""
-        begin = folder + b"/" if folder else b""
-        for path in [p for p in self.rules if p.startswith(begin) and p not in self._visited]:
-            del self.rules[path]
-
     def _target(self, path: bytes) -> bytes | None:
         """Give what to look at for a path: itself, or the outermost folder that is not known."""
         known = path in self._follow or self._state.get(path) is not None
@@ -170,27 +160,15 @@ class Scan:
                 return folder
         return None if path in self._visited else path
 
-    def _rules_in(self, folder: bytes) -> Rules:
-        """Give the rules for what lies in a folder."""
-        rules = self.rules.get(folder)
-        if rules is None:
-            if not folder:
-                rules = root_rules(self._root)
-            else:
-                real = self._base + b"/" + folder
-                git = os.path.lexists(real + b"/.git")
-                own = os.path.lexists(real + b"/.gitignore")
-                outer = self._rules_in(folder.rpartition(b"/")[0])
-                rules = outer.inside(self._root, folder, git=git, gitignore=own)
-            self.rules[folder] = rules
-            self.read_rules = True
-        return rules
-
     def _stat(self, path: bytes) -> os.stat_result | None:
         try:
             return os.lstat(self._base + b"/" + path)
         except OSError:
             return None
+
+    def _stands(self, path: bytes) -> bool:
+        seen, found = self._state.get(path), self._stat(path)
+        return seen is not None and found is not None and unchanged(seen, found)
 
     def _found(self, path: bytes, seen: Seen | None, found: os.stat_result) -> bool:
         """Take note of a path that is there; tells whether it is proven unchanged."""
@@ -253,15 +231,14 @@ class Scan:
                 pending += self._list(folder, anew, unseen)
             else:
                 pending += self._compare(folder)
-        if self._renewed:
-            self._renewed = False
-            self._forget_rules(first[0])
+        if self.rules.is_other:
+            self.rules.forget(first[0], self._visited)
 
     def _compare(self, folder: bytes) -> list[_Visit]:
         """Look at the names that are known in a folder, whose own stat is as it was."""
         inner: list[_Visit] = []
         prefix = self._base + b"/" + (folder + b"/" if folder else b"")
-        lstat = os.lstat
+        lstat, table = os.lstat, self._table
         for name, seen in self._state.folders[folder].items():
             try:
                 found = lstat(prefix + name)
@@ -278,6 +255,9 @@ class Scan:
             )
             if same and seen[_RACY]:
                 same = unchanged(seen, found)
+            if same and table is not None:
+                table.prove(join(folder, name))
+                continue
             mode = found.st_mode
             if same and mode & 0o170000 != 0o040000:
                 continue
@@ -292,24 +272,21 @@ class Scan:
 
     def _list(self, folder: bytes, anew: bool, unseen: bool) -> list[_Visit]:
         """List a folder and look at each name; gives the folders in it."""
-        real = self._base + b"/" + folder if folder else self._base
-        try:
-            if self._watch is not None:
-                self._watch.add(folder)
-            names = os.listdir(real)
-        except PermissionError:
-            # Nothing says that what was there is not there any more.
-            return []
-        except OSError:
-            self._close(folder)
+        names = self._names(folder)
+        if names is None:
             return []
         known = self._state.folders.get(folder, {})
-        before = self.rules.get(folder)
-        rules = self._read_rules(folder, names, known, anew)
+        before = self.rules.known(folder)
+        stale = anew or (b".gitignore" in names and not self._stands(join(folder, b".gitignore")))
+        rules = self.rules.listed(folder, names, stale=stale)
         fresh = before is not None and rules is not before
+        begin = folder + b"/" if folder else b""
+        prefix = self._base + b"/" + begin
+        keeps_all = rules.keeps_all(names)
+        if keeps_all and not (known or unseen or fresh):
+            return self._take_all(names, prefix, begin, anew)
         inner: list[_Visit] = []
-        prefix, begin = real + b"/", folder + b"/" if folder else b""
-        lstat = os.lstat
+        lstat, table = os.lstat, self._table
         for name in names:
             path = begin + name
             seen = known.get(name)
@@ -320,46 +297,63 @@ class Scan:
                     self._lose(path)
                 continue
             is_folder = found.st_mode & 0o170000 == 0o040000
-            if self._is_left_out(path, seen, is_folder, rules):
+            if not keeps_all and self._is_left_out(path, seen, is_folder, rules):
                 if seen is not None:
                     self._lose(path)
                 continue
             same = self._found(path, seen, found)
+            if table is not None and same and seen is not None:
+                table.prove(path)
             was_ignored = seen is None and (
                 unseen or (fresh and before is not None and before.ignored(path, is_folder))
             )
             if was_ignored:
                 self.shown.add(path)
-            if is_folder:
+            if is_folder and (table is None or not same or fresh):
                 inner.append((path, not same or fresh, anew or fresh, was_ignored))
         for name in known.keys() - set(names) if known else ():
             self._lose(join(folder, name))
         return inner
 
+    def _names(self, folder: bytes) -> list[bytes] | None:
+        """Watch and list a folder; `None` where it cannot be listed."""
+        try:
+            if self._watch is not None:
+                self._watch.add(folder)
+            return os.listdir(self._base + b"/" + folder if folder else self._base)
+        except PermissionError:
+            # Nothing says that what was there is not there any more.
+            below = self._state.below(folder)
+            self._visited.update(path for path in below if path in self._state.folders)
+        except OSError:
+            self._close(folder)
+        return None
+
+    def _take_all(
+        self, names: list[bytes], prefix: bytes, begin: bytes, anew: bool
+    ) -> list[_Visit]:
+        """Look at a new folder's names, none of which is left out; gives the folders in it.
+
+        Every file of a workspace comes by here before its first turn, so it does nothing else.
+        """
+        inner: list[_Visit] = []
+        stats, lstat = self.stats, os.lstat
+        for name in names:
+            try:
+                found = lstat(prefix + name)
+            except OSError:
+                continue
+            mode = found.st_mode
+            if not is_tracked_kind(mode):
+                continue
+            path = begin + name
+            stats[path] = found
+            if mode & 0o170000 == 0o040000:
+                inner.append((path, True, anew, False))
+            elif found.st_nlink > 1 and stat.S_ISREG(mode):
+                self.linked[path] = found.st_ino
+        return inner
+
     def _is_left_out(self, path: bytes, seen: Seen | None, is_folder: bool, rules: Rules) -> bool:
         kept = (seen is not None and seen.entry.is_folder == is_folder) or path in self._follow
         return not kept and rules.ignored(path, is_folder)
-
-    def _read_rules(
-        self,
-        folder: bytes,
-        names: list[bytes],
-        known: dict[bytes, Seen],
-        anew: bool,
-    ) -> Rules:
-        before = self.rules.get(folder)
-        own = (b".git" in names, b".gitignore" in names)
-        if before is not None and not anew and before.own == own:
-            seen = known.get(b".gitignore")
-            found = self._stat(join(folder, b".gitignore")) if own[1] and seen else None
-            if not own[1] or (seen and found and unchanged(seen, found)):
-                return before
-        if not folder:
-            rules = root_rules(self._root)
-        else:
-            outer = self._rules_in(folder.rpartition(b"/")[0])
-            rules = outer.inside(self._root, folder, git=own[0], gitignore=own[1])
-        self.rules[folder] = rules
-        self.read_rules = True
-        self._renewed = self._renewed or before is not None
-        return rules

@@ -285,7 +285,7 @@ class Snapshots:
         if scan.root_stat is not None:
             self._state.root = scan.root_stat
         unwatched = self._noticing.unwatched
-        if scan.read_rules:
+        if scan.rules.is_new:
             unwatched.rules(self._rules.values())
         if self._noticing.watch is not None and scan.linked and not unwatched.link(scan.linked):
             self._noticing.give_up("Many files here have several names (hard links).")
@@ -320,7 +320,7 @@ class Snapshots:
             return None
         scan = self._scan(None)
         follow = self._noticing.unwatched.follow
-        ignored = await self._in_thread(partial(scan.ignores, path))
+        ignored = await self._in_thread(partial(scan.rules.ignores, path))
         known = self._state.get(path)
         image = await self._in_thread(
             partial(pre_image, self._base, path, known, self._limits, self._now)
@@ -393,7 +393,7 @@ class Snapshots:
         """Give how many bytes a file may have to be stored."""
         if size <= self._limits.untracked:
             return self._limits.untracked
-        generous = path in self._noticing.unwatched.follow or scan.tracked(path)
+        generous = path in self._noticing.unwatched.follow or scan.rules.outside(path).tracked(path)
         return self._limits.tracked if generous else self._limits.untracked
 
     async def _in_thread(self, work: Callable[[], T]) -> T:

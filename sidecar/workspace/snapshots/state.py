@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sidecar.core.tree import Entry, Loss, Seen
+from sidecar.workspace.snapshots.stat_table import StatTable, stat_table
 
 COARSE_NS = 2_000_000_000
 """The coarsest time stamps that file systems have, so within it two writes may look like one."""
@@ -26,6 +27,7 @@ class State:
     def __init__(self) -> None:
         self.folders: dict[bytes, dict[bytes, Seen]] = {b"": {}}
         self.root: os.stat_result | None = None
+        self._table: StatTable | None = None
 
     def get(self, path: bytes) -> Seen | None:
         """Give what is known at a path."""
@@ -40,6 +42,8 @@ class State:
 
     def put(self, path: bytes, seen: Seen | None) -> None:
         """Know something else at a path from now on; what was below a folder stays known."""
+        if self._table is not None:
+            self._table.doubt(path, known=seen is not None)
         folder, _, name = path.rpartition(b"/")
         if seen is not None:
             self.folders.setdefault(folder, {})[name] = seen
@@ -71,6 +75,20 @@ class State:
         for folder, names in self.folders.items():
             for name, seen in names.items():
                 yield join(folder, name), seen
+
+    def table(self, base: bytes) -> StatTable | None:
+        """Give the stats that prove what is known, made when they are first asked for.
+
+        `base`: the root's path. Made anew where more is gone than is left.
+        """
+        known = len(self)
+        if self._table is None or len(self._table) > 2 * known + 1000:
+            self._table = stat_table(base)
+            if self._table is not None:
+                for folder, names in self.folders.items():
+                    for name in names:
+                        self._table.doubt(join(folder, name), known=True)
+        return self._table
 
     def copy(self) -> "State":
         """Give what is known now, to be looked through while this one goes on."""

@@ -116,6 +116,25 @@ def test_what_is_left_out_is_what_git_leaves_out(tmp_path: Path, seed: int) -> N
         assert {prefix + path for path in found} == below
 
 
+@pytest.mark.parametrize("line", PATTERNS)
+def test_what_keeps_all_names_leaves_none_out(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".gitignore").write_text(line)
+    rules = root_rules(tmp_path)
+    names = [*map(os.fsencode, NAMES), b"two\nlines", b"\xff.log", b".#lock", b".git", b"target"]
+    for name in names:
+        left_out = rules.ignored(name, False) or rules.ignored(name, True)
+        assert not (left_out and rules.keeps_all([b"plain", name]))
+
+
+def test_usual_rules_keep_all_of_most_folders(tmp_path: Path) -> None:
+    lines = ["*.log", "*.py[co]", "/dist/", "docs/_build/", "node_modules", "!keep.log", ".env*"]
+    (tmp_path / ".gitignore").write_text("\n".join(lines))
+    rules = root_rules(tmp_path)
+    assert rules.keeps_all([b"main.rs", b"mod.rs", b".gitignore", b"tests"])
+    for name in (b"m.log", b"m.pyc", b"dist", b"_build", b"node_modules", b".env.local"):
+        assert not rules.keeps_all([b"main.rs", name])
+
+
 def test_without_git_what_is_built_is_left_out(tmp_path: Path) -> None:
     for path in ("node_modules/a/b", "src/__pycache__/m.pyc", "src/target/x", "src/main.rs"):
         (tmp_path / "w" / path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,79 @@
+"""The rules that hold in each folder of a workspace, read once and kept from scan to scan."""
+
+import os
+from collections.abc import Container
+from pathlib import Path
+
+from sidecar.workspace.snapshots.ignore import Rules, root_rules
+from sidecar.workspace.snapshots.state import ancestors
+
+
+class RuleBook:
+    """Reads and writes `rules`, by folder.
+
+    `is_new`: something was read that was not known. `is_other`: a folder got other rules than it
+    had.
+    """
+
+    def __init__(self, root: Path, rules: dict[bytes, Rules]) -> None:
+        self._root = root
+        self._rules = rules
+        self.is_new = False
+        self.is_other = False
+
+    def known(self, folder: bytes) -> Rules | None:
+        """Give the rules for what lies in a folder if they were read before."""
+        return self._rules.get(folder)
+
+    def inside(self, folder: bytes) -> Rules:
+        """Give the rules for what lies in a folder."""
+        rules = self._rules.get(folder)
+        if rules is not None:
+            return rules
+        real = os.fsencode(self._root) + (b"/" + folder if folder else b"")
+        return self._read(
+            folder, (os.path.lexists(real + b"/.git"), os.path.lexists(real + b"/.gitignore"))
+        )
+
+    def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> Rules:
+        """Give the rules for what lies in a folder, of which the names are known now.
+
+        `stale`: those that were read before may not be what is written down now.
+        """
+        before = self._rules.get(folder)
+        own = (b".git" in names, b".gitignore" in names)
+        if before is not None and not stale and before.own == own:
+            return before
+        self.is_other = self.is_other or before is not None
+        return self._read(folder, own)
+
+    def outside(self, path: bytes) -> Rules:
+        """Give the rules that say whether a path is left out: those of the folder around it."""
+        return self.inside(path.rpartition(b"/")[0])
+
+    def ignores(self, path: bytes) -> bool:
+        """Tell whether the rules leave out a path, or a folder that leads to it."""
+        if any(self.outside(folder).ignored(folder, True) for folder in ancestors(path)):
+            return True
+        return self.outside(path).ignored(path, False)
+
+    def forget(self, folder: bytes, kept: Container[bytes]) -> None:
+        """Forget what held below a folder, lest it holds there when such a folder is made again.
+
+        `kept`: the folders that are there.
+        """
+        begin = folder + b"/" if folder else b""
+        for path in [p for p in self._rules if p.startswith(begin) and p not in kept]:
+            del self._rules[path]
+        self.is_other = False
+
+    def _read(self, folder: bytes, own: tuple[bool, bool]) -> Rules:
+        if folder:
+            git, gitignore = own
+            outer = self.outside(folder)
+            rules = outer.inside(self._root, folder, git=git, gitignore=gitignore)
+        else:
+            rules = root_rules(self._root)
+        self._rules[folder] = rules
+        self.is_new = True
+        return rules
