@@ -74,12 +74,13 @@ class StatTable:
     def prove(self, path: bytes) -> None:
         """Take the stat that was just found for that of what was seen.
 
-        To be called when `os.lstat` has proven a suspect unchanged.
+        To be called when `os.lstat` has proven it unchanged; does nothing where it was no suspect.
         """
         piece, at = divmod(self._at[path], AT_ONCE)
-        found = self._found.get(piece, _MISSING)[at * ROOM : (at + 1) * ROOM]
-        if found != _MISSING:
-            self._put(path, found)
+        if piece in self._found:
+            found = self._found[piece][at * ROOM : (at + 1) * ROOM]
+            if found != _MISSING:
+                self._put(path, found)
 
     def doubt(self, path: bytes, *, known: bool) -> None:
         """Prove nothing at a path where something else is known now, or nothing any more."""

@@ -61,6 +61,12 @@ def test_where_something_else_is_known_nothing_is_proven(table: StatTable) -> No
     assert table.suspects() == {b"two"}
 
 
+def test_proving_what_is_proven_takes_nothing_from_its_neighbours(table: StatTable) -> None:
+    for path in (b"one", b"two", b"in", b"in/three"):
+        table.prove(path)
+    assert table.suspects() == set()
+
+
 def test_what_is_gone_is_asked_about_until_that_is_known(tmp_path: Path, table: StatTable) -> None:
     (tmp_path / "two").unlink()
     assert table.suspects() == {b"two"}
