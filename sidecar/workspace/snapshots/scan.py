@@ -100,7 +100,8 @@ class Scan:
         self._visit((b"", True, rules, False), everywhere=deep)
         # The outer folders come first, because what is found there tells what is below them.
         for folder in sorted({path.rpartition(b"/")[0] for path in suspects - self._follow}):
-            if folder not in self._visited and folder not in self._closed:
+            looked = folder in self._visited or folder in self._closed
+            if not looked and folder in self._state.folders:
                 self._visit((folder, False, False, False), everywhere=False)
         for path in sorted(self._follow):
             self.path(path, deep=False)
