@@ -74,7 +74,7 @@ def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
         return max(0.0, float(value))
     try:
         return max(0.0, parsedate_to_datetime(value).timestamp() - now / 1000)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

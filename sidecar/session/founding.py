@@ -9,7 +9,7 @@ from sidecar.core.parts import JsonObject, SessionId
 from sidecar.core.prompt import ToolSpec
 from sidecar.session import epochs, instructions
 from sidecar.session.log import SessionLog
-from sidecar.session.opening import amiss, checked_folder, checked_policy, offered_tools
+from sidecar.session.opening import amiss, checked_folder, checked_policy, named, offered_tools
 from sidecar.session.state import Environment
 from sidecar.session.trust import Trust
 from sidecar.session.values import NewSession, SessionSummary
@@ -31,7 +31,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
     """
     config = environment.config
     cwd = await asyncio.to_thread(checked_folder, request.cwd)
-    model = request.model or config.model
+    model = named(request.model or config.model, "params.model")
     agent = request.agent or config.agent
     strategy = config.agents.get(agent, NOTHING)
     settings: JsonObject = {

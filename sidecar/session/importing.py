@@ -207,6 +207,8 @@ def _settings(environment: Environment, old: SessionRow) -> JsonObject:
         "autoContinue": config.auto_continue,
     }
     given: JsonObject = {**settings, **old.settings}
+    if not str(given["model"]).isprintable():
+        given["model"] = config.model
     info = environment.info(str(given["model"]))
     for name in ("window", "maxTokens"):
         if amiss(given, info):

@@ -45,6 +45,17 @@ def resolved(cwd: str) -> str:
         raise BadRequest(f"{cwd!r:.{SHOWN}} can be no folder: {error}", "params.cwd") from error
 
 
+def named(model: str, path: str) -> str:
+    """Give a model's name, which goes into requests and hashes.
+
+    Raises:
+        BadRequest: it is empty, or holds what no name has, such as half a character.
+    """
+    if model.strip() and model.isprintable():
+        return model
+    raise BadRequest(f"{model!r} can be no model's name; give the name that its API knows", path)
+
+
 def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:
     """Say which of window and maxTokens is amiss with this model, and why; `None` if neither is."""
     window, most = settings.get("window"), settings.get("maxTokens")

@@ -4,7 +4,7 @@ from sidecar.config.readers import HARDER
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.policies import policies
-from sidecar.session.opening import amiss, warn_of_limits
+from sidecar.session.opening import amiss, named, warn_of_limits
 from sidecar.session.state import State
 
 EFFORTS = ("default", *HARDER)
@@ -40,8 +40,9 @@ def change(state: State, config_id: str, value: object) -> None:
         BadRequest: there is no such option, or it cannot have this value.
     """
     match config_id, value:
-        case "model", str(model) if model.strip():
-            wrong = amiss(state.log.row.settings, state.environment.info(model))
+        case "model", str(model):
+            info = state.environment.info(named(model, "params.value"))
+            wrong = amiss(state.log.row.settings, info)
             if wrong is not None:
                 raise BadRequest(f"{model} cannot be used here: {wrong[1]}", "params.value")
             state.configure("model", model)

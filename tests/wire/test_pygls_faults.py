@@ -292,6 +292,17 @@ def test_half_a_character_is_refused_and_ends_nothing(
     assert "version" in client.request("daemon/status")
 
 
+def test_what_is_no_models_name_is_refused(client: PlainClient, tmp_path: Path) -> None:
+    for name in ("\udc80x", "two\nlines", " "):
+        params = {"sessionId": session(client, tmp_path), "configId": "model", "value": name}
+        with pytest.raises(Refused, match="model's name") as refused:
+            client.request("session/set_config_option", params)
+        assert refused.value.code == -32602
+    with pytest.raises(Refused, match="model's name"):
+        client.request("session/new", {"cwd": str(tmp_path), "model": "\ud800"})
+    assert "version" in client.request("daemon/status")
+
+
 @pytest.mark.parametrize("name", ["folder", "none.txt", "binary", "nul\0"])
 def test_code_actions_where_there_is_no_text_to_select(
     start: Callable[..., PlainClient], tmp_path: Path, name: str
