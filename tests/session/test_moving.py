@@ -226,6 +226,14 @@ async def test_another_folder_is_said(desk: Desk, tmp_path: Path) -> None:
     assert (await desk.store.row(rooted.session_id)).cwd == str(elsewhere)
 
 
+async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk) -> None:
+    session = await desk.open()
+    session.state.configure("model", "two\nlines")
+    await session.state.log.commit("option", {"configId": "model"})
+    made, _ = await take(desk, (await export(desk, session)).path)
+    assert made.state.model_id() == (await desk.sessions.ready()).config.model
+
+
 async def test_files_of_before_do_not_come_back(world: World, tmp_path: Path) -> None:
     world.follows = True
     async with world.daemon() as desk:
