@@ -31,9 +31,10 @@ from sidecar.session.gate import ColdGate
 from sidecar.session.reloading import follow
 from sidecar.session.sessions import Sessions
 from sidecar.session.state import Environment
-from sidecar.session.sweeping import LOOK, Quota, Sweeping
+from sidecar.session.sweeping import LOOK, Quota, Sweeping, see_time_pass
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
+from sidecar.store.passing import uptime
 from sidecar.tools.mcp import McpServers
 from sidecar.wire.logs import log_to_stderr
 from sidecar.wire.outbox import Outbox
@@ -66,19 +67,22 @@ def read_clock() -> Millis:
     """Give milliseconds since 1970.
 
     `SIDECAR_CLOCK_OFFSET_FILE` names a file with a number of seconds that is added, read anew at
-    each use, so that checks of what depends on time need not wait.
+    each use, so that checks of what depends on time need not wait. A second number there is how
+    far the clock was set ahead besides, while no time passed.
     """
-    return round((time.time() + _offset()) * 1000)
+    passed, jump = _offset()
+    return round((time.time() + passed + jump) * 1000)
 
 
-def _offset() -> float:
+def _offset() -> tuple[float, float]:
     path = os.environ.get("SIDECAR_CLOCK_OFFSET_FILE")
     if not path:
-        return 0.0
+        return 0.0, 0.0
     try:
-        return float(Path(path).read_text(encoding="ascii"))
+        passed, *jump = Path(path).read_text(encoding="ascii").split()
+        return float(passed), float(jump[0]) if jump else 0.0
     except (OSError, ValueError):
-        return 0.0
+        return 0.0, 0.0
 
 
 def id_source(now: Callable[[], Millis]) -> Callable[[str], str]:
@@ -147,7 +151,7 @@ async def _serve(read: int, write: int) -> int:
             logging.getLogger().setLevel(environment.config.log.upper())
 
         models.configure(config)
-        store = await asyncio.to_thread(open_store, config.data_dir)
+        store = await _open_in_time(config.data_dir)
         observer = _observer(sessions)
         observer.configure(config.alerts)
         queues = partial(_queues, sessions, outboxes, store)
@@ -303,7 +307,15 @@ def quota_event(quota: Quota) -> AlertChanged:
 
 def open_store(folder: Path) -> Store:
     """Open the store; imported late, because `initialize` needs none of it."""
-    return Store.open(folder, now=read_clock)
+    return Store.open(folder, now=read_clock, uptime=lambda: uptime(_offset()[0]))
+
+
+async def _open_in_time(folder: Path) -> Store:
+    """Open the store and note the time, before anything can be stored at a time nobody saw."""
+    store = await asyncio.to_thread(open_store, folder)
+    if not store.read_only:
+        await see_time_pass(store)
+    return store
 
 
 async def _warm_up(models: Models, sessions: Sessions) -> None:

@@ -97,6 +97,8 @@ async def _really(console: Console, store: Store, config: Config, how: How) -> N
         await settle(ground)
         await erase(ground)
         plan = await store.keeping.plan(how.rules(config.retention))
+        if plan.noticed and not how.as_json:
+            console.print(plan.noticed, soft_wrap=True)
         before = await store.keeping.space()
         with _bars(console, shown=not how.as_json) as progress:
             tell = _teller(progress, shown=not how.as_json)
@@ -139,6 +141,8 @@ def _show_plan(console: Console, plan: Plan, space: Space, how: How) -> None:
         }
         console.print_json(json.dumps(told))
         return
+    if plan.noticed:
+        console.print(plan.noticed, soft_wrap=True)
     if plan.outputs or plan.sessions:
         console.print(_table(plan))
     console.print(

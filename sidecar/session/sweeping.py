@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from sidecar.config.retention import MIB, Retention
-from sidecar.core.errors import SidecarError
+from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject
 from sidecar.session.archiving import Archived, Ground, archive, settle
 from sidecar.session.erasing import clear_free, erase
 from sidecar.store.due import Plan
+from sidecar.store.journal import Store
 from sidecar.store.outputs import Freed
 from sidecar.store.shrinking import Space
 
@@ -98,6 +99,18 @@ async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
     return await ground.store.keeping.space()
 
 
+async def see_time_pass(store: Store) -> None:
+    """Note in a store that time passes, and tell where the clock was found to be wrong."""
+    try:
+        noticed = await store.keeping.look()
+    except StorageFailed as error:
+        # Whoever works meets the same error, and louder.
+        logger.warning("what passes of time cannot be noted: %s", error)
+        return
+    if noticed:
+        logger.warning("%s", noticed)
+
+
 class Sweeping:
     """Sweeps when that is due, until it is cancelled.
 
@@ -134,6 +147,7 @@ class Sweeping:
         """Sweep if that is due and nobody else does; gives what went."""
         ground = self._ground
         keeping, token = ground.store.keeping, ground.owner.token
+        await see_time_pass(ground.store)
         if not await keeping.claim(ground.owner):
             return None
         whole = False

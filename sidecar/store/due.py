@@ -10,6 +10,7 @@ from sidecar.store import rows
 from sidecar.store.facts import drop_facts
 from sidecar.store.fields import BodyBroken
 from sidecar.store.outputs import PARENT, GoingOutput, is_live, is_open, row_of
+from sidecar.store.passing import Ages
 from sidecar.store.reading import reader
 from sidecar.store.removing import rows_size
 from sidecar.store.trees import held_unfolded
@@ -36,13 +37,17 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to go, and the bytes that leave the store; `outputs_used` and the like are now."""
+    """What is to go, and the bytes that leave the store; `outputs_used` and the like are now.
+
+    `noticed` says what is wrong with the clock, if anything is.
+    """
 
     outputs: tuple[GoingOutput, ...]
     outputs_size: int
     sessions: tuple[GoingSession, ...]
     outputs_used: int
     sessions_used: int
+    noticed: str = ""
 
     @property
     def size(self) -> int:
@@ -82,18 +87,19 @@ class _Blobs:
         return found[0] if found else 0
 
 
-def plan(con: sqlite3.Connection, rules: Retention, now: Millis) -> Plan:
-    """Say what is due."""
+def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> Plan:
+    """Say what is due, by how old things are."""
     blobs = _Blobs(con)
     outputs_used, used = outputs_size(con), sessions_size(con)
-    outputs, outputs_freed = _outputs(con, rules, now, blobs, outputs_used)
+    outputs, outputs_freed = _outputs(con, rules, ages, blobs, outputs_used)
     left = used - outputs_freed
     return Plan(
         outputs,
         outputs_freed,
-        tuple(_sessions(con, rules, now, blobs, left)),
+        tuple(_sessions(con, rules, ages, blobs, left)),
         outputs_used,
         used,
+        ages.noticed,
     )
 
 
@@ -116,11 +122,11 @@ def sessions_size(con: sqlite3.Connection) -> int:
 
 
 def _outputs(
-    con: sqlite3.Connection, rules: Retention, now: Millis, blobs: _Blobs, used: int
+    con: sqlite3.Connection, rules: Retention, ages: Ages, blobs: _Blobs, used: int
 ) -> tuple[tuple[GoingOutput, ...], int]:
-    aged = now - rules.outputs_days * DAY if rules.outputs_days else None
+    oldest = rules.outputs_days * DAY
     bound = rules.outputs_mib * MIB
-    if aged is None and not bound:
+    if not oldest and not bound:
         return (), 0
     sessions: dict[SessionId, Millis | None] = {}
     going: list[GoingOutput] = []
@@ -130,9 +136,9 @@ def _outputs(
         "ORDER BY at, session_id, part_id"
     ).fetchall():
         if session_id not in sessions:
-            sessions[session_id] = _rests_since(con, session_id, now)
+            sessions[session_id] = _rests_since(con, session_id, ages)
         since = sessions[session_id]
-        old = aged is not None and since is not None and max(at, since) < aged
+        old = oldest and since is not None and min(ages.of(at), ages.of(since)) > oldest
         full = bool(bound) and used - freed > bound
         if since is None or not (old or full):
             continue
@@ -143,33 +149,34 @@ def _outputs(
     return tuple(going), freed
 
 
-def _rests_since(con: sqlite3.Connection, session_id: SessionId, now: Millis) -> Millis | None:
+def _rests_since(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> Millis | None:
     """Give when a session came into the store; `None` where it is live, or leaves."""
-    if is_live(con, session_id, now):
+    if is_live(con, session_id, ages):
         return None
     row = row_of(con, session_id)
     return None if row is None else row.created
 
 
 def _sessions(
-    con: sqlite3.Connection, rules: Retention, now: Millis, blobs: _Blobs, used: int
+    con: sqlite3.Connection, rules: Retention, ages: Ages, blobs: _Blobs, used: int
 ) -> Iterable[GoingSession]:
-    aged = now - rules.archive_days * DAY if rules.archive_days else 0
+    oldest = rules.archive_days * DAY
     bound = rules.sessions_mib * MIB
-    if not aged and not bound:
+    if not oldest and not bound:
         return
     gone: set[str] = set()
     for session_id, updated in con.execute(
         "SELECT id, updated FROM session ORDER BY updated, id"
     ).fetchall():
         full = bool(bound) and used > bound
-        if session_id in gone or not (updated < aged or full):
+        old = oldest and ages.of(updated) > oldest
+        if session_id in gone or not (old or full):
             continue
         row = row_of(con, session_id)
         # A subtask's session goes when the one does that began it.
-        if row is None or is_live(con, session_id, now) or _is_subtask(con, row):
+        if row is None or is_live(con, session_id, ages) or _is_subtask(con, row):
             continue
-        for one in family(con, row, now):
+        for one in family(con, row, ages.now):
             gone.add(one.id)
             parent = None if one.id == row.id else row.id
             size = _leaves(con, blobs, one.id)

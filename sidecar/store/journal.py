@@ -18,6 +18,7 @@ from sidecar.store.faults import FAULTS, GONE, READ_ONLY, storage_failed
 from sidecar.store.folds import Choose, Window
 from sidecar.store.keeping import KeepingRows
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
+from sidecar.store.passing import ReadUptime
 from sidecar.store.restores import RestoreRows
 from sidecar.store.shrinking import make_shrinkable
 from sidecar.store.slices import MessageSlice, RecordSlice
@@ -50,7 +51,11 @@ class Store:
     """
 
     def __init__(
-        self, path: Path, now: Callable[[], int], source: sqlite3.Connection | ReadOnly
+        self,
+        path: Path,
+        now: Callable[[], int],
+        source: sqlite3.Connection | ReadOnly,
+        uptime: ReadUptime = lambda: None,
     ) -> None:
         self._path = path
         self._now = now
@@ -66,23 +71,26 @@ class Store:
         self.snapshots = SnapshotRows(self._submit, self._read)
         self.facts = FactRows(self._submit, self._read)
         self.restores = RestoreRows(self._submit, self._read, self._overtake, now)
-        self.keeping = KeepingRows(self._submit, self._read, path, now)
+        self.keeping = KeepingRows(self._submit, self._read, path, now, uptime)
         self._closed = False
 
     @classmethod
-    def open(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
+    def open(
+        cls, folder: Path, *, now: Callable[[], int], uptime: ReadUptime = lambda: None
+    ) -> "Store":
         """Open the store in a folder, made if need be; blocks for some milliseconds.
 
-        `now` gives milliseconds since 1970 and is called from other threads. A newer or
-        read-only store opens for reading; raises StorageFailed when even that is impossible.
+        `now` gives milliseconds since 1970 and is called from other threads; so is `uptime`, by
+        which is known how far dates can be believed. A newer or read-only store opens for
+        reading; raises StorageFailed when even that is impossible.
         """
         try:
-            return cls._open(folder, now)
+            return cls._open(folder, now, uptime)
         except FAULTS as error:
             raise storage_failed(error) from error
 
     @classmethod
-    def _open(cls, folder: Path, now: Callable[[], int]) -> "Store":
+    def _open(cls, folder: Path, now: Callable[[], int], uptime: ReadUptime) -> "Store":
         path = folder / files.NAME
         try:
             files.prepare(folder)
@@ -96,11 +104,11 @@ class Store:
                 raise
             found = files.read(path, version)
         if found > len(MIGRATIONS):
-            return cls(path, now, "newer_schema")
+            return cls(path, now, "newer_schema", uptime)
         if not files.writable(path):
             if found == 0:
                 raise _refusal("read_only")
-            return cls(path, now, "read_only")
+            return cls(path, now, "read_only", uptime)
         con = files.open_writer(path)
         try:
             files.patiently(lambda: migrate(con, MIGRATIONS, now()))
@@ -109,7 +117,7 @@ class Store:
         except BaseException:
             con.close()
             raise
-        return cls(path, now, con)
+        return cls(path, now, con, uptime)
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":

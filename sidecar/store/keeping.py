@@ -13,9 +13,10 @@ from pathlib import Path
 from sidecar.config.retention import Retention
 from sidecar.core.errors import SessionOwned, StorageFailed
 from sidecar.core.parts import Millis, SessionId
-from sidecar.store import due, lease, outputs, reading, removing, shrinking, weighing
+from sidecar.store import due, lease, outputs, passing, reading, removing, shrinking, weighing
 from sidecar.store.due import Plan
 from sidecar.store.outputs import Freed, GoingOutput
+from sidecar.store.passing import Ages, ReadUptime
 from sidecar.store.removing import Left
 from sidecar.store.shrinking import Space
 from sidecar.store.snapshots import Read, Submit
@@ -31,15 +32,28 @@ CHANGED = "This session was written to meanwhile, so it stays as it is. Try agai
 class KeepingRows:
     """How long things stay in the store. Everything may raise StorageFailed."""
 
-    def __init__(self, submit: Submit, read: Read, path: Path, now: Callable[[], Millis]) -> None:
+    def __init__(
+        self,
+        submit: Submit,
+        read: Read,
+        path: Path,
+        now: Callable[[], Millis],
+        uptime: ReadUptime,
+    ) -> None:
         self._submit = submit
         self._read = read
         self._path = path
         self._now = now
+        self._uptime = uptime
+
+    async def look(self) -> str:
+        """Note that time passes; gives a sentence where the clock was found to be wrong."""
+        run = partial(passing.note, now=self._now(), count=self._uptime())
+        return await self._submit(run, synced=False)
 
     async def plan(self, rules: Retention) -> Plan:
         """Say what is due by these rules; changes nothing."""
-        return await self._read(partial(due.plan, rules=rules, now=self._now()))
+        return await self._read(lambda con: due.plan(con, rules, self._ages(con)))
 
     async def used(self) -> tuple[int, int]:
         """Give the bytes that complete outputs take, and all sessions, these outputs included."""
@@ -47,7 +61,10 @@ class KeepingRows:
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
         """Let complete outputs go; those of sessions that are live by now stay."""
-        run = partial(outputs.let_go, going=tuple(going), now=self._now())
+
+        def run(con: sqlite3.Connection) -> Freed:
+            return outputs.let_go(con, going, self._ages(con))
+
         return await self._submit(run, synced=False)
 
     async def gone(self, name: str) -> Gone | None:
@@ -120,12 +137,16 @@ class KeepingRows:
         await self._submit(partial(_swept, token=token, whole=whole, now=self._now()))
 
     async def warned(self, names: Iterable[str]) -> frozenset[str]:
-        """Remember which quotas people were warned of; gives those of which they were before."""
-        return await self._submit(partial(_warned, names=frozenset(names), now=self._now()))
+        """Remember of which quotas people were warned; gives those of an hour ago, or before."""
+        told = frozenset(names)
+        return await self._submit(lambda con: _warned(con, told, self._ages(con)))
 
     async def last_sweep(self) -> Millis | None:
         """Give when the store was last swept."""
         return await self._read(_last_sweep)
+
+    def _ages(self, con: sqlite3.Connection) -> Ages:
+        return passing.ages(con, self._now(), self._uptime())
 
 
 def _leave(con: sqlite3.Connection, row: SessionRow, token: str, at: Millis) -> Left:
@@ -151,14 +172,14 @@ def _swept(con: sqlite3.Connection, token: str, whole: bool, now: Millis) -> Non
         con.execute("INSERT OR REPLACE INTO swept (name, at) VALUES ('store', ?)", (now,))
 
 
-def _warned(con: sqlite3.Connection, names: frozenset[str], now: Millis) -> frozenset[str]:
-    rows = con.execute("SELECT name FROM swept WHERE name != 'store'").fetchall()
-    known = frozenset(name for (name,) in rows)
+def _warned(con: sqlite3.Connection, names: frozenset[str], ages: Ages) -> frozenset[str]:
+    rows = con.execute("SELECT name, at FROM swept WHERE name != 'store'").fetchall()
+    known = frozenset(name for name, _ in rows)
     con.executemany("DELETE FROM swept WHERE name = ?", [(name,) for name in known - names])
     con.executemany(
-        "INSERT INTO swept (name, at) VALUES (?, ?)", [(name, now) for name in names - known]
+        "INSERT INTO swept (name, at) VALUES (?, ?)", [(name, ages.now) for name in names - known]
     )
-    return known & names
+    return frozenset(name for name, at in rows if name in names and ages.of(at) >= HOUR)
 
 
 def _last_sweep(con: sqlite3.Connection) -> Millis | None:

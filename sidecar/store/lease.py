@@ -74,11 +74,19 @@ def _is_owner(owner: Owner, heartbeat: Millis) -> bool:
     return texts and isinstance(owner.pid, int) and isinstance(heartbeat, int)
 
 
+def boot_of_machine() -> str:
+    """Name this start of the machine; empty where the system does not tell."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return ""
+
+
 def _world() -> str:
     """Name what pids mean here: this boot of this kernel, and this container's numbering."""
     try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+        boot = boot_of_machine()
+        return boot and f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
     except OSError:
         return ""
 

@@ -209,6 +209,17 @@ def _folds(con: sqlite3.Connection) -> None:
         con.execute(statement)
 
 
+def _eras(con: sqlite3.Connection) -> None:
+    # Stretches in which the clock went as it should: `counted` milliseconds had passed when one
+    # began, of all that anybody saw; `ahead` is the clock's date less the machine's own count.
+    con.execute(
+        """CREATE TABLE era (
+            number INTEGER PRIMARY KEY, began INTEGER NOT NULL, ended INTEGER NOT NULL,
+            counted INTEGER NOT NULL, boot TEXT NOT NULL, ahead INTEGER NOT NULL
+        )"""
+    )
+
+
 def has_full_text(con: sqlite3.Connection) -> bool:
     """Whether this SQLite can search texts by an index; a few are built without that."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
@@ -224,6 +235,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("written", _written),
     ("retention", _retention),
     ("folds", _folds),
+    ("eras", _eras),
 )
 
 

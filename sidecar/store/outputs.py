@@ -14,6 +14,7 @@ from sidecar.store import lease, rows
 from sidecar.store.fields import BodyBroken
 from sidecar.store.holders import drop_unreferenced
 from sidecar.store.packing import spilled
+from sidecar.store.passing import Ages
 from sidecar.store.reading import leaving, reader
 from sidecar.store.values import Gone, Owner, PutGone, SessionRow, Why
 
@@ -106,19 +107,19 @@ def copy_outputs(con: sqlite3.Connection, source: SessionId, target: SessionId) 
     )
 
 
-def let_go(con: sqlite3.Connection, going: Sequence[GoingOutput], now: Millis) -> Freed:
+def let_go(con: sqlite3.Connection, going: Sequence[GoingOutput], ages: Ages) -> Freed:
     """Let outputs go, but for those of sessions that have come to life meanwhile."""
     live: dict[SessionId, bool] = {}
     names: list[str] = []
     for one in going:
         if one.session_id not in live:
-            live[one.session_id] = is_live(con, one.session_id, now)
+            live[one.session_id] = is_live(con, one.session_id, ages)
         if live[one.session_id]:
             continue
         done = con.execute(
             "UPDATE output SET gone = ?, why = ?, bound = ? "
             "WHERE session_id = ? AND part_id = ? AND hash = ? AND gone IS NULL",
-            (now, one.why, one.bound, one.session_id, one.part_id, one.hash),
+            (ages.now, one.why, one.bound, one.session_id, one.part_id, one.hash),
         )
         if done.rowcount:
             names.append(one.hash)
@@ -140,15 +141,17 @@ def _unrefer(con: sqlite3.Connection, one: GoingOutput) -> None:
         )
 
 
-def is_live(con: sqlite3.Connection, session_id: SessionId, now: Millis) -> bool:
+def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
     """Tell whether a session is open somewhere, or was used within a day; unknown ones are not."""
-    if is_open(con, session_id, now):
+    if is_open(con, session_id, ages.now):
         return True
     row = row_of(con, session_id)
     if row is None:
         return False
     parent = row.settings.get(PARENT)
-    return row.updated > now - RESTS or (isinstance(parent, str) and is_open(con, parent, now))
+    if ages.of(row.updated) < RESTS:
+        return True
+    return isinstance(parent, str) and is_open(con, parent, ages.now)
 
 
 def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:

@@ -113,3 +113,17 @@ def test_the_daemon_sweeps_by_itself(
     with closing(sqlite3.connect(data / "store.db")) as con:
         [(gone,)] = con.execute("SELECT gone FROM output").fetchall()
     assert gone
+
+
+def test_a_clock_that_is_wrong_lets_nothing_go(tmp_path: Path, folder: Path, session: str) -> None:
+    """It is set ahead by a year in a minute; what would go by its dates stays."""
+    data = tmp_path / "data"
+    (tmp_path / "offset").write_text(f"60 {400 * DAY}")
+    code, said = run(data, folder, "prune", "--dry-run")
+    assert code == 0
+    assert "The clock was set 400.0 days ahead" in said.replace("\n", " ")
+    assert "Would go: 0 outputs and 0 sessions" in said
+    assert told(data, folder, "prune")["outputs"] == 0
+    # It is right again, and the time that passes counts.
+    (tmp_path / "offset").write_text(str(9 * DAY))
+    assert told(data, folder, "prune", "--dry-run")["outputs"] == 1
