@@ -1,6 +1,6 @@
 """Where a workspace's chain of snapshots stands, as this process knows it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from sidecar.core.tree import Delta, Seen, SnapshotId, net
 from sidecar.store.chains import Addition, Appended, Moved, Workspace
@@ -60,7 +60,7 @@ class Chain:
             self._forget(path for path, _ in addition.tree)
         return moved
 
-    def learn(self, known: dict[bytes, Seen | None]) -> bool:
+    def learn(self, known: Mapping[bytes, Seen | None]) -> bool:
         """Remember stats that belong to the head; says whether it is time to `keep` them."""
         self._untold.update(known)
         return len(self._untold) > MOST_UNTOLD

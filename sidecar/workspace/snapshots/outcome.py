@@ -1,5 +1,6 @@
 """What a scan and a reading come to: the delta, and what is known afterwards."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sidecar.core.tree import Change, Delta, Seen
@@ -13,7 +14,7 @@ class Outcome:
     """`delta`: what changed. `known`: every path of which something else is known now."""
 
     delta: Delta
-    known: dict[bytes, Seen | None]
+    known: Mapping[bytes, Seen | None]
 
 
 def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
@@ -39,7 +40,7 @@ def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
     return Outcome(tuple(sorted(changes, key=lambda change: change.path)), known)
 
 
-def take_over(state: State, known: dict[bytes, Seen | None]) -> None:
+def take_over(state: State, known: Mapping[bytes, Seen | None]) -> None:
     """Know what an outcome says; outer paths go last."""
     for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
         state.put(path, None)

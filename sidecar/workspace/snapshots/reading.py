@@ -13,14 +13,7 @@ from sidecar.config import SnapshotSizes
 from sidecar.core.digest import digest
 from sidecar.core.tree import Entry, Loss, Seen
 from sidecar.store.blobs import PressedBlob, press
-from sidecar.workspace.snapshots.state import (
-    COARSE_NS,
-    POSIX,
-    is_racy,
-    lost,
-    same_stat,
-    seen_of,
-)
+from sidecar.workspace.snapshots.state import lost, same_stat, seen_of
 from sidecar.workspace.straight import link_straight, open_straight, stat_straight
 from sidecar.workspace.ways import WAY, Moved
 
@@ -166,26 +159,6 @@ def look(
         if data == "unstable":
             looked.restless.add(path)
     return looked
-
-
-def pending(stats: dict[bytes, os.stat_result], now: Callable[[], int]) -> Looked:
-    """Take what was found as it is, to be read later."""
-    at = now()
-    looked: dict[bytes, Seen | None] = {}
-    # Every file of a workspace comes by here before its first turn: tuples are made without the
-    # constructors that name what is in them, which takes half of the time.
-    make = tuple.__new__
-    settled = at * 1_000_000 - COARSE_NS
-    for path, found in stats.items():
-        mode, mtime, ctime = found.st_mode, found.st_mtime_ns, found.st_ctime_ns
-        entry = (
-            Entry(mode)
-            if stat.S_ISDIR(mode)
-            else make(Entry, (mode, "", found.st_size, "unread", mtime))
-        )
-        racy = (ctime if POSIX else mtime) >= settled and is_racy(found, at)
-        looked[path] = make(Seen, (entry, mtime, ctime, found.st_ino, racy, False))
-    return Looked(looked)
 
 
 def _take(

@@ -19,10 +19,10 @@ from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.ignore import HISTORIES, Rules
 from sidecar.workspace.snapshots.noticing import Noticing
 from sidecar.workspace.snapshots.outcome import Outcome, conclude, missed, take_over
-from sidecar.workspace.snapshots.reading import Budget, Limits, Looked, look, pending
+from sidecar.workspace.snapshots.reading import Budget, Limits, Looked, look
 from sidecar.workspace.snapshots.roots import check_root
 from sidecar.workspace.snapshots.scan import Scan
-from sidecar.workspace.snapshots.state import State, lasting
+from sidecar.workspace.snapshots.state import State, lasting, unread_of
 from sidecar.workspace.snapshots.watching import Noticed, Watch, WatchFailed
 
 T = TypeVar("T")
@@ -250,10 +250,10 @@ class Snapshots:
     async def _begin(self) -> None:
         """Take the state as it is now, to be read later."""
         scan = await self._scanned(Noticed(all=True), rules=False)
-        looked = await self._in_thread(partial(pending, scan.stats, self._now))
+        at, self._unread = self._now(), scan.unread
+        self._unread |= {path: unread_of(found, at) for path, found in scan.stats.items()}
         await self._chain.begin()
-        self._unread = {path: seen for path, seen in looked.seen.items() if seen is not None}
-        self._accept(Outcome((), looked.seen), scan, looked)
+        self._accept(Outcome((), self._unread), scan, Looked())
         self._work.set()
 
     async def _look(self, noticed: Noticed, rules: bool) -> Moved | None:
@@ -364,7 +364,7 @@ class Snapshots:
 
     async def _scanned(self, noticed: Noticed, *, rules: bool) -> Scan:
         while True:
-            scan = self._scan(self._noticing.watch)
+            scan = self._scan(self._noticing.watch, None if self._chain.begun else self._now())
             few = len(noticed.paths) <= INLINE_PATHS and not (noticed.folders or noticed.all)
             try:
                 if few and self._noticing.quick:
@@ -377,8 +377,8 @@ class Snapshots:
                 continue
             return scan
 
-    def _scan(self, watch: Watch | None) -> Scan:
-        return Scan(self.root, self._state, self._rules, watch, self._noticing.unwatched)
+    def _scan(self, watch: Watch | None, begun: int | None = None) -> Scan:
+        return Scan(self.root, self._state, self._rules, watch, self._noticing.unwatched, begun)
 
     def _read(self, scan: Scan) -> Looked:
         budget = Budget(self._limits.snapshot, self._limits.workspace - self._chain.held)

@@ -14,10 +14,10 @@ from sidecar.workspace.snapshots.reading import (
     Limits,
     Looked,
     look,
-    pending,
     read,
     standing,
 )
+from sidecar.workspace.snapshots.state import unread_of
 from sidecar.workspace.straight import open_straight, stat_straight
 from sidecar.workspace.ways import Moved
 from tests.workspace.opening import OPENING
@@ -28,6 +28,10 @@ LARGE = b"x" * (LIMIT + 1)
 
 def now() -> int:
     return time.time_ns() // 1_000_000
+
+
+def first_seen(stats: dict[bytes, os.stat_result]) -> dict[bytes, Seen]:
+    return {path: unread_of(found, now()) for path, found in stats.items()}
 
 
 class Place:
@@ -172,8 +176,7 @@ def test_a_root_that_has_moved_takes_nothing_away(place: Place) -> None:
 
 
 def test_what_was_first_seen_is_not_read_later_through_a_link(place: Place) -> None:
-    first = pending(place.stats(b"file", b"link"), now).seen
-    batch: dict[bytes, Seen] = {path: seen for path, seen in first.items() if seen is not None}
+    batch = first_seen(place.stats(b"file", b"link"))
 
     def read_now() -> Looked:
         return read_batch(place.base, batch, lambda *_: LIMIT, 10_000, now)
@@ -190,8 +193,7 @@ def test_what_was_first_seen_is_not_read_later_through_a_link(place: Place) -> N
 
 def test_a_link_at_the_first_look_gives_no_content_either(place: Place) -> None:
     place.swap()
-    first = pending(place.stats(b"file", b"link", b"new"), now).seen
-    batch: dict[bytes, Seen] = {path: seen for path, seen in first.items() if seen is not None}
+    batch = first_seen(place.stats(b"file", b"link", b"new"))
     for act in (lambda: None, place.swap_back):
         act()
         looked = read_batch(place.base, batch, lambda *_: LIMIT, 10_000, now)
