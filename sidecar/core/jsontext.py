@@ -7,6 +7,7 @@ editor or a provider, refuses the whole message.
 import json
 import math
 import re
+from collections.abc import Callable
 from typing import Final, NoReturn
 
 from sidecar.core.parts import Json
@@ -34,12 +35,7 @@ def read(text: str | bytes) -> Json:
     Raises:
         ValueError: it is none, or has a number that JSON cannot say or that is too large.
     """
-    check_inner(text)
-    try:
-        value: Json = json.loads(text, parse_constant=_refuse, parse_float=_finite)
-    except RecursionError:
-        raise TooDeep("it is nested too deep") from None
-    return value
+    return _loaded(text, _refuse, _finite)
 
 
 def read_all(text: str | bytes) -> Json:
@@ -48,12 +44,7 @@ def read_all(text: str | bytes) -> Json:
     Raises:
         ValueError: it is none.
     """
-    check_inner(text)
-    try:
-        value: Json = json.loads(text, parse_constant=_nothing, parse_float=_finite_or_none)
-    except RecursionError:
-        raise TooDeep("it is nested too deep") from None
-    return value
+    return _loaded(text, _nothing, _finite_or_none)
 
 
 def check_inner(text: str | bytes) -> None:
@@ -94,6 +85,17 @@ def plain(value: Json) -> Json:
             return None
         case _:
             return value
+
+
+def _loaded(
+    text: str | bytes, constant: Callable[[str], None], number: Callable[[str], float | None]
+) -> Json:
+    check_inner(text)
+    try:
+        value: Json = json.loads(text, parse_constant=constant, parse_float=number)
+    except RecursionError:
+        raise TooDeep("it is nested too deep") from None
+    return value
 
 
 def _finite(number: str) -> float:
