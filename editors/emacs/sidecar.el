@@ -270,6 +270,20 @@ The other files of the project that are open, or opened later, join."
     (sidecar-switch desk (plist-get made :sessionId))
     (message "Imported. %s" (mapconcat #'identity (plist-get made :notes) " "))))
 
+(defun sidecar-archive ()
+  "Put the session away into a file, and begin another.
+It leaves the list of sessions and goes whole into a packed file in
+the daemon's data folder; `sidecar-import' of that file brings it back
+as it was.  A session that another window has open is refused, and one
+in which a turn runs."
+  (interactive)
+  (let ((desk (sidecar-desk)))
+    (when (y-or-n-p (concat "The session leaves the list and goes into a packed file, which "
+                            "M-x sidecar-import brings back.  Archive it? "))
+      (let ((put (append (plist-get (sidecar-call desk :session/archive) :sessions) nil)))
+        (sidecar-begin desk)
+        (message "Archived to %s" (plist-get (car (last put)) :path))))))
+
 (defun sidecar-log ()
   "Show what the daemon has logged."
   (interactive)

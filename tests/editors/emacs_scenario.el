@@ -286,7 +286,34 @@
                                    (sidecar-desk-open desk)
                                    (string-match-p "list files" (scenario-chat)))))
     (scenario-say "read notes.txt")
+    (scenario-archived desk)
     (princ (format "session %s\n" (sidecar-desk-session desk)))))
+
+(defun scenario-archived (desk)
+  "The session of DESK is put away, and taken back; one that works is not."
+  (let ((away (sidecar-desk-session desk)) file)
+    (scenario-keys "M-x sidecar-archive RET n")
+    (scenario-check "it stays where nothing was answered" (equal away (sidecar-desk-session desk)))
+    (scenario-type "sidecar-send" "run `sleep 60`")
+    (scenario-want "a question" (lambda () (string-match-p "\\[Allow once\\]" (scenario-chat))))
+    (scenario-check "one that works is refused"
+                    (condition-case said
+                        (progn (sidecar-call desk :session/archive) nil)
+                      (user-error (string-match-p "wait for its end" (cadr said)))))
+    (scenario-keys "M-x sidecar-cancel RET")
+    (scenario-want "it is cancelled" (lambda () (not (sidecar-desk-busy desk))))
+    (scenario-keys "M-x sidecar-archive RET y")
+    (scenario-want "another session begins"
+                   (lambda () (and (not (equal away (sidecar-desk-session desk)))
+                                   (sidecar-desk-open desk))))
+    (setq file (car (directory-files-recursively (getenv "SIDECAR_DATA_DIR")
+                                                 (concat away ".*\\.sidecar\\'"))))
+    (scenario-check "it is in a file" file)
+    (sidecar-import file)
+    (scenario-want "it is back under its own id"
+                   (lambda () (and (equal away (sidecar-desk-session desk))
+                                   (sidecar-desk-open desk)
+                                   (string-match-p "read notes.txt" (scenario-chat)))))))
 
 (defun scenario-costs ()
   "What turns took stands in the chat."

@@ -5,7 +5,7 @@ import { findDaemon, installDaemon, openSettings } from "./command";
 import { compact, pin, undoCompaction } from "./compaction";
 import { Daemon } from "./daemon";
 import { showMeter } from "./meter";
-import { exportSession, fork, handOff, importSession, openSession, switchOption } from "./moving";
+import { archiveSession, exportSession, fork, handOff, importSession, openSession, switchOption } from "./moving";
 import { askPermission } from "./permission";
 import { Previews } from "./previews";
 import { redo, rollBack } from "./rollback";
@@ -95,6 +95,7 @@ function registerCommands(context: ExtensionContext, daemon: Daemon, sessions: S
     switchPolicy: () => switchOption(daemon, sessions, "policy"),
     handoff: () => handOff(daemon, sessions),
     fork: (messageId?: string) => fork(daemon, sessions, messageId),
+    archive: () => archiveSession(daemon, sessions),
     export: () => exportSession(daemon, sessions),
     import: () => importSession(daemon, sessions),
     setApiKey: async () => (await askForKey(context.secrets)) && start(),

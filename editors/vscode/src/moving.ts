@@ -1,12 +1,32 @@
-/** Other sessions: opening, forking, handing on, exporting, importing; and the options of this one. */
+/** Other sessions: opening, archiving, forking, handing on, exporting, importing; and the options of this one. */
 
 import { Uri, window } from "vscode";
 import type { Daemon } from "./daemon";
 import type { Sessions } from "./sessions";
 import { many, when } from "./wording";
 
+const ARCHIVING =
+  "It goes whole into a packed file in Sidecar's data folder, and leaves the list of sessions; Import Session… of that file brings it back as it was. " +
+  "One that another window has open, or in which a turn runs, is refused.";
+
 /** Pick one of the folder's sessions and open it. */
 export async function openSession(daemon: Daemon, sessions: Sessions): Promise<void> {
+  const chosen = await pickSession(daemon, sessions, "Sidecar: Open Session…");
+  if (chosen) await sessions.open(chosen);
+}
+
+/** Pick one of the folder's sessions and, once it is said what that means, have it put away. */
+export async function archiveSession(daemon: Daemon, sessions: Sessions): Promise<void> {
+  const sessionId = await pickSession(daemon, sessions, "Sidecar: Archive Session…");
+  if (!sessionId) return;
+  const answer = await window.showWarningMessage("Archive this session?", { modal: true, detail: ARCHIVING }, "Archive");
+  if (answer !== "Archive") return;
+  const { sessions: put } = await daemon.request("session/archive", { sessionId });
+  if (sessionId === sessions.current) await sessions.create();
+  void window.showInformationMessage(`Archived to ${put[put.length - 1]?.path}.`);
+}
+
+async function pickSession(daemon: Daemon, sessions: Sessions, title: string): Promise<string | undefined> {
   const { sessions: found } = await daemon.request("session/list", { cwd: sessions.cwd });
   const lines = found.map((one) => ({
     label: one.title || "(empty)",
@@ -14,8 +34,7 @@ export async function openSession(daemon: Daemon, sessions: Sessions): Promise<v
     ...(one.sessionId === sessions.current && { detail: "open now" }),
     id: one.sessionId,
   }));
-  const chosen = await window.showQuickPick(lines, { title: "Sidecar: Open Session…", matchOnDescription: true });
-  if (chosen) await sessions.open(chosen.id);
+  return (await window.showQuickPick(lines, { title, matchOnDescription: true }))?.id;
 }
 
 /** Branch off and go on in the branch: after this message, or as the session is. */

@@ -185,6 +185,17 @@ local function the_rest_of_the_commands()
   h.equal(vim.fn.bufname(), "sidecar://log")
   h.equal(vim.fn.getcompletion("Sidecar un", "cmdline")[1], "undo_compaction")
   h.equal(vim.fn.getcompletion("Sidecar set pol", "cmdline")[1], "policy")
+  vim.cmd("Sidecar new")
+  h.wait("an empty session", function()
+    return not h.chat():find("❯", 1, true) and session.meter and session.meter.sessionId == session.id
+  end)
+  local away, count = session.id, #h.said
+  vim.cmd("Sidecar archive")
+  h.wait("another session", function()
+    return session.id ~= away
+  end)
+  h.holds(h.said[count + 1], "archived; `sidecar import ")
+  h.equal(vim.fn.filereadable(h.said[count + 1]:match("import (.-)` brings")), 1)
   local opened = false
   session.open(first, function(problem)
     opened = not problem

@@ -25,6 +25,13 @@ async function name(title, path) {
   });
 }
 
+/** Put the session away that is open. */
+async function archive() {
+  await desk.run("Archive Session…");
+  await desk.pick("open now");
+  await page.locator(".monaco-dialog-box .monaco-button", { hasText: "Archive" }).click();
+}
+
 await play(desk, {
   async "a session is exported"() {
     await desk.figures();
@@ -48,6 +55,40 @@ await play(desk, {
     await desk.until("the same meter", async () => (await desk.figures()).used === used);
     await desk.picture("imported");
     await desk.turn("read numbers.txt");
+  },
+
+  async "it is put away, when it is said what that means"() {
+    const { used } = await desk.figures();
+    const dialog = page.locator(".monaco-dialog-box");
+    await desk.run("Archive Session…");
+    await desk.row("open now").waitFor();
+    await desk.pick("open now");
+    await dialog.waitFor();
+    await desk.picture("archiving");
+    assert.match(await dialog.innerText(), /Import Session… of that file brings it back.*another window has open.*refused/s);
+    await dialog.locator(".monaco-button", { hasText: "Cancel" }).click();
+    assert.equal((await desk.figures()).used, used);
+    await archive();
+    const told = desk.toast("Archived to");
+    await told.waitFor();
+    await desk.until("an empty session", async () => (await desk.figures()).used < used);
+    await desk.picture("archived");
+    const away = (await told.innerText()).match(/Archived to (\S+\.sidecar)\./)[1];
+    assert.ok(existsSync(away));
+    await desk.run("Import Session…");
+    await name("Sidecar: Import Session", away);
+    await desk.until("it to be back", async () => (await desk.figures()).used === used);
+    await desk.turn("read a.txt");
+  },
+
+  async "one that works stays, and why is said"() {
+    await desk.send("run `sleep 60`");
+    await desk.toast("may this run?").waitFor();
+    await archive();
+    await desk.toast("a turn of this session runs: wait for its end").waitFor();
+    await desk.picture("busy");
+    await desk.run("Cancel");
+    await desk.idle();
   },
 
   async "what is no session is said"() {

@@ -9,9 +9,7 @@ local view = require("sidecar.view")
 local M = {}
 local commands = {}
 
-function commands.chat()
-  chat.open()
-end
+commands.chat = chat.open
 
 function commands.new(text)
   session.create(text ~= "" and { title = text } or {}, chat.open)
@@ -93,6 +91,14 @@ function commands.handoff(text)
     return draft(text)
   end
   vim.ui.input({ prompt = "Sidecar: what is the next session for? " }, draft)
+end
+
+--- Puts the session away into a file of the daemon's, and begins another.
+function commands.archive()
+  session.ask("session/archive", {}, function(result)
+    session.say(("archived; `sidecar import %s` brings it back"):format(result.sessions[#result.sessions].path))
+    session.create({}, chat.open)
+  end)
 end
 
 --- Opens another session of this folder.
