@@ -37,14 +37,14 @@ async def replay(
         UnknownSession: it was deleted meanwhile.
         StorageFailed: the store cannot be read.
     """
-    one = _Replay(state, emit)
+    one = _Replay(state, after, emit)
     try:
-        await one.run(after)
+        await one.run()
     except Damaged:
         # What is amiss is known of the whole log; it begins with all that was shown by now.
         await widen(state)
-        one = _Replay(state, emit, one.shown)
-        await one.run(after)
+        one = _Replay(state, after, emit, one.shown)
+        await one.run()
     return one.rest
 
 
@@ -52,11 +52,15 @@ class _Replay:
     """Tells a log as it stands when this is made, but for the first `told` of what is shown."""
 
     def __init__(
-        self, state: State, emit: Callable[[Event], Awaitable[None]], told: int = 0
+        self,
+        state: State,
+        after: PartId | None,
+        emit: Callable[[Event], Awaitable[None]],
+        told: int = 0,
     ) -> None:
         log = state.log
-        self._state, self._emit, self._told = state, emit, told
-        self._source = source_of(state.store, log)
+        self._state, self._after, self._emit, self._told = state, after, emit, told
+        self._source = source_of(state.store, log, after)
         self._telling = Telling(state)
         self._tools = {tool.name: tool for tool in state.view.static.tools}
         self._until = log.row.revision
@@ -64,8 +68,9 @@ class _Replay:
         self._open = frozenset(m.id for m in log.messages if m.status == "open")
         self.shown = 0
 
-    async def run(self, after: PartId | None) -> None:
+    async def run(self) -> None:
         """Tell it."""
+        after = self._after
         known = after is not None and await self._source.shows(after)
         wanted, feed = after if known else None, Feed()
         for one in in_order(feed, self._telling):
@@ -182,12 +187,9 @@ class _Beside:
         else:
             self._next = record, told
 
-    def _tell(self, record: Record, told: Beside | Ended) -> Iterator[Beside | Want]:
+    def _tell(self, record: Record, told: Beside | Ended) -> Iterator[Beside]:
         feed = self._feed
         if isinstance(told, Ended):
-            # Messages of one turn stand together; the next one may be of it, too.
-            while feed.newest_turn == told.turn_id and not feed.all_messages:
-                yield "messages"
             turn = feed.turns.get(told.turn_id)
             if turn is not None:
                 yield self._telling.ended(told, turn)

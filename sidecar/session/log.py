@@ -50,6 +50,13 @@ def left_behind(records: Iterable[Record]) -> frozenset[MessageId]:
     return frozenset(MessageId(str(name)) for name in gone)
 
 
+def named_by(record: Record) -> set[MessageId]:
+    """Give the messages that a record names: they began before it was written."""
+    many = record.body.get("messageIds")
+    named = many if isinstance(many, list) else [record.body.get("messageId")]
+    return {MessageId(name) for name in named if isinstance(name, str)}
+
+
 def _nobody(_: Record) -> None:
     """Nobody is told of a session that is only read."""
 

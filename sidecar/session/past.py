@@ -41,11 +41,13 @@ class Past:
     the newest that the log tells, `branch` the newest that its context names, `opened` all that
     began an epoch, `calls` the hashes of all calls' ids. `records` are those that are still
     needed, without what they say of parts that are not in the window. The ledger is of all
-    messages up to here.
+    messages up to here. From the turn that begins with the message `since` on, a history can be
+    told by what is here; it is `None` where clocks make that doubtful.
     """
 
     revision: int
     window: tuple[MessageId, ...]
+    since: MessageId | None
     messages: int
     steps: int
     snapshot: int | None
@@ -84,6 +86,7 @@ def encode(past: Past) -> bytes:
     body: JsonObject = {
         "revision": past.revision,
         "window": [*past.window],
+        "since": past.since,
         "messages": past.messages,
         "steps": past.steps,
         "snapshot": past.snapshot,
@@ -105,6 +108,7 @@ def decode(data: bytes) -> Past:
     return Past(
         body["revision"],
         tuple(body["window"]),
+        body["since"],
         body["messages"],
         body["steps"],
         body["snapshot"],

@@ -10,6 +10,7 @@ from sidecar.core.parts import JsonObject, MessageId, TurnId, Usage
 from sidecar.session.asking import ASKED, asked_of
 from sidecar.session.epochs import CHANGED
 from sidecar.session.events import EpochChanged, Notice, TurnEnded
+from sidecar.session.log import named_by
 from sidecar.session.notices import NOTICE, from_record
 from sidecar.session.outcome import spent
 from sidecar.session.rewrites import REWRITE, UNDONE, Recorded, from_json
@@ -115,10 +116,3 @@ class Telling:
             recorded.tokens_after,
             recorded.price,
         )
-
-
-def named_by(record: Record) -> set[MessageId]:
-    """Give the messages that a record names: they began before it was written."""
-    many = record.body.get("messageIds")
-    named = many if isinstance(many, list) else [record.body.get("messageId")]
-    return {MessageId(name) for name in named if isinstance(name, str)}

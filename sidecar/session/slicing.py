@@ -7,10 +7,11 @@ from array import array
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import dropwhile
 from typing import Protocol
 
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, TurnId
-from sidecar.session.log import SessionLog
+from sidecar.session.log import SessionLog, named_by
 from sidecar.session.losses import readable
 from sidecar.session.past import Past
 from sidecar.store.journal import Store
@@ -33,7 +34,7 @@ class Feed:
     """Messages and records that were read and have not been gone through yet.
 
     `all_messages` and `all_records` say that nothing follows what is here. A turn is known as far
-    as its messages have been read; the newest of them is of `newest_turn`.
+    as its messages have been read.
     """
 
     def __init__(self) -> None:
@@ -42,7 +43,6 @@ class Feed:
         self.all_messages = False
         self.all_records = False
         self.turns: dict[TurnId, Turn] = {}
-        self.newest_turn: TurnId | None = None
 
     def add(self, messages: Iterable[Message]) -> None:
         """Take in messages of the conversation; open ones are only counted to their turns."""
@@ -53,7 +53,6 @@ class Feed:
 
     def count(self, message: Message) -> None:
         """Count a message to its turn."""
-        self.newest_turn = message.turn_id
         turn = self.turns.get(message.turn_id)
         if turn is None:
             turn = self.turns[message.turn_id] = Turn(message.id)
@@ -76,16 +75,25 @@ class Source(Protocol):
         ...
 
 
-def source_of(store: Store, log: SessionLog) -> Source:
-    """Give where a log comes from, as it stands now."""
-    return InMemory(log) if log.past is None else InSlices(store, log, log.past)
+def source_of(store: Store, log: SessionLog, after: PartId | None) -> Source:
+    """Give where a log comes from, as it stands now, or of it what comes `after` a part.
+
+    What comes before the turn of that part may be left out.
+    """
+    past = log.past
+    if past is None:
+        return InMemory(log, log.records)
+    newest = tuple(dropwhile(lambda m: m.id != past.since, log))
+    if after is not None and _has(newest, after):
+        return InMemory(newest, dropwhile(lambda r: newest[0].id not in named_by(r), log.records))
+    return InSlices(store, log, past)
 
 
 class InMemory:
     """A log that has been read, all of it at once."""
 
-    def __init__(self, log: SessionLog) -> None:
-        self._messages, self._records = tuple(log), tuple(log.records)
+    def __init__(self, messages: Iterable[Message], records: Iterable[Record]) -> None:
+        self._messages, self._records = tuple(messages), tuple(records)
 
     async def shows(self, part_id: PartId) -> bool:
         """Look for it among all."""

@@ -5,9 +5,9 @@ needs more calls `widening.widen` first; then the log is as if all of it had bee
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import takewhile
 from typing import cast
 
 from sidecar.core.errors import StorageFailed
@@ -21,13 +21,12 @@ from sidecar.session.checkpoints import opened_by
 from sidecar.session.epochs import EPOCH
 from sidecar.session.gauge import sized_turns
 from sidecar.session.instructions import TOLD
-from sidecar.session.log import RESTORED, SessionLog
+from sidecar.session.log import RESTORED, SessionLog, named_by
 from sidecar.session.notices import NOTICE
 from sidecar.session.past import Past
 from sidecar.session.patches import newest
 from sidecar.session.pings import PING
 from sidecar.session.restoring import FORESEEN
-from sidecar.session.retelling import named_by
 from sidecar.session.rewrites import REWRITE, UNDONE, from_json
 from sidecar.session.state import Environment, State
 from sidecar.session.tracking import PATCHED
@@ -136,7 +135,7 @@ def gather(state: State, folding: Folding) -> Past | None:
         return None
     begun = _begun(conversation, rewrite.steps)
     cut = _cut(log.records, None if begun is None else conversation[begun])
-    if begun is None or cut is None or not _in_turns(conversation, log.records):
+    if begun is None or cut is None or not _in_turns(conversation, log.records, log.left):
         return None
     inside = [
         one.message
@@ -151,6 +150,7 @@ def gather(state: State, folding: Folding) -> Past | None:
     return Past(
         log.row.revision,
         tuple(message.id for message in inside),
+        conversation[begun].id if _begins(log.records, conversation[begun]) else None,
         log.count - len(inside),
         pasts.count_steps(m for m in conversation if m.id not in names),
         newest(log),
@@ -181,27 +181,40 @@ def _begun(conversation: Sequence[Message], steps: int) -> int | None:
     return next(i for i, message in enumerate(conversation) if message.turn_id in first)
 
 
-def _in_turns(conversation: Sequence[Message], records: Sequence[Record]) -> bool:
-    """Whether a replay by slices tells of turns what one of the whole would.
+def _in_turns(
+    conversation: Sequence[Message], records: Sequence[Record], left: Container[MessageId]
+) -> bool:
+    """Whether each turn ends once, and is told to have ended behind all of its steps.
 
-    So it is unless the log comes from elsewhere, or was mended: each turn's messages stand
-    together, and it ends once, after a record that names the first of them.
+    So it is unless a log comes from elsewhere, was mended, or had a clock that was set back: what
+    such turns used is known only where all is read.
     """
-    firsts: dict[str, MessageId] = {}
-    ended: set[str] = set()
+    ends: dict[str, int] = {}
+    for number, message in enumerate(conversation, 1):
+        if message.role == "assistant" or message.turn_id not in ends:
+            ends[message.turn_id] = number
     named: set[MessageId] = set()
-    for turn, messages in groupby(conversation, lambda message: message.turn_id):
-        if turn in firsts:
-            return False
-        firsts[turn] = next(messages).id
+    ended: set[str] = set()
+    at, latest, gone = 0, 0, False
     for record in records:
-        if record.kind == "turn_ended":
-            name = str(record.body["turnId"])
-            if name in ended or (name in firsts and firsts[name] not in named):
+        if record.kind == "turn_started":
+            gone = record.body.get("messageId") in left
+        elif record.kind == "turn_ended" and not gone:
+            turn = str(record.body["turnId"])
+            end = ends.get(turn, 0)
+            unnamed = (m.created for m in conversation[at:end] if m.id not in named)
+            at, latest = max(at, end), max(latest, *unnamed, 0)
+            if turn in ended or not end or latest >= record.at:
                 return False
-            ended.add(name)
+            ended.add(turn)
         named |= named_by(record)
     return True
+
+
+def _begins(records: Sequence[Record], first: Message) -> bool:
+    """Whether all that was told before a turn began comes before its first message."""
+    before = takewhile(lambda r: first.id not in named_by(r), records)
+    return all(record.at <= first.created for record in before)
 
 
 def _cut(records: Sequence[Record], first: Message | None) -> int | None:

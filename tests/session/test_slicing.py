@@ -25,6 +25,7 @@ from sidecar.session.history import BREATH, replay
 from sidecar.session.importing import Source, import_session
 from sidecar.session.notices import give_notice
 from sidecar.session.session import Session
+from sidecar.session.slicing import InMemory, InSlices, source_of
 from sidecar.session.state import State
 from sidecar.session.values import Wish
 from sidecar.session.widening import widen
@@ -83,7 +84,7 @@ async def compare(world: World, session_id: str, dice: random.Random | None = No
         sliced = await told(replay, state)
         parts = [e.origin.part_id for e in sliced if hasattr(e, "origin")]
         chosen = (dice or random.Random(0)).sample(parts, min(4, len(parts)))
-        asked = [PartId("part_unknown"), *chosen]
+        asked = [PartId("part_unknown"), *chosen, *parts[-9::4]]
         after = [await told(replay, state, part) for part in asked]
         assert (state.log.past is not None) == windowed
         await widen(state)
@@ -248,6 +249,15 @@ async def test_all_may_be_read_meanwhile(long: Long) -> None:
         assert sliced == await told(whole.replay, session.state)
 
 
+async def test_who_catches_up_has_nothing_read_that_is_in_memory(long: Long) -> None:
+    async with reopened(long) as (desk, session):
+        log = session.state.log
+        newest, oldest = log.messages[-1].parts[0].id, long.messages[3].parts[0].id
+        assert isinstance(source_of(desk.store, log, newest), InMemory)
+        assert isinstance(source_of(desk.store, log, oldest), InSlices)
+        assert isinstance(source_of(desk.store, log, None), InSlices)
+
+
 async def test_a_session_that_is_deleted_meanwhile_is_unknown(long: Long) -> None:
     async with reopened(long) as (desk, session):
 
@@ -341,19 +351,32 @@ async def test_others_have_their_turn(long: Long) -> None:
 
 async def test_nothing_is_read_for_a_rewrite_that_is_not_due(long: Long) -> None:
     async with reopened(long) as (_, session):
+        await session.set_option("policy", "economic")
         assert not await session.rewriting.idle()
         assert session.state.log.past is not None
 
 
-def test_turns_that_no_session_has_had_are_not_told_in_slices() -> None:
-    one, two, three = (
-        Message(MessageId(f"m{n}"), TurnId(turn), "user", (), n) for n, turn in enumerate("aba")
+def test_turns_that_are_told_before_their_steps_are_not_told_in_slices() -> None:
+    asked, answered, later, other = (
+        Message(MessageId(f"m{n}"), TurnId(turn), role, (), n * 10)
+        for n, (turn, role) in enumerate(
+            [("a", "user"), ("a", "assistant"), ("b", "user"), ("a", "assistant")]
+        )
     )
     begun = Record(1, "turn_started", 1, {"turnId": "a", "messageId": "m0"})
-    ended = Record(2, "turn_ended", 2, {"turnId": "a", "stopReason": "end_turn"})
-    assert windowing._in_turns((one, two), (begun, ended))
-    assert not windowing._in_turns((one, two, three), (begun, ended))
-    assert not windowing._in_turns((one, two), (ended, begun))
-    assert not windowing._in_turns((one, two), (begun, ended, replace(ended, revision=3)))
+    ended = Record(2, "turn_ended", 12, {"turnId": "a", "stopReason": "end_turn"})
+    step = Record(2, "step", 9, {"messageId": "m3"})
+    early = replace(ended, at=9)
+
+    def told(messages: tuple[Message, ...], *records: Record, left: str = "") -> bool:
+        return windowing._in_turns(messages, records, {left})
+
+    assert told((asked, answered, later), begun, ended)
+    assert not told((asked, answered, later, other), begun, ended)
+    assert told((asked, other), begun, step, early)
+    assert not told((asked, other), begun, early, step)
+    assert not told((asked, answered), begun, early)
+    assert not told((asked, answered), begun, ended, ended)
+    assert not told((later,), begun, ended)
     # All of a turn may be left behind.
-    assert windowing._in_turns((two,), (begun, ended))
+    assert told((later,), begun, ended, left="m0")
