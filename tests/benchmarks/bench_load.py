@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from tests.load.fleet import Latencies, percentiles
+from tests.load.replaying import replay
 from tests.load.resuming import resume
 from tests.load.runs import share_a_store, soak, stream_at_once
 
@@ -46,6 +47,8 @@ def main(arguments: Sequence[str] = ()) -> None:
     print(f"{'  a core worked for the empty one':46}{percentiles(empty.worked[1:])}")
     print(f"{'  a core worked for the long one':46}{percentiles(long.worked[1:])}")
     print(f"  {more:.0f} ms more than an empty one (aim: at most 150)")
+    with tempfile.TemporaryDirectory() as name:
+        print(f"a history of {replay(Path(name), 10_000 if quick else 100_000)}")
 
 
 def _table(title: str, took: Latencies) -> None:

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.load.replaying import GIVEN_UP, replay
 from tests.load.resuming import resume
 from tests.load.runs import share_a_store, soak, stream_at_once
 
 FULL = os.environ.get("SIDECAR_LOAD") == "full"
 FLAT = 5 * 1024 * 1024
+SLICED = 12 * 1024 * 1024
+"""What a slice, the window and what waits for the client may take."""
 
 
 def test_fifty_sessions_stream_at_once_and_each_gets_its_own_text(tmp_path: Path) -> None:
@@ -45,3 +48,16 @@ def test_a_long_session_resumes_by_a_window_of_its_log(tmp_path: Path) -> None:
     assert min(long.firsts[1:]) < long.firsts[0] / 2, long
     if FULL:
         assert min(long.firsts[1:]) - min(empty.firsts[1:]) < 0.150, (empty, long)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_a_long_history_is_told_in_slices(tmp_path: Path) -> None:
+    """All of 12,000 parts would take 24 MiB, and of 100,000 200."""
+    found = replay(tmp_path, 100_000 if FULL else 12_000)
+    print(found)
+    expected = found.expected()
+    assert found.told[: len(expected)] == expected
+    assert found.growth < SLICED, found
+    assert found.first < found.total / 4, found
+    assert found.stopped, "the load ended although it was cancelled"
+    assert found.cancelled < len(expected) - GIVEN_UP, found
