@@ -5,6 +5,7 @@ store is really opened with it, and a turn made. `target_greetings` is the same 
 """
 
 import json
+from itertools import count
 
 from sidecar.wire.framing import Framing
 from tests.faults.forked import Nursery
@@ -18,21 +19,28 @@ SHARE = 1
 STARTED: Value = {"cwd": "/home/ada/engine", "mcpServers": [], "_meta": {"sidecar": {"title": "x"}}}
 
 
+FEW = 5
+"""Inputs for which a nursery is not worth its own start."""
+_begun = count(1)
 _nurseries: list[Nursery] = []
 
 
 def run(data: bytes) -> None:
     """Begin a daemon with anything, and use it."""
-    if not _nurseries:
+    if not _nurseries and next(_begun) > FEW:
         _nurseries.append(Nursery())
     dice = Dice(data)
     framing: Framing = dice.pick(("headers", "lines"))
     # Nobody is asked who is further away.
-    daemon = Daemon(framing, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}, _nurseries[0])
+    daemon = Daemon(framing, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}, _nursery())
     try:
         _used(daemon, dice)
     finally:
         daemon.close()
+
+
+def _nursery() -> Nursery | None:
+    return _nurseries[0] if _nurseries else None
 
 
 def close() -> None:
