@@ -1,6 +1,7 @@
 """What a real daemon takes to tell a long history: when the first update comes, and what memory."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -54,7 +55,7 @@ class Replayed:
 
     `told` are the parts in their order. By `growth` bytes the daemon became larger while it told
     them. `cancelled` counts those that came although it was told to stop, and `stopped` is how
-    long its answer took then.
+    long its answer took then; `left` is how long the daemon lived on when its client was gone.
     """
 
     parts: int
@@ -65,13 +66,15 @@ class Replayed:
     growth: int = 0
     cancelled: int = 0
     stopped: float = 0.0
+    left: float = 0.0
 
     def __str__(self) -> str:
         return (
             f"{self.parts:,} parts: resumed in {self.resumed * 1000:.0f} ms, first update after "
             f"{self.first * 1000:.0f} ms, all {len(self.told):,} after {self.total:.1f} s, memory "
             f"{self.growth / 2**20:+.1f} MiB; cancelled, it stopped within "
-            f"{self.stopped * 1000:.0f} ms and {self.cancelled:,} updates"
+            f"{self.stopped * 1000:.0f} ms and {self.cancelled:,} updates; left alone, it ended "
+            f"within {self.left * 1000:.0f} ms"
         )
 
     def expected(self) -> list[str]:
@@ -122,6 +125,8 @@ def replay(folder: Path, parts: int) -> Replayed:
         found.growth = max(client.memory) - before
         client.request("session/close", {"sessionId": long.session})
         _give_up(client, long.session, found)
+        client.request("session/close", {"sessionId": long.session})
+        _leave(client, long.session, found)
     return found
 
 
@@ -150,3 +155,20 @@ def _give_up(client: ReplayClient, name: str, into: Replayed) -> None:
             raise
         into.stopped = client.ended[loading] - asked
     into.cancelled = len(client.parts) - GIVEN_UP
+
+
+def _leave(client: ReplayClient, name: str, into: Replayed) -> None:
+    gone = threading.Event()
+
+    def leave() -> None:
+        assert client.process.stdin is not None
+        client.process.stdin.close()
+        gone.set()
+
+    client.act = leave
+    client.load(name)
+    assert gone.wait(LIMIT)
+    begun = time.perf_counter()
+    client.process.wait(LIMIT)
+    into.left = time.perf_counter() - begun
+    client.close()

@@ -61,3 +61,4 @@ def test_a_long_history_is_told_in_slices(tmp_path: Path) -> None:
     assert found.first < found.total / 4, found
     assert found.stopped, "the load ended although it was cancelled"
     assert found.cancelled < len(expected) - GIVEN_UP, found
+    assert found.left < 10, found
