@@ -57,10 +57,14 @@ class RuleBook:
             return True
         return self.outside(path).ignored(path, False)
 
-    def forget(self, folder: bytes, kept: Container[bytes]) -> None:
-        """Forget what held below a folder, lest it holds there when such a folder is made again.
+    def drop(self, folder: bytes) -> None:
+        """Forget what held in a folder that is gone, lest it holds when it is made again."""
+        self._rules.pop(folder, None)
 
-        `kept`: the folders that are there.
+    def forget(self, folder: bytes, kept: Container[bytes]) -> None:
+        """Forget what held below a folder where nobody looks, now that other rules hold.
+
+        `kept`: the folders that are looked into.
         """
         begin = folder + b"/" if folder else b""
         for path in [p for p in self._rules if p.startswith(begin) and p not in kept]:

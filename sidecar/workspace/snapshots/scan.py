@@ -157,11 +157,15 @@ class Scan:
 
     def _target(self, path: bytes) -> bytes | None:
         """Give what to look at for a path: itself, or the outermost folder that is not known."""
-        known = path in self._follow or self._state.get(path) is not None
+        followed = path in self._follow
+        known = followed or self._state.get(path) is not None
         if known and not self._visited and not self._closed:
             return path
+        inside = path.rpartition(b"/")[0]
         for folder in ancestors(path):
-            if folder in self._closed or folder in self._visited:
+            # What is followed may lie in an ignored folder, into which no visit around it goes.
+            looked = folder in self._visited and not (followed and folder != inside)
+            if folder in self._closed or looked:
                 return None
             if not known and not self._state.is_folder(folder):
                 return folder
@@ -212,8 +216,7 @@ class Scan:
             self._close(path)
 
     def _close(self, folder: bytes) -> None:
-        self._closed.add(folder)
-        self._unwatch(folder)
+        self._leave(folder)
         for path in self._state.below(folder):
             # A tool of ours wrote these where nobody looks, so each is asked about by itself.
             if path in self._follow and self._stat(path) is not None:
@@ -221,10 +224,11 @@ class Scan:
             self.gone.add(path)
             self.stats.pop(path, None)
             if path in self._state.folders:
-                self._closed.add(path)
-                self._unwatch(path)
+                self._leave(path)
 
-    def _unwatch(self, folder: bytes) -> None:
+    def _leave(self, folder: bytes) -> None:
+        self._closed.add(folder)
+        self.rules.drop(folder)
         if self._watch is not None:
             self._watch.drop(folder)
 
@@ -239,7 +243,8 @@ class Scan:
             else:
                 pending += self._compare(folder)
         if self.rules.is_other:
-            self.rules.forget(first[0], self._visited)
+            # Folders that are proven unchanged are there without a visit.
+            self.rules.forget(first[0], self._visited | self._state.folders.keys())
 
     def _compare(self, folder: bytes) -> list[_Visit]:
         """Look at the names that are known in a folder, whose own stat is as it was."""

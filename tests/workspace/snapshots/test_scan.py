@@ -1,0 +1,89 @@
+"""A look at everything finds what changed, however little of it is looked into by itself."""
+
+import shutil
+from collections.abc import AsyncIterator
+
+import pytest
+
+from sidecar.workspace.snapshots.choosing import Choose, choose
+from sidecar.workspace.snapshots.snapshots import Snapshots
+from tests.workspace.snapshots.work import Work, now
+
+WATCHES = pytest.mark.parametrize("watch", [choose, None], ids=["events", "rescan"])
+
+
+@pytest.fixture
+async def opened(work: Work) -> AsyncIterator[list[Snapshots]]:
+    made: list[Snapshots] = []
+    yield made
+    for one in made:
+        await one.close()
+
+
+async def begun(work: Work, opened: list[Snapshots], watch: Choose | None) -> Snapshots:
+    """Begin where all time stamps are old enough to prove something, and where they did so."""
+    made = await Snapshots.open(
+        work.root,
+        work.store.snapshots,
+        data_dir=work.data,
+        now=lambda: now() + 10_000,
+        watch=watch,
+    )
+    opened.append(made)
+    await made.ready()
+    for _ in range(2):
+        await made.snapshot()
+    return made
+
+
+@WATCHES
+async def test_other_rules_hold_at_once_where_others_were_read_elsewhere(
+    work: Work, opened: list[Snapshots], watch: Choose | None
+) -> None:
+    work.write("one/x")
+    work.write("two/.gitignore", b"*.log\n")
+    work.write("two/in/a.log")
+    snapshots = await begun(work, opened, watch)
+    work.write("one/.gitignore", b"*.tmp\n")
+    before = await snapshots.snapshot()
+    work.write("two/.gitignore", b"")
+    delta = await snapshots.delta(before, await snapshots.snapshot())
+    assert delta is not None
+    kinds = {change.path: change.old.lost if change.old else "absent" for change in delta}
+    assert kinds == {b"two/.gitignore": None, b"two/in/a.log": "ignored"}
+
+
+@WATCHES
+async def test_rules_of_a_folder_go_with_it(
+    work: Work, opened: list[Snapshots], watch: Choose | None
+) -> None:
+    work.write("in/.gitignore", b"*.log\n")
+    work.write("in/a.log")
+    snapshots = await begun(work, opened, watch)
+    shutil.rmtree(work.root / "in")
+    before = await snapshots.snapshot()
+    work.write("in/a.log", b"new")
+    delta = await snapshots.delta(before, await snapshots.snapshot())
+    assert delta is not None
+    assert {change.path: change.old for change in delta} == {b"in": None, b"in/a.log": None}
+
+
+@WATCHES
+async def test_what_is_followed_is_looked_at_where_the_folder_around_changed(
+    work: Work, opened: list[Snapshots], watch: Choose | None
+) -> None:
+    work.write("in/.gitignore", b"built/\n")
+    work.write("in/built/own", b"1")
+    snapshots = await begun(work, opened, watch)
+    assert await snapshots.note_edit(b"in/built/own") is not None
+    for data in (b"22", b"333"):
+        work.write("in/built/own", data)
+        work.write(f"in/new{len(data)}")
+        work.write("in/.gitignore", b"built/\n" + data)
+        await snapshots.snapshot()
+        entry = snapshots.entry(b"in/built/own")
+        assert entry is not None
+        assert entry.size == len(data)
+    shutil.rmtree(work.root / "in/built")
+    await snapshots.snapshot()
+    assert snapshots.entry(b"in/built/own") is None
