@@ -131,7 +131,7 @@ class Scan:
         seen = self._state.get(target)
         found = self._stat(target)
         if found is None:
-            if seen is not None:
+            if seen is not None and not self._is_closed_to_us(target):
                 self._lose(target)
             return
         is_folder = stat.S_ISDIR(found.st_mode)
@@ -177,9 +177,21 @@ class Scan:
         except OSError:
             return None
 
+    def _is_closed_to_us(self, path: bytes) -> bool:
+        """Tell whether a folder on the way lets nobody in, so that nothing says what is there."""
+        try:
+            os.lstat(self._base + b"/" + path)
+        except PermissionError:
+            return True
+        except OSError:
+            return False
+        return False
+
     def _stands(self, path: bytes) -> bool:
         seen, found = self._state.get(path), self._stat(path)
-        return seen is not None and found is not None and unchanged(seen, found)
+        if seen is None or found is None:
+            return seen is not None and self._is_closed_to_us(path)
+        return unchanged(seen, found)
 
     def _found(self, path: bytes, seen: Seen | None, found: os.stat_result) -> bool:
         """Take note of a path that is there; tells whether it is proven unchanged."""
@@ -254,6 +266,9 @@ class Scan:
         for name, seen in self._state.folders[folder].items():
             try:
                 found = lstat(prefix + name)
+            except PermissionError:
+                # Nothing says that it is not there any more.
+                continue
             except OSError:
                 self._lose(join(folder, name))
                 continue
@@ -304,6 +319,8 @@ class Scan:
             seen = known.get(name)
             try:
                 found = lstat(prefix + name)
+            except PermissionError:
+                continue
             except OSError:
                 if seen is not None:
                     self._lose(path)

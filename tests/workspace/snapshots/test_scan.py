@@ -1,5 +1,6 @@
 """A look at everything finds what changed, however little of it is looked into by itself."""
 
+import os
 import shutil
 from collections.abc import AsyncIterator
 
@@ -87,3 +88,31 @@ async def test_what_is_followed_is_looked_at_where_the_folder_around_changed(
     shutil.rmtree(work.root / "in/built")
     await snapshots.snapshot()
     assert snapshots.entry(b"in/built/own") is None
+
+
+@WATCHES
+@pytest.mark.parametrize("mode", [0o000, 0o444], ids=["closed", "listed only"])
+async def test_nothing_in_a_folder_that_is_closed_to_us_is_gone(
+    work: Work, opened: list[Snapshots], watch: Choose | None, mode: int
+) -> None:
+    work.write("in/.gitignore", b"*.log\n")
+    work.write("in/deep/file")
+    work.write("in/file")
+    work.write("in/a.log")
+    snapshots = await begun(work, opened, watch)
+    before = set(snapshots.entries())
+    folder = work.root / "in"
+    folder.chmod(mode)
+    if os.access(folder, os.X_OK):
+        pytest.skip("root may look into every folder")
+    try:
+        for _ in range(2):
+            snapshots.mark_dirty(b"in/file")
+            await snapshots.snapshot()
+            assert set(snapshots.entries()) == before
+    finally:
+        folder.chmod(0o755)
+    work.write("in/deep/new")
+    work.write("in/b.log")
+    await snapshots.snapshot()
+    assert set(snapshots.entries()) == {*before, b"in/deep/new"}
