@@ -129,10 +129,11 @@ class Scan:
             self._read_anew(folder)
             return
         seen = self._state.get(target)
-        found = self._stat(target)
-        if found is None:
-            if seen is not None and not self._is_closed_to_us(target):
-                self._lose(target)
+        try:
+            found = os.lstat(self._base + b"/" + target)
+        except OSError as error:
+            if seen is not None:
+                self._miss(target, error)
             return
         is_folder = stat.S_ISDIR(found.st_mode)
         if self._is_left_out(target, seen, is_folder, self.rules.inside(folder)):
@@ -177,21 +178,13 @@ class Scan:
         except OSError:
             return None
 
-    def _is_closed_to_us(self, path: bytes) -> bool:
-        """Tell whether a folder on the way lets nobody in, so that nothing says what is there."""
-        try:
-            os.lstat(self._base + b"/" + path)
-        except PermissionError:
-            return True
-        except OSError:
-            return False
-        return False
-
     def _stands(self, path: bytes) -> bool:
-        seen, found = self._state.get(path), self._stat(path)
-        if seen is None or found is None:
-            return seen is not None and self._is_closed_to_us(path)
-        return unchanged(seen, found)
+        seen = self._state.get(path)
+        try:
+            found = os.lstat(self._base + b"/" + path)
+        except OSError as error:
+            return seen is not None and isinstance(error, PermissionError)
+        return seen is not None and unchanged(seen, found)
 
     def _found(self, path: bytes, seen: Seen | None, found: os.stat_result) -> bool:
         """Take note of a path that is there; tells whether it is proven unchanged."""
@@ -221,6 +214,11 @@ class Scan:
                 found = self._stat(path)
                 if found is not None and path not in self.gone:
                     self._found(path, seen, found)
+
+    def _miss(self, path: bytes, error: OSError) -> None:
+        # Where a folder lets nobody in, nothing says that what was there is not there any more.
+        if not isinstance(error, PermissionError):
+            self._lose(path)
 
     def _lose(self, path: bytes) -> None:
         self.gone.add(path)
@@ -266,11 +264,8 @@ class Scan:
         for name, seen in self._state.folders[folder].items():
             try:
                 found = lstat(prefix + name)
-            except PermissionError:
-                # Nothing says that it is not there any more.
-                continue
-            except OSError:
-                self._lose(join(folder, name))
+            except OSError as error:
+                self._miss(join(folder, name), error)
                 continue
             # The commonest case by far, so it is written out, and touches as few of the objects
             # as it can: they are in no cache of the CPU's. Whatever changes a file changes its
@@ -319,11 +314,9 @@ class Scan:
             seen = known.get(name)
             try:
                 found = lstat(prefix + name)
-            except PermissionError:
-                continue
-            except OSError:
+            except OSError as error:
                 if seen is not None:
-                    self._lose(path)
+                    self._miss(path, error)
                 continue
             is_folder = found.st_mode & 0o170000 == 0o040000
             if not keeps_all and self._is_left_out(path, seen, is_folder, rules):
