@@ -9,7 +9,10 @@ import pytest
 
 from sidecar.core.errors import Cancelled
 from sidecar.wire.connection import ClientFailed, Connection
+from sidecar.wire.dispatch import structure
+from sidecar.wire.faults import Refused
 from sidecar.wire.framing import Decoder, encode
+from sidecar.wire.messages import SessionImportParams
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
 
@@ -121,6 +124,14 @@ async def test_a_folder_that_is_none_is_refused_in_words_and_another_is_taken(
     assert "file: URI" in refused["error"]["message"]
     assert "result" in taken
     assert "result" in status
+
+
+@pytest.mark.parametrize("name", ["x" * 9_000, "x - at `$.cwd`"])
+def test_what_does_not_fit_is_said_shortly_and_named_rightly(name: str) -> None:
+    with pytest.raises(Refused) as refused:
+        structure({"path": "/a", "format": name}, SessionImportParams)
+    assert refused.value.error["data"] == {"kind": "bad_request", "path": "params.format"}
+    assert len(str(refused.value.error["message"])) < 1_000
 
 
 async def test_a_late_answer_to_a_cancelled_request_is_dropped() -> None:
