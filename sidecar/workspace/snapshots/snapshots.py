@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -349,7 +349,7 @@ class Snapshots:
             self._noticing.waiting.lose()
             self._know(await self._chain.load())
             return
-        take_over(self._state, known)
+        self._know(known)
         for path, seen in known.items():
             self._unread.pop(path, None)
             if seen is not None and seen.entry.is_folder:
@@ -357,9 +357,9 @@ class Snapshots:
             else:
                 self._noticing.waiting.add(path)
 
-    def _know(self, tree: dict[bytes, Seen]) -> None:
-        take_over(self._state, dict(tree))
-        follow = {path for path, seen in tree.items() if seen.followed}
+    def _know(self, known: Mapping[bytes, Seen | None]) -> None:
+        take_over(self._state, known)
+        follow = {path for path, seen in known.items() if seen and seen.followed}
         self._noticing.unwatched.follow |= follow
 
     async def _scanned(self, noticed: Noticed, *, rules: bool) -> Scan:

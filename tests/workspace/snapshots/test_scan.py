@@ -116,3 +116,23 @@ async def test_nothing_in_a_folder_that_is_closed_to_us_is_gone(
     work.write("in/b.log")
     await snapshots.snapshot()
     assert set(snapshots.entries()) == {*before, b"in/deep/new"}
+
+
+@WATCHES
+async def test_what_another_process_follows_is_followed_here(
+    work: Work, opened: list[Snapshots], watch: Choose | None
+) -> None:
+    work.write("in/.gitignore", b"built/\n")
+    work.write("in/built/own", b"1")
+    one, other = await begun(work, opened, watch), await begun(work, opened, watch)
+    assert await one.note_edit(b"in/built/own") is not None
+    work.write("in/built/own", b"22")
+    await one.snapshot()
+    for data in (b"333", b"4444"):
+        work.write("in/new", data)
+        await other.snapshot()
+        work.write("in/built/own", data)
+        await other.snapshot()
+        entry = other.entry(b"in/built/own")
+        assert entry is not None
+        assert entry.size == len(data)
