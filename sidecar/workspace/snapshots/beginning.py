@@ -69,7 +69,7 @@ def read_batch(
             stats[path] = found
         else:
             restless.add(path)
-    looked = look(base, stats, lambda _: None, limit, Budget(2**62, room), now)
+    looked = look(base, stats, lambda _: None, limit, Budget(2**62, room), now, now())
     for path, found in stats.items():
         seen_now = looked.seen[path]
         if seen_now is None or seen_now.ctime != found.st_ctime_ns:

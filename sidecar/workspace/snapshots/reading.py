@@ -124,10 +124,12 @@ def look(
     limit: Callable[[bytes, int], int],
     budget: Budget,
     now: Callable[[], int],
+    scanned: int,
 ) -> Looked:
     """Read paths, the small ones first, as far as the budget goes.
 
-    `limit` gives the bytes that a file of some size at a path may have; `now` ms since 1970.
+    `limit` gives the bytes that a file of some size at a path may have; `now` ms since 1970. So
+    is `scanned`, which is before any folder was listed.
     """
     looked = Looked()
     for path in sorted(stats, key=lambda path: stats[path].st_size) if len(stats) > 1 else stats:
@@ -139,7 +141,7 @@ def look(
                 looked.miss(path)
             else:
                 # What is in it was listed after the stat that was found, and maybe before this one.
-                looked.seen[path] = seen_of(Entry(here.st_mode), found, at)
+                looked.seen[path] = seen_of(Entry(here.st_mode), found, scanned)
             continue
         most = limit(path, found.st_size)
         got: tuple[os.stat_result, bytes | Loss] | None

@@ -249,8 +249,8 @@ class Snapshots:
 
     async def _begin(self) -> None:
         """Take the state as it is now, to be read later."""
-        scan = await self._scanned(Noticed(all=True), rules=False)
-        at, self._unread = self._now(), scan.unread
+        at, scan = self._now(), await self._scanned(Noticed(all=True), rules=False)
+        self._unread = scan.unread
         self._unread |= {path: unread_of(found, at) for path, found in scan.stats.items()}
         await self._chain.begin()
         self._accept(Outcome((), self._unread), scan, Looked())
@@ -258,11 +258,11 @@ class Snapshots:
 
     async def _look(self, noticed: Noticed, rules: bool) -> Moved | None:
         """Look at what was noticed, and append what it comes to unless others did before."""
-        scan = await self._scanned(noticed, rules=rules)
+        at, scan = self._now(), await self._scanned(noticed, rules=rules)
         if len(scan.stats) <= INLINE_PATHS and scan.size() <= INLINE_BYTES and self._noticing.quick:
-            looked = self._read(scan)
+            looked = self._read(scan, at)
         else:
-            looked = await self._in_thread(partial(self._read, scan))
+            looked = await self._in_thread(partial(self._read, scan, at))
         outcome = conclude(self._state, scan, looked)
         if outcome.delta:
             # That a file is followed is told at once, because no delta tells it.
@@ -380,10 +380,10 @@ class Snapshots:
     def _scan(self, watch: Watch | None, begun: int | None = None) -> Scan:
         return Scan(self.root, self._state, self._rules, watch, self._noticing.unwatched, begun)
 
-    def _read(self, scan: Scan) -> Looked:
+    def _read(self, scan: Scan, at: int) -> Looked:
         budget = Budget(self._limits.snapshot, self._limits.workspace - self._chain.held)
         limit = partial(self._limit, scan)
-        looked = look(self._base, scan.stats, self._state.get, limit, budget, self._now)
+        looked = look(self._base, scan.stats, self._state.get, limit, budget, self._now, at)
         for path in looked.seen.keys() & self._noticing.unwatched.follow:
             seen = looked.seen[path]
             looked.seen[path] = None if seen is None else seen._replace(followed=True)

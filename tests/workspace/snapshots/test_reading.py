@@ -63,7 +63,8 @@ class Place:
         return {path: os.lstat(self.base + b"/" + path) for path in paths}
 
     def look(self, stats: dict[bytes, os.stat_result], room: int = 10_000) -> Looked:
-        return look(self.base, stats, lambda _: None, lambda *_: LIMIT, Budget(room, 10_000), now)
+        budget = Budget(room, 10_000)
+        return look(self.base, stats, lambda _: None, lambda *_: LIMIT, budget, now, now())
 
 
 @pytest.fixture(params=["in one call", "folder by folder"])

@@ -136,3 +136,29 @@ async def test_what_another_process_follows_is_followed_here(
         entry = other.entry(b"in/built/own")
         assert entry is not None
         assert entry.size == len(data)
+
+
+async def test_what_is_in_a_folder_was_listed_when_the_look_began(work: Work) -> None:
+    # Reading may take long, and a name that came within the folder's time stamp shows in no stat.
+    at_once = 2
+
+    def later() -> int:
+        nonlocal at_once
+        at_once -= 1
+        return now() + (0 if at_once >= 0 else 3_600_000)
+
+    work.write(".gitignore", b"x\n")
+    work.write("x")
+    work.write("in/y")
+    made = await Snapshots.open(
+        work.root, work.store.snapshots, data_dir=work.data, now=later, watch=None
+    )
+    await made.snapshot()
+    known = [made._state.get(b"in")]
+    await made.ready()
+    work.write("in/new")
+    at_once = 1
+    await made.snapshot()
+    known.append(made._state.get(b"in"))
+    await made.close()
+    assert [seen is not None and seen.racy for seen in known] == [True, True]
