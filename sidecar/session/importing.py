@@ -135,6 +135,11 @@ def _given(source: Source) -> Path | bytes:
         raise BadRequest(f"{source.path!r} is no absolute path", "params.path")
     if path.is_dir():
         raise BadRequest(f"{path} is a folder: name one file in it", "params.path")
+    if path.exists() and not path.is_file():
+        # Opening a named pipe would wait for its writer.
+        raise BadRequest(
+            f"{path} is no file: write what it gives to one, and name that", "params.path"
+        )
     return path
 
 

@@ -1,6 +1,8 @@
 """Sessions that move to another store: written out, taken in, and gone on with."""
 
+import asyncio
 import json
+import os
 import sqlite3
 import stat
 from functools import partial
@@ -224,6 +226,13 @@ async def test_another_folder_is_said(desk: Desk, tmp_path: Path) -> None:
         await import_session(environment, source, None, None)
     rooted = await import_session(environment, source, None, elsewhere)
     assert (await desk.store.row(rooted.session_id)).cwd == str(elsewhere)
+
+
+async def test_a_pipe_that_nobody_writes_to_is_not_waited_for(desk: Desk, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    async with asyncio.timeout(20):
+        with pytest.raises(BadRequest, match="no file"):
+            await take(desk, tmp_path / "pipe")
 
 
 async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk) -> None:
