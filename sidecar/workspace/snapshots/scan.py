@@ -14,6 +14,7 @@ from sidecar.workspace.snapshots.ignore import Rules
 from sidecar.workspace.snapshots.rule_book import RuleBook
 from sidecar.workspace.snapshots.stat_table import StatTable
 from sidecar.workspace.snapshots.state import (
+    KINDS,
     POSIX,
     State,
     ancestors,
@@ -365,17 +366,17 @@ class Scan:
                 found = lstat(prefix + name)
             except OSError:
                 continue
-            mode = found.st_mode
-            if not is_tracked_kind(mode):
+            kind = found.st_mode & 0o170000
+            if kind not in KINDS:
                 continue
             path = begin + name
             if begun is None:
                 stats[path] = found
             else:
                 unread[path] = unread_of(found, begun)
-            if mode & 0o170000 == 0o040000:
+            if kind == 0o040000:
                 inner.append((path, True, anew, False))
-            elif found.st_nlink > 1 and stat.S_ISREG(mode):
+            elif found.st_nlink > 1 and kind == 0o100000:
                 self.linked[path] = found.st_ino
         return inner
 
