@@ -89,7 +89,8 @@ def prompt_all(
     """Give every session a prompt at once, and wait until all have ended."""
     asked: list[tuple[Prompted, str, int, float]] = []
     for number, one in enumerate(sessions):
-        text = f"{words} ({number} of {one.session}, {len(one.acknowledged)} before)"
+        # On a line of its own, or the offline model would take it for a part of the last call.
+        text = f"{words}\n({number} of {one.session}, {len(one.acknowledged)} before)"
         prompt = [{"type": "text", "text": text}]
         at = time.perf_counter()
         request = client.send("session/prompt", {"sessionId": one.session, "prompt": prompt})
@@ -111,6 +112,12 @@ def open_sessions(client: PlainClient, folder: Path, count: int, **given: Any) -
     about = {"cwd": str(folder), "builtinTools": False, **given}
     asked = [client.send("session/new", about) for _ in range(count)]
     return [Prompted(client.result(one, LIMIT)["sessionId"]) for one in asked]
+
+
+def check_acknowledged(sessions: Sequence[Prompted], count: int) -> None:
+    """See that no prompt was refused, and that so many were acknowledged."""
+    assert not [why for one in sessions for why in one.refused]
+    assert sum(len(one.acknowledged) for one in sessions) == count
 
 
 def check_kept(client: PlainClient, sessions: Sequence[Prompted]) -> None:

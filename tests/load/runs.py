@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.plain import Refused, each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
 from tests.load.fleet import (
@@ -14,6 +16,7 @@ from tests.load.fleet import (
     Latencies,
     Prompted,
     TimedClient,
+    check_acknowledged,
     check_kept,
     check_quiet,
     daemons,
@@ -47,8 +50,9 @@ def stream_at_once(folder: Path, sessions: int, turns: int, length: int) -> Stre
         provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-test"}
         client.start(model="claude-sonnet-4-6", provider=provider)
         opened = open_sessions(client, work, sessions)
-        for _ in range(turns):
+        for turn in range(turns):
             prompt_all(client, opened, "Tell me.", found.took)
+            check_acknowledged(opened, sessions * (turn + 1))
             for one in opened:
                 texts = client.said.pop(one.session)
                 assert "".join(texts) == said, one.session
@@ -102,7 +106,7 @@ def share_a_store(folder: Path, count: int, sessions: int, turns: int) -> Shared
             disputed += len(stray.refused)
         check_quiet(clients)
         everything = [one for some in opened for one in some]
-        assert not [why for one in everything for why in one.refused]
+        check_acknowledged(everything, count * sessions * turns)
     with daemons(folder / "data", 1) as (client,):
         check_kept(client, everything)
         check_quiet([client])
@@ -135,6 +139,7 @@ class Soaked:
 
     took: Latencies
     memory: list[int] = field(default_factory=list)
+    prompts: int = 0
 
     def growth(self, warm_up: int) -> int:
         """Give by how many bytes memory grew from the first quarter after the warm-up to the last.
@@ -150,7 +155,8 @@ def soak(folder: Path, rounds: int, pool: int = 4) -> Soaked:
     """Spend a day in so many rounds: each opens, uses and closes sessions, then time passes.
 
     The daemon's clock is moved by its file, so that leases, cache entries, keep-alive and the
-    sweeps see a whole day.
+    sweeps see a whole day. Every prompt must be acknowledged, and be there in another daemon on
+    the evening of that day, but for the sessions that were deleted.
     """
     took, clock, work = Latencies(), folder / "clock", _folder(folder)
     clock.write_text("0")
@@ -159,22 +165,27 @@ def soak(folder: Path, rounds: int, pool: int = 4) -> Soaked:
     tool = {"name": "look", "description": "Look.", "inputSchema": {"type": "object"}}
     calls = 'call look {"n": 1} then call look {"n": 2}'
 
+    looked: list[int] = []
+
     def look(given: Any) -> Any:
+        looked.append(given["input"]["n"])
         return {"content": [{"type": "text", "text": f"{given['input']['n']} {WORDS * 100}"}]}
 
     with each_ending_well(TimedClient) as begin:
         client = begin(data=folder / "data", env=env, answers={"tool/call": look})
         client.start(model="offline")
-        opened: list[Prompted] = []
+        opened, closed, deleted = list[Prompted](), list[Prompted](), list[Prompted]()
         for number in range(rounds):
             opened += open_sessions(client, work, 1, tools=[{**tool, "kind": "read"}])
             if len(opened) > pool:
-                closed = opened.pop(0).session
-                client.request("session/close", {"sessionId": closed}, LIMIT)
+                one = opened.pop(0)
+                client.request("session/close", {"sessionId": one.session}, LIMIT)
                 if number % 2:
-                    client.request("session/delete", {"sessionId": closed}, LIMIT)
+                    client.request("session/delete", {"sessionId": one.session}, LIMIT)
+                (deleted if number % 2 else closed).append(one)
             prompt_all(client, opened[-1:], calls, took)
             prompt_all(client, opened, "hello", took)
+            found.prompts += 1 + len(opened)
             clock.write_text(str(round((number + 1) * DAY / rounds)))
             found.memory.append(client.resident())
             client.notifications.clear()
@@ -182,6 +193,15 @@ def soak(folder: Path, rounds: int, pool: int = 4) -> Soaked:
             client.said.clear()
             client.ended.clear()
         check_quiet([client])
+        check_acknowledged([*opened, *closed, *deleted], found.prompts)
+        assert sorted(looked) == [1] * rounds + [2] * rounds
+        assert client.stop() == 0
+        again = begin(data=folder / "data", env=env)
+        again.start(model="offline")
+        check_kept(again, [*opened, *closed])
+        for one in deleted:
+            with pytest.raises(Refused, match="no session"):
+                again.request("session/load", {"sessionId": one.session}, LIMIT)
     return found
 
 

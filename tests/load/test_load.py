@@ -39,6 +39,7 @@ def test_daemons_on_one_store_lose_nothing_and_never_speak_of_a_lock(tmp_path: P
 def test_memory_is_flat_over_a_day(tmp_path: Path) -> None:
     rounds = 24 * 60 if FULL else 20
     found = soak(tmp_path, rounds)
+    assert found.prompts == rounds * 5 - 6, "a call and a hello to each of at most four"
     assert found.growth(warm_up=rounds // 3) < FLAT, [m // 1024 for m in found.memory]
 
 
