@@ -1,4 +1,8 @@
-"""The rules that hold in each folder of a workspace, read once and kept from scan to scan."""
+"""The rules that hold in each folder of a workspace, read once and kept from scan to scan.
+
+What one scan reads is kept only where what it found is, too: a scan that comes to nothing leaves
+it to the next one to find that rules are others.
+"""
 
 import os
 from collections.abc import Container
@@ -9,25 +13,24 @@ from sidecar.workspace.snapshots.state import ancestors
 
 
 class RuleBook:
-    """Reads and writes `rules`, by folder.
+    """Reads rules, beside those `rules` that are kept, by folder.
 
-    `is_new`: something was read that was not known. `is_other`: a folder got other rules than it
-    had.
+    `is_other`: a folder got other rules than it had.
     """
 
     def __init__(self, root: Path, rules: dict[bytes, Rules]) -> None:
         self._root = root
-        self._rules = rules
-        self.is_new = False
+        self._kept = rules
+        self._changes: dict[bytes, Rules | None] = {}
         self.is_other = False
 
     def known(self, folder: bytes) -> Rules | None:
         """Give the rules for what lies in a folder if they were read before."""
-        return self._rules.get(folder)
+        return self._changes[folder] if folder in self._changes else self._kept.get(folder)
 
     def inside(self, folder: bytes) -> Rules:
         """Give the rules for what lies in a folder."""
-        rules = self._rules.get(folder)
+        rules = self.known(folder)
         if rules is not None:
             return rules
         real = os.fsencode(self._root) + (b"/" + folder if folder else b"")
@@ -40,7 +43,7 @@ class RuleBook:
 
         `stale`: those that were read before may not be what is written down now.
         """
-        before = self._rules.get(folder)
+        before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
         if before is not None and not stale and before.own == own:
             return before
@@ -59,7 +62,7 @@ class RuleBook:
 
     def drop(self, folder: bytes) -> None:
         """Forget what held in a folder that is gone, lest it holds when it is made again."""
-        self._rules.pop(folder, None)
+        self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
         """Forget what held below a folder where nobody looks, now that other rules hold.
@@ -67,9 +70,19 @@ class RuleBook:
         `kept`: the folders that are looked into.
         """
         begin = folder + b"/" if folder else b""
-        for path in [p for p in self._rules if p.startswith(begin) and p not in kept]:
-            del self._rules[path]
+        for path in self._kept.keys() | self._changes.keys():
+            if path.startswith(begin) and path not in kept:
+                self._changes[path] = None
         self.is_other = False
+
+    def keep(self) -> bool:
+        """Keep what was read; says whether that was anything."""
+        for folder, rules in self._changes.items():
+            if rules is None:
+                self._kept.pop(folder, None)
+            else:
+                self._kept[folder] = rules
+        return bool(self._changes)
 
     def _read(self, folder: bytes, own: tuple[bool, bool]) -> Rules:
         if folder:
@@ -78,6 +91,5 @@ class RuleBook:
             rules = outer.inside(self._root, folder, git=git, gitignore=gitignore)
         else:
             rules = root_rules(self._root)
-        self._rules[folder] = rules
-        self.is_new = True
+        self._changes[folder] = rules
         return rules

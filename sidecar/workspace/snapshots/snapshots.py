@@ -285,7 +285,7 @@ class Snapshots:
         if scan.root_stat is not None:
             self._state.root = scan.root_stat
         unwatched = self._noticing.unwatched
-        if scan.rules.is_new:
+        if scan.rules.keep():
             unwatched.rules(self._rules.values())
         if self._noticing.watch is not None and scan.linked and not unwatched.link(scan.linked):
             self._noticing.give_up("Many files here have several names (hard links).")

@@ -162,3 +162,20 @@ async def test_what_is_in_a_folder_was_listed_when_the_look_began(work: Work) ->
     known.append(made._state.get(b"in"))
     await made.close()
     assert [seen is not None and seen.racy for seen in known] == [True, True]
+
+
+@WATCHES
+async def test_other_rules_hold_where_the_first_look_at_them_came_to_nothing(
+    work: Work, opened: list[Snapshots], watch: Choose | None
+) -> None:
+    rules = work.write(".gitignore", b"*.log\n")
+    work.write("in/a.log")
+    one, other = await begun(work, opened, watch), await begun(work, opened, watch)
+    work.write("new")
+    head = await one.snapshot()
+    rules.unlink()
+    # The other one finds the rules gone before it learns that the chain has moved on.
+    delta = await other.delta(head, await other.snapshot())
+    assert delta is not None
+    kinds = {change.path: change.old.lost if change.old else "absent" for change in delta}
+    assert kinds == {b".gitignore": None, b"in/a.log": "ignored"}
