@@ -25,6 +25,8 @@ from sidecar.workspace.snapshots.state import (
 )
 from sidecar.workspace.snapshots.unwatched import Unwatched
 from sidecar.workspace.snapshots.watching import Noticed, Watch
+from sidecar.workspace.straight import stat_straight
+from sidecar.workspace.ways import Moved
 
 _CTIME, _INODE, _RACY = map(Seen._fields.index, ("ctime", "inode", "racy"))
 RULE_NAMES = frozenset({b".git", b".gitignore"})
@@ -166,18 +168,25 @@ class Scan:
         inside = path.rpartition(b"/")[0]
         for folder in ancestors(path):
             # What is followed may lie in an ignored folder, into which no visit around it goes.
-            looked = folder in self._visited and not (followed and folder != inside)
-            if folder in self._closed or looked:
+            around = folder in self._visited or folder in self._closed
+            if around and (folder == inside or not followed):
                 return None
             if not known and not self._state.is_folder(folder):
                 return folder
-        return None if path in self._visited else path
+        return None if path in self._visited or path in self.gone else path
 
     def _stat(self, path: bytes) -> os.stat_result | None:
         try:
             return os.lstat(self._base + b"/" + path)
         except OSError:
             return None
+
+    def _is_there(self, path: bytes) -> bool:
+        try:
+            stat_straight(self._base + b"/" + path)
+        except OSError as error:
+            return isinstance(error, PermissionError) and not isinstance(error, Moved)
+        return True
 
     def _stands(self, path: bytes) -> bool:
         seen = self._state.get(path)
@@ -228,9 +237,11 @@ class Scan:
 
     def _close(self, folder: bytes) -> None:
         self._leave(folder)
-        for path in self._state.below(folder):
+        begin = folder + b"/"
+        inner = (p for p in self._follow if p.startswith(begin) and self._state.get(p) is not None)
+        for path in {*self._state.below(folder), *inner}:
             # A tool of ours wrote these where nobody looks, so each is asked about by itself.
-            if path in self._follow and self._stat(path) is not None:
+            if path in self._follow and self._is_there(path):
                 continue
             self.gone.add(path)
             self.stats.pop(path, None)

@@ -8,6 +8,7 @@ import pytest
 
 from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from tests.workspace.snapshots.upheaval import plain
 from tests.workspace.snapshots.work import Work, now
 
 WATCHES = pytest.mark.parametrize("watch", [choose, None], ids=["events", "rescan"])
@@ -179,3 +180,24 @@ async def test_other_rules_hold_where_the_first_look_at_them_came_to_nothing(
     assert delta is not None
     kinds = {change.path: change.old.lost if change.old else "absent" for change in delta}
     assert kinds == {b".gitignore": None, b"in/a.log": "ignored"}
+
+
+@WATCHES
+@pytest.mark.parametrize("how", ["file", "link"])
+async def test_what_is_followed_is_gone_with_the_folder_around(
+    work: Work, opened: list[Snapshots], watch: Choose | None, how: str
+) -> None:
+    work.write("in/.gitignore", b"built/\n")
+    work.write("in/built/own", b"1")
+    snapshots = await begun(work, opened, watch)
+    assert await snapshots.note_edit(b"in/built/own") is not None
+    folder = work.root / "in"
+    folder.rename(work.root / "aside")
+    if how == "link":
+        folder.symlink_to("aside")
+    else:
+        work.write("in")
+    await snapshots.snapshot()
+    assert snapshots.entry(b"in/built/own") is None
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root, [b"built"])
