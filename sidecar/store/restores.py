@@ -173,6 +173,10 @@ class RestoreRows:
         """Say that every file is as before, so that later changes of them are not taken back."""
         await self._submit(partial(_undone, restore=restore))
 
+    async def leave(self, restore: int) -> None:
+        """Let anybody adopt it at once, also while this process lives."""
+        await self._submit(partial(_leave, restore=restore))
+
     async def over(self, restore: int) -> None:
         """Forget it: nothing of it is left on the disk."""
         await self._submit(partial(_over, restore=restore))
@@ -300,6 +304,10 @@ def _finished(con: sqlite3.Connection, restore: int) -> bool:
 
 def _undone(con: sqlite3.Connection, restore: int) -> None:
     con.execute("UPDATE restore SET state = 'undone' WHERE id = ?", (restore,))
+
+
+def _leave(con: sqlite3.Connection, restore: int) -> None:
+    con.execute("UPDATE restore SET started = '', heartbeat = 0 WHERE id = ?", (restore,))
 
 
 def _over(con: sqlite3.Connection, restore: int) -> None:

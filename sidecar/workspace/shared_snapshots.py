@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import os
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest, SidecarError
@@ -15,7 +17,7 @@ from sidecar.core.rollback import Sizes
 from sidecar.core.tree import Delta
 from sidecar.store.journal import Store
 from sidecar.workspace.restoring.outcomes import Recovered
-from sidecar.workspace.restoring.recovery import recover
+from sidecar.workspace.restoring.recovery import Touched, recover, settle
 from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.reading import Limits
 from sidecar.workspace.snapshots.snapshots import Snapshots
@@ -24,6 +26,12 @@ logger = logging.getLogger("sidecar.workspace")
 
 RECHECK_EVERY = 10 * 60_000
 """Milliseconds between looks at all files of a folder whose events are trusted."""
+
+
+class _How(Protocol):
+    async def __call__(
+        self, root: Path, store: Store, *, touched: Touched | None = None
+    ) -> Recovered | None: ...
 
 
 class SharedSnapshots:
@@ -51,6 +59,7 @@ class SharedSnapshots:
         self._open: dict[str, Snapshots] = {}
         self._refused: dict[str, BadRequest] = {}
         self._news: dict[str, str] = {}
+        self._ending: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._opening = asyncio.Lock()
         self._group: asyncio.TaskGroup | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -63,9 +72,10 @@ class SharedSnapshots:
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
     async def run(self) -> None:
-        """Store in the background what the folders held at first, until `close`."""
+        """Make folders whole in the background and store what they held at first, until `close`."""
         async with asyncio.TaskGroup() as group:
             self._group = group
+            self._tasks.append(group.create_task(self._settle_all()))
             for made in self._open.values():
                 self._follow(made)
             await self._ended.wait()
@@ -93,16 +103,38 @@ class SharedSnapshots:
     async def recover(self, folder: str) -> None:
         """End what a process that died left of a restore in a folder; `news` tells of it."""
         root = await asyncio.to_thread(os.path.realpath, folder)
-        made = self._open.get(root)
         try:
-            ended = await recover(
-                Path(root), self._store, touched=None if made is None else made.mark_dirty
-            )
+            ended = await self._end(root, recover)
         except SidecarError as error:
             self._news[root] = error.message
         else:
             if ended is not None:
+                # Where it was settled here, more is known of it.
+                self._news.setdefault(root, _told(ended))
+
+    async def _settle_all(self) -> None:
+        """Make whole what killed processes left in any folder, used here or not."""
+        try:
+            roots = [os.fsdecode(root) for root in await self._store.restores.roots()]
+        except SidecarError as error:
+            logger.warning("restores that were broken off are not known: %s", error)
+            return
+        for root in roots:
+            try:
+                ended = await self._end(root, settle)
+            except (SidecarError, OSError) as error:
+                logger.warning("a restore in %s: %s", _legible(root), error)
+                continue
+            if ended is not None:
                 self._news[root] = _told(ended)
+                logger.warning("in %s: %s", _legible(root), self._news[root])
+
+    async def _end(self, root: str, how: _How) -> Recovered | None:
+        # Whoever uses a folder waits until it is whole.
+        async with self._ending[root]:
+            made = self._open.get(root)
+            touched = None if made is None else made.mark_dirty
+            return await how(Path(root), self._store, touched=touched)
 
     def recheck(self, made: Snapshots) -> None:
         """Look in the background whether events told everything, if that is due.

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from sidecar.core.errors import StorageFailed
 from sidecar.store.journal import Store
@@ -51,6 +51,47 @@ async def recover(root: Path, store: Store, *, touched: Touched | None = None) -
         if not isinstance(found, Unfinished):
             return None
         return await end(base, store.restores, found, touched)
+
+
+async def settle(root: Path, store: Store, *, touched: Touched | None = None) -> Recovered | None:
+    """Make a workspace whole as `recover` does, and leave it to `recover` to tell of it.
+
+    Whoever uses the workspace next is told, even if that is another process.
+
+    Raises:
+        StorageFailed: when it cannot be done now; the next call tries again.
+    """
+    base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
+    rows = store.restores
+    with claimed(base) as claim:
+        found = await rows.adopt(claim)
+        if not isinstance(found, Unfinished):
+            return None
+        try:
+            return await _settle(base, rows, found, touched)
+        finally:
+            await rows.leave(found.id)
+
+
+async def _settle(
+    root: bytes, rows: RestoreRows, found: Unfinished, touched: Touched | None
+) -> Recovered:
+    paths = {step.path for step in found.steps}
+    left: tuple[Conflict, ...] = ()
+    leftover = ""
+    try:
+        if found.state == "applying":
+            left = await _undo(root, rows, found)
+            await rows.undone(found.id)
+    finally:
+        if touched is not None:
+            touched(*paths)
+    try:
+        await asyncio.to_thread(remove_stages, root, found.stages)
+    except OSError as error:
+        leftover = LEFTOVER.format(why=error)
+    how: Literal["finished", "undone"] = "finished" if found.state == "done" else "undone"
+    return Recovered(how, len(paths), left, leftover)
 
 
 async def end(
