@@ -13,9 +13,9 @@ import pytest
 
 from sidecar.store.files import NAME
 from tests.e2e.plain import Refused, Spawn
-from tests.faults.figures import Figures
 from tests.faults.place import Place
 from tests.faults.test_restore_disk_full import fill, small_disk
+from tests.figures import Figures
 
 FLOOD = int(os.environ.get("SIDECAR_FLOOD", "300000000"))
 """Bytes that a tool prints; the long run has 10 GB."""

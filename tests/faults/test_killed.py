@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.plain import Spawn
-from tests.faults.figures import Figures
 from tests.faults.killing import Reached, kill_often
+from tests.figures import Figures
 
 ASKED = os.environ.get("SIDECAR_KILLS")
 ROUNDS = int(ASKED or 200)

@@ -22,10 +22,10 @@ from sidecar.core.errors import StorageFailed
 from tests.e2e.plain import PlainClient, Refused, Spawn, popen_of
 from tests.fakes.validation import refusal
 from tests.faults import recording
-from tests.faults.figures import Figures
 from tests.faults.killing import TOOL, answer, lookup, problems
 from tests.faults.recording import Operation
 from tests.faults.told import gather, half, missing
+from tests.figures import Figures
 
 CUTS = int(os.environ.get("SIDECAR_CUTS", "24"))
 ROOT = Path(__file__).parent.parent.parent

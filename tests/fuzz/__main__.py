@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
 def _fuzzed(chosen: Sequence[Target], given: argparse.Namespace) -> Iterator[Tally]:
     """Run one target after the other, until all are done or the user interrupts."""
     for one, budget in zip(chosen, _budgets(chosen, given), strict=True):
-        tally = fuzz(one, **budget, seed=given.seed, found=_report)
+        tally = fuzz(one, **budget, seed=given.seed, found=keep)
         print(_row(tally), file=sys.stderr, flush=True)
         yield tally
         if tally.interrupted:
@@ -84,7 +84,7 @@ def _budgets(
     return [{"most": -(-given.inputs * one.SHARE // shares)} for one in chosen]
 
 
-def _report(target: Target, data: bytes, trace: str) -> None:
+def keep(target: Target, data: bytes, trace: str) -> None:
     """Keep an input that found something, so that the suite tries it from now on."""
     path = CORPUS / name_of(target) / file_name(data)
     path.parent.mkdir(parents=True, exist_ok=True)

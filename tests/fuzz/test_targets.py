@@ -1,25 +1,56 @@
 """Each target, for a moment: what was found before, what is kept, and some new inputs."""
 
 import os
+import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.__main__ import table
-from tests.fuzz.running import LIMIT, Target, corpus, fuzz, limited, name_of, targets
+from tests.figures import Figures
+from tests.fuzz.__main__ import keep, table
+from tests.fuzz.running import LIMIT, Tally, Target, corpus, fuzz, limited, name_of, targets
 
 SECONDS = float(os.environ.get("SIDECAR_FUZZ_SECONDS", "0.5"))
 """For each target."""
+INPUTS = int(os.environ.get("SIDECAR_FUZZ_INPUTS", "0"))
+"""Of all targets together, by their shares, instead of seconds: always new ones, and what finds
+something is kept."""
 EXAMPLES = round(30 * SECONDS)
 ALONE = [target for target in targets() if not hasattr(target, "close")]
 """Those that are the same at every input: nothing of them lives on in another process."""
 
 
+@pytest.fixture(scope="module")
+def whole(figures: Figures) -> Iterator[Tally]:
+    """All targets together."""
+    whole = Tally("all")
+    yield whole
+    figures.add(
+        "fuzz inputs, of all targets",
+        f"{whole.inputs:,}",
+        f"{INPUTS or 1_000_000:,}{'' if INPUTS else ' in the long run'}",
+    )
+    figures.add("  crashes", whole.crashed, 0)
+    figures.add("  unanswered", whole.unanswered, 0)
+
+
+def fuzzed(target: Target) -> Tally:
+    if not INPUTS:
+        return fuzz(target, seconds=SECONDS, seed=1)
+    most = -(-INPUTS * target.SHARE // sum(one.SHARE for one in targets()))
+    most = max(most, len(corpus(target)) + 1)
+    return fuzz(target, most=most, seed=time.time_ns(), found=keep)
+
+
 @pytest.mark.parametrize("target", targets(), ids=name_of)
-def test_nothing_is_found_in_what_is_kept_and_in_new_inputs(target: Target) -> None:
-    tally = fuzz(target, seconds=SECONDS, seed=1)
+def test_nothing_is_found_in_what_is_kept_and_in_new_inputs(target: Target, whole: Tally) -> None:
+    tally = fuzzed(target)
+    whole.inputs += tally.inputs
+    whole.crashed += tally.crashed
+    whole.unanswered += tally.unanswered
     assert tally.crashes == {}
     assert tally.unanswered == 0
     assert tally.inputs > len(corpus(target))

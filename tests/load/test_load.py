@@ -11,51 +11,83 @@ from pathlib import Path
 
 import pytest
 
+from tests.figures import Figures
+from tests.load.fleet import Latencies, percentiles
 from tests.load.replaying import GIVEN_UP, replay
 from tests.load.resuming import resume
 from tests.load.runs import share_a_store, soak, stream_at_once
 
 FULL = os.environ.get("SIDECAR_LOAD") == "full"
-FLAT = 5 * 1024 * 1024
+FLAT = 5_000_000
 SLICED = 12 * 1024 * 1024
 """What a slice, the window and what waits for the client may take."""
 
 
-def test_fifty_sessions_stream_at_once_and_each_gets_its_own_text(tmp_path: Path) -> None:
-    found = stream_at_once(tmp_path, sessions=50, turns=3 if FULL else 1, length=15)
-    assert len(found.took.turn) == 50 * (3 if FULL else 1)
+def told(figures: Figures, took: Latencies) -> None:
+    for what, values in (
+        ("the first text", took.first),
+        ("the next text", took.between),
+        ("a turn's end", took.turn),
+    ):
+        shown = " ".join(percentiles(values).split())
+        figures.add(f"  ms to {what}: median, 95th, 99th, most", shown)
+
+
+def test_fifty_sessions_stream_at_once_and_each_gets_its_own_text(
+    tmp_path: Path, figures: Figures
+) -> None:
+    turns = 3 if FULL else 1
+    found = stream_at_once(tmp_path, sessions=50, turns=turns, length=15)
+    figures.add("50 sessions stream at once: turns told whole", len(found.took.turn), 50 * turns)
+    told(figures, found.took)
+    assert len(found.took.turn) == 50 * turns
     # The provider alone takes longer for them one after the other.
     assert max(found.took.turn) < 50 * 15 * 0.02
 
 
-def test_daemons_on_one_store_lose_nothing_and_never_speak_of_a_lock(tmp_path: Path) -> None:
+def test_daemons_on_one_store_lose_nothing_and_never_speak_of_a_lock(
+    tmp_path: Path, figures: Figures
+) -> None:
     count, sessions, turns = (8, 50, 4) if FULL else (3, 2, 2)
     found = share_a_store(tmp_path, count, sessions, turns)
-    assert found.prompts == count * sessions * turns
+    asked = count * sessions * turns
+    figures.add(f"{count} daemons x {sessions} sessions: prompts kept", found.prompts, asked)
+    figures.add("  lost, or refused for a lock", asked - found.prompts, 0)
+    figures.add("  prompts to another daemon's session refused", found.disputed, count)
+    told(figures, found.took)
+    assert found.prompts == asked
     assert found.disputed == count
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_memory_is_flat_over_a_day(tmp_path: Path) -> None:
+def test_memory_is_flat_over_a_day(tmp_path: Path, figures: Figures) -> None:
     rounds = 24 * 60 if FULL else 20
     found = soak(tmp_path, rounds)
+    grown = found.growth(warm_up=rounds // 3)
+    figures.add(f"a day in {rounds} rounds: memory grew, MB", f"{grown / 1e6:.2f}", "< 5")
+    told(figures, found.took)
+    assert grown < FLAT, [m // 1024 for m in found.memory]
     assert found.prompts == rounds * 5 - 6, "a call and a hello to each of at most four"
-    assert found.growth(warm_up=rounds // 3) < FLAT, [m // 1024 for m in found.memory]
 
 
-def test_a_long_session_resumes_by_a_window_of_its_log(tmp_path: Path) -> None:
+def test_a_long_session_resumes_by_a_window_of_its_log(tmp_path: Path, figures: Figures) -> None:
     parts = 100_000 if FULL else 4_000
     empty, long = resume(tmp_path, parts, rounds=4 if FULL else 2)
+    more = 1000 * (min(long.firsts[1:]) - min(empty.firsts[1:]))
+    what = f"{parts:,} parts resumed: to the first prompt more than an empty one, ms"
+    figures.add(what, f"{more:.0f}", "< 150" if FULL else "< 150 in the long run")
     assert min(long.firsts[1:]) < long.firsts[0] / 2, long
     if FULL:
-        assert min(long.firsts[1:]) - min(empty.firsts[1:]) < 0.150, (empty, long)
+        assert more < 150, (empty, long)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_a_long_history_is_told_in_slices(tmp_path: Path) -> None:
+def test_a_long_history_is_told_in_slices(tmp_path: Path, figures: Figures) -> None:
     """All of 12,000 parts would take 24 MiB, and of 100,000 200."""
     found = replay(tmp_path, 100_000 if FULL else 12_000)
     print(found)
+    grown = f"{found.growth / 1e6:.1f}"
+    figures.add("a long history told in slices: memory that it took, MB", grown, "< 12.6")
     expected = found.expected()
     assert found.told[: len(expected)] == expected
     assert found.growth < SLICED, found

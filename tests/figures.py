@@ -1,4 +1,4 @@
-"""What tests reached, as a table: `pytest tests/faults --report` prints it."""
+"""What tests reached, as a table: `pytest tests/faults tests/load tests/fuzz --report` shows it."""
 
 from dataclasses import dataclass, field
 
