@@ -1,6 +1,7 @@
 """Metrics and alerts of a real daemon, read and received as a user would."""
 
-import re
+import threading
+import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -8,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.desk import LOOK
 from tests.e2e.plain import LIMIT, PlainClient
 
 Start = Callable[..., PlainClient]
+WAITING = 'sidecar_queue_depth{sidecar_queue="prompts"}'
 
 
 def prompt(client: PlainClient, session: str, text: str) -> Any:
@@ -24,13 +27,14 @@ def opened(client: PlainClient, workspace: Path, **config: Any) -> str:
 
 
 def scrape(address: str) -> dict[str, float]:
-    """Give the sum of each series of a name."""
+    """Give each series by its name and labels, and the sum of all series of a name."""
     found: dict[str, float] = {}
     with urllib.request.urlopen(address, timeout=LIMIT) as answer:
         for line in answer.read().decode().splitlines():
             if not line.startswith("#"):
-                name = re.split(r"[{ ]", line)[0]
-                found[name] = found.get(name, 0.0) + float(line.rpartition(" ")[2])
+                series, _, value = line.rpartition(" ")
+                for name in {series, series.partition("{")[0]}:
+                    found[name] = found.get(name, 0.0) + float(value)
     return found
 
 
@@ -50,6 +54,40 @@ def test_metrics_of_a_turn_can_be_scraped(start: Start, workspace: Path) -> None
     assert found["sidecar_context_used"] == meter["used"]
     assert found["sidecar_store_size_bytes"] > 0
     assert found["sidecar_queue_depth"] == 0
+
+
+def test_prompts_that_wait_for_a_turn_are_counted(start: Start, workspace: Path) -> None:
+    released = threading.Event()
+
+    def look(_: Any) -> Any:
+        assert released.wait(LIMIT)
+        return {"content": []}
+
+    client = start(answers={"tool/call": look})
+    client.start(config={"telemetry": {"exporter": "prometheus", "port": 0}})
+    about = {"cwd": str(workspace), "tools": [LOOK], "builtinTools": False}
+    session = client.request("session/new", about)["sessionId"]
+    words = [{"type": "text", "text": "call look {}"}]
+    given = {"sessionId": session, "prompt": words}
+    asked = [client.send("session/prompt", given)]
+
+    def settled(prompts: int) -> tuple[int, float]:
+        """Ask until so many wait, for prompts come into the line a moment after they are sent."""
+        until = time.monotonic() + LIMIT
+        while True:
+            metrics = client.request("daemon/status")["metrics"]
+            waiting = metrics["queues"]["prompts"]
+            if waiting == prompts or time.monotonic() > until:
+                return waiting, scrape(metrics["prometheus"])[WAITING]
+
+    client.wait_for(lambda n: "in_progress" in str(n))
+    assert settled(0) == (0, 0), "one runs, none waits"
+    asked += [client.send("session/prompt", given) for _ in range(2)]
+    assert settled(2) == (2, 2)
+    released.set()
+    for one in asked:
+        assert client.result(one)["stopReason"] == "end_turn"
+    assert settled(0) == (0, 0)
 
 
 def test_by_default_nothing_listens(start: Start, workspace: Path) -> None:
