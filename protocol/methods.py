@@ -63,6 +63,7 @@ from protocol.source.session import (
     SessionCancelParams,
     SessionCloseParams,
     SessionDeleteParams,
+    SessionDeleteResult,
     SessionListParams,
     SessionListResult,
     SessionLoadParams,
@@ -155,7 +156,7 @@ METHODS: dict[str, Method] = {
         _ask(
             "session/delete",
             SessionDeleteParams,
-            Empty,
+            SessionDeleteResult,
             (-32010, -32011, -32030),
             "Delete a session for good.",
         ),

@@ -233,7 +233,12 @@ RESULTS: dict[str, msgspec.Struct] = {
         session_id=SESSION, revision=12, read_only=False, config_options=OPTIONS
     ),
     "session/close": session.Empty(),
-    "session/delete": session.Empty(),
+    "session/delete": session.SessionDeleteResult(
+        notes=[
+            "A damaged store put aside on 2026-07-14 may still hold it: delete "
+            "/home/é/.local/share/sidecar/damaged/1784030000000."
+        ]
+    ),
     "session/set_config_option": session.SessionSetConfigOptionResult(config_options=OPTIONS),
     "session/prompt": session.SessionPromptResult(
         stop_reason="error",

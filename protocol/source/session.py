@@ -158,6 +158,12 @@ class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
     session_id: str
 
 
+class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session is gone; `notes` say in sentences where it may be found nevertheless."""
+
+    notes: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
 class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True):
     """An option's new value: model, policy, effort, autoCompact, autoContinue."""
 

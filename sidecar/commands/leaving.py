@@ -59,21 +59,27 @@ def delete(sessions: Sequence[str], *, yes: bool) -> int:
     """Delete sessions with everything that only they held; gives the exit code."""
     console = Console(highlight=False)
     what = "this session" if len(sessions) == 1 else f"these {len(sessions)} sessions"
-    question = f"Delete {what}, with exports and archived copies in the data folder, for good?"
+    question = (
+        f"Delete {what}, with exports, reports and archived copies in the data folder, for good?"
+    )
     if not yes and not Confirm.ask(question, console=console, default=False):
         console.print("Nothing was deleted.")
         return 1
     failed: list[str] = []
+    notes: dict[str, None] = {}
 
     async def work(client: Client) -> None:
         for session in sessions:
             try:
-                await client.delete_session(session)
+                done = await client.delete_session(session)
+                notes.update(dict.fromkeys(done.notes or ()))
                 console.print(Text(f"{visible(session)} is gone"))
             except SidecarError as error:
                 failed.append(f"{session}: {error.message}")
 
     code = _run(console, work)
+    for sentence in notes:
+        console.print(Text(visible(sentence)), soft_wrap=True)
     for sentence in failed:
         console.print(Text(visible(sentence), style="red"), soft_wrap=True)
     return code or int(bool(failed))

@@ -13,9 +13,7 @@ from sidecar.config import load
 from sidecar.core.errors import SidecarError
 from sidecar.daemon import read_clock
 from sidecar.observe.report import report
-from sidecar.store.files import FILE_MODE, make_folder
-
-FOLDER = "reports"
+from sidecar.store.files import FILE_MODE, REPORTS, make_folder
 
 
 def write_report(session: str | None, path: Path | None, *, last: bool, overwrite: bool) -> int:
@@ -42,7 +40,7 @@ def _place(path: Path | None, name: str) -> Path:
     """Give the file: as named, in the folder that is named, or in the data folder."""
     if path is None:
         config, _ = load(workspace=None, environment=os.environ, options={})
-        path = config.data_dir / FOLDER
+        path = config.data_dir / REPORTS
         make_folder(path)
     path = path.absolute()
     return path / f"{name}.html" if path.is_dir() else path

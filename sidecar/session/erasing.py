@@ -9,6 +9,7 @@ import logging
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from sidecar.core.errors import SidecarError, UnknownSession
@@ -16,6 +17,7 @@ from sidecar.core.parts import SessionId
 from sidecar.session import archiving, checkpoints, exporting
 from sidecar.session.archiving import PAUSE, Ground, ground_of, remove_rest
 from sidecar.session.state import Environment
+from sidecar.store.files import ASIDE, REPORTS
 from sidecar.store.journal import Store
 from sidecar.store.removing import DELETED
 from sidecar.store.values import Owner, SessionRow
@@ -23,8 +25,8 @@ from sidecar.store.values import Owner, SessionRow
 logger = logging.getLogger("sidecar.session")
 
 
-async def delete(environment: Environment, owner: Owner, row: SessionRow) -> None:
-    """Remove a session that nobody has open, and everything that only it held.
+async def delete(environment: Environment, owner: Owner, row: SessionRow) -> tuple[str, ...]:
+    """Remove a session that nobody has open, and everything that only it held; see `put_aside`.
 
     Raises:
         StorageFailed: it is there still.
@@ -33,6 +35,7 @@ async def delete(environment: Environment, owner: Owner, row: SessionRow) -> Non
     if environment.snapshots is not None:
         await environment.snapshots.read_anew(row.cwd)
     await erase(ground_of(environment, owner))
+    return await put_aside(environment)
 
 
 async def erase(ground: Ground) -> bool:
@@ -96,7 +99,7 @@ async def clear_free(store: Store, tell: Callable[[int], None] = _unheard) -> No
 
 
 def remove_files(data_dir: Path, session_id: SessionId) -> None:
-    """Remove what stands beside the store: its checkpoint, its exports and bundles; blocks.
+    """Remove what stands beside the store: its checkpoint, exports, bundles, report; blocks.
 
     Raises:
         OSError: one of them cannot be removed.
@@ -107,10 +110,36 @@ def remove_files(data_dir: Path, session_id: SessionId) -> None:
         path.unlink(missing_ok=True)
 
 
+async def put_aside(environment: Environment) -> tuple[str, ...]:
+    """Say that damaged stores which were put aside may hold what is deleted, and where they are.
+
+    They stay what they were when they were put there, so that nothing of them is lost unasked.
+    """
+    return await asyncio.to_thread(_put_aside, environment.config.data_dir / ASIDE)
+
+
+def _put_aside(folder: Path) -> tuple[str, ...]:
+    found = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    match found:
+        case []:
+            return ()
+        case [one]:
+            return (f"A damaged store put aside on {_day(one)} may still hold it: delete {one}.",)
+        case [*_]:
+            days = f"from {_day(found[0])} to {_day(found[-1])}"
+            return (f"Damaged stores put aside {days} may still hold it: delete {folder}.",)
+
+
+def _day(aside: Path) -> str:
+    return datetime.fromtimestamp(aside.stat().st_mtime, UTC).strftime("%Y-%m-%d")
+
+
 def _beside(data_dir: Path, session_id: SessionId) -> Iterator[Path]:
-    for name in (exporting.FOLDER, archiving.FOLDER):
+    # An export or a bundle has a time behind the id, a report has not.
+    ours = (f"{session_id}-", f"{session_id}.html")
+    for name in (exporting.FOLDER, archiving.FOLDER, REPORTS):
         folder = data_dir / name
         for path in folder.iterdir() if folder.is_dir() else ():
             # Those that were not finished begin with a dot.
-            if path.name.lstrip(".").startswith(f"{session_id}-"):
+            if path.name.lstrip(".").startswith(ours):
                 yield path

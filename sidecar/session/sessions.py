@@ -15,7 +15,7 @@ from sidecar.session.archiving import Archived, archive, check_idle, ground_of, 
 from sidecar.session.composing import compose
 from sidecar.session.damage import open_log
 from sidecar.session.delegating import delegate
-from sidecar.session.erasing import delete, erase_archived
+from sidecar.session.erasing import delete, erase_archived, put_aside
 from sidecar.session.events import Event, StatusChanged, Watcher
 from sidecar.session.forking import fork
 from sidecar.session.founding import found, summary_of
@@ -311,11 +311,11 @@ class Sessions:
         if session_id not in self._open:
             await environment.store.release(session_id, self._owner.token)
 
-    async def delete(self, session_id: SessionId) -> None:
-        """Remove a session, archived or not, with everything that only it held, beyond finding."""
+    async def delete(self, session_id: SessionId) -> tuple[str, ...]:
+        """Remove a session, archived or not, with all that only it held; says where that may be."""
         environment = await self.ready()
         if await erase_archived(environment.store, environment.config.data_dir, session_id):
-            return
+            return await put_aside(environment)
         session = await self.get(session_id, window=True)
         if session.state.read_only:
             raise not_ours(session.state)
@@ -323,7 +323,7 @@ class Sessions:
         await session.ended()
         self._open.pop(session_id, None)
         environment.forget(session_id)
-        await delete(environment, self._owner, session.state.log.row)
+        return await delete(environment, self._owner, session.state.log.row)
 
     def detach(self, watcher: Watcher) -> None:
         """A connection ended: nobody is told through it any more, and nothing waits for it."""

@@ -15,9 +15,16 @@ from sidecar.store.migrations import version
 
 NAME = "store.db"
 SUFFIXES = ("", "-wal", "-shm")
+REPORTS = "reports"
+"""The folder, in the data folder, of the pages that are made of sessions: `{id}.html`."""
+ASIDE = "damaged"
+"""The folder, in the data folder, with a folder for each store that was put aside.
+
+Each is called by when that was, in milliseconds since 1970.
+"""
 OURS = (
-    NAME, "trusted-workspaces.json", "checkpoints", "exports", "archive", "reports", "cookies",
-    "audit", "quarantine",
+    NAME, "trusted-workspaces.json", "checkpoints", "exports", "archive", REPORTS, "cookies",
+    "audit", "quarantine", ASIDE,
 )  # fmt: skip
 """How what we put into the folder is called, or begins."""
 FOLDER_MODE = 0o700

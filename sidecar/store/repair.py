@@ -31,8 +31,6 @@ from sidecar.store.values import (
 )
 from sidecar.store.verify import verify
 
-ASIDE = "damaged"
-"""The folder, in the data folder, with a folder for each store that was put aside."""
 NEW = "store.db.new"
 SHARED = (0x40000002, 510)
 """The bytes on which every connection to a file holds a lock: where they start, and how many."""
@@ -135,7 +133,7 @@ def _build(
 def _log_of(folder: Path) -> Path:
     """Give the log of the store, put aside already where a repair was killed at the very end."""
     store, log = folder / files.NAME, folder / (files.NAME + "-wal")
-    for aside in () if log.exists() else sorted((folder / ASIDE).glob("*"), reverse=True):
+    for aside in () if log.exists() else sorted((folder / files.ASIDE).glob("*"), reverse=True):
         kept = aside / files.NAME
         untouched = store.stat().st_mtime_ns <= aside.stat().st_mtime_ns
         if kept.exists() and kept.samefile(store) and untouched:
@@ -289,7 +287,7 @@ def _alone(path: Path) -> Iterator[int]:
 
 def _exchange(folder: Path, now: int) -> Path:
     """Put the old file and its log aside, and the new one in their place."""
-    parent = folder / ASIDE
+    parent = folder / files.ASIDE
     files.make_folder(parent)
     aside = parent / str(now)
     files.make_folder(aside)

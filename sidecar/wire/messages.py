@@ -242,6 +242,12 @@ class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
     session_id: str
 
 
+class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):
+    """The session is gone; `notes` say in sentences where it may be found nevertheless."""
+
+    notes: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
 class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True):
     """An option's new value: model, policy, effort, autoCompact, autoContinue."""
 
@@ -1516,7 +1522,7 @@ METHODS: dict[str, Method] = {
         _ask(
             "session/delete",
             SessionDeleteParams,
-            Empty,
+            SessionDeleteResult,
             (-32010, -32011, -32030),
             "Delete a session for good.",
         ),

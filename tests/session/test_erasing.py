@@ -1,5 +1,6 @@
 """A deleted session leaves nothing: every byte of the data folder is searched for it."""
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +17,7 @@ from sidecar.session.exporting import export_session
 from sidecar.session.listing import list_checkpoints
 from sidecar.session.session import Session
 from sidecar.store import shrinking
-from sidecar.store.files import NAME
+from sidecar.store.files import ASIDE, NAME, REPORTS
 from sidecar.store.lease import this_process
 from sidecar.store.removing import DELETED
 from sidecar.store.values import DeleteSession, PutPart
@@ -88,15 +89,44 @@ async def test_nothing_of_a_deleted_session_is_in_any_byte(world: World) -> None
         await worked(desk, OTHER)
         environment = await desk.sessions.ready()
         await export_session(environment, session.id, None, overwrite=False)
+        (world.folder / REPORTS).mkdir()
+        for name in (f"{session.id}.html", f".{session.id}.html.1f.tmp"):
+            (world.folder / REPORTS / name).write_text(f"The {SECRET}.")
+        (world.folder / REPORTS / f"{first.id}.html").write_text(f"The {OTHER}.")
         needles = [SECRET.encode(), *compressed(world.folder, session.id)]
         assert len(needles) > 2
         assert len({hit.partition(":")[0] for hit in found(world.folder, *needles)}) > 2
-        await desk.sessions.delete(session.id)
+        assert await desk.sessions.delete(session.id) == ()
         assert found(world.folder, *needles) == []
+        assert [path.name for path in (world.folder / REPORTS).iterdir()] == [f"{first.id}.html"]
         assert found(world.folder, OTHER.encode())
         assert (await desk.store.verify()).problems == ()
         assert await desk.store.facts.find(query=OTHER, limit=99)
         assert (await desk.sessions.get(first.id)).state.log.messages
+
+
+async def test_a_damaged_store_that_may_hold_it_is_named(world: World) -> None:
+    async with world.daemon() as desk:
+        first, second, third = [await desk.open() for _ in range(3)]
+        (world.folder / ASIDE).mkdir()
+        assert await desk.sessions.delete(first.id) == ()
+        for day in range(2):
+            aside = world.folder / ASIDE / str(day)
+            aside.mkdir()
+            os.utime(aside, (day * 86_400, day * 86_400))
+            if day == 0:
+                [said] = await desk.sessions.delete(second.id)
+                assert said == (
+                    f"A damaged store put aside on 1970-01-01 may still hold it: delete {aside}."
+                )
+        desk.script(says("Yes."))
+        await desk.ask(third)
+        await desk.sessions.archive(third.id)
+        [said] = await desk.sessions.delete(third.id)
+        assert said == (
+            "Damaged stores put aside from 1970-01-01 to 1970-01-02 may still hold it: "
+            f"delete {world.folder / ASIDE}."
+        )
 
 
 @pytest.mark.parametrize("name", ["x" * 4_000, "é" * 200, "../data", "", "\0", "\ud800", "."])

@@ -16,7 +16,7 @@ from sidecar.core.facts import Fact
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId, TextPart, TurnId
 from sidecar.store import files
 from sidecar.store.lease import this_process
-from sidecar.store.repair import ASIDE, Headless, Repaired, Revive, repair
+from sidecar.store.repair import Headless, Repaired, Revive, repair
 from sidecar.store.values import (
     AppendRecord,
     Change,
@@ -124,7 +124,7 @@ def _without_whole(part: object) -> object:
 
 def mend(folder: Path) -> Repaired:
     made = repair(folder, NOW, REVIVE)
-    assert made.aside.parent == folder / ASIDE
+    assert made.aside.parent == folder / files.ASIDE
     assert made.kept.problems == ()
     return made
 
@@ -297,7 +297,7 @@ async def test_a_repair_that_was_killed_at_its_end_loses_no_commit(tmp_path: Pat
     """Between two steps of putting aside, the log stands beside the damaged file no more."""
     folder = tmp_path / "killed"
     await killed_with_a_log(folder)
-    aside = folder / ASIDE / "1"
+    aside = folder / files.ASIDE / "1"
     aside.mkdir(parents=True)
     for name in (files.NAME, f"{files.NAME}-wal"):
         (aside / name).hardlink_to(folder / name)
@@ -345,7 +345,7 @@ async def test_a_store_in_use_is_left_alone(tmp_path: Path) -> None:
         assert line(other) == "ours"
         with pytest.raises(StorageFailed, match="Close every editor"):
             repair(tmp_path, NOW, REVIVE)
-    assert not (tmp_path / ASIDE).exists()
+    assert not (tmp_path / files.ASIDE).exists()
     repair(tmp_path, NOW, REVIVE)
 
 

@@ -97,9 +97,9 @@ export class Client {
     await this.request("session/close", { sessionId });
   }
 
-  /** Delete a session for good. */
-  async deleteSession(sessionId: string): Promise<void> {
-    await this.request("session/delete", { sessionId });
+  /** Delete a session for good; `notes` say where it may be found nevertheless. */
+  deleteSession(sessionId: string): Result<"session/delete"> {
+    return this.request("session/delete", { sessionId });
   }
 
   /** Change an option of a session: model, policy, effort, autoCompact, autoContinue. */

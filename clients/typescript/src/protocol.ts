@@ -212,6 +212,11 @@ export interface SessionDeleteParams {
   sessionId: string;
 }
 
+/** The session is gone; `notes` say in sentences where it may be found nevertheless. */
+export interface SessionDeleteResult {
+  notes?: string[];
+}
+
 /** An option's new value: model, policy, effort, autoCompact, autoContinue. */
 export interface SessionSetConfigOptionParams {
   sessionId: string;
@@ -1135,7 +1140,7 @@ export interface DaemonRequests {
   /** Let go of a session. */
   "session/close": { params: SessionCloseParams; result: Empty };
   /** Delete a session for good. */
-  "session/delete": { params: SessionDeleteParams; result: Empty };
+  "session/delete": { params: SessionDeleteParams; result: SessionDeleteResult };
   /** Change the model, the policy, the effort or a switch of a session. */
   "session/set_config_option": { params: SessionSetConfigOptionParams; result: SessionSetConfigOptionResult };
   /** Run a turn; answered when it ends, a failed one too. An error means none began. */

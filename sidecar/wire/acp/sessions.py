@@ -124,9 +124,9 @@ def methods(desk: Desk) -> Mapping[str, Method]:
         return {}
 
     async def delete(params: shapes.NamedSession, _: Ticket) -> Json:
-        await sessions.delete(SessionId(params.session_id))
+        notes = await sessions.delete(SessionId(params.session_id))
         connection.leave(params.session_id)
-        return {}
+        return {"_meta": {"sidecar": {"notes": list(notes)}}} if notes else {}
 
     async def set_option(params: shapes.SetConfigOption, ticket: Ticket) -> Json:
         given: JsonObject = {

@@ -84,8 +84,8 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return {}
 
     async def delete(_: Connection, params: SessionDeleteParams, __: Ticket) -> Json:
-        await sessions.delete(SessionId(params.session_id))
-        return {}
+        notes = await sessions.delete(SessionId(params.session_id))
+        return {"notes": list(notes)} if notes else {}
 
     async def set_option(_: Connection, params: SessionSetConfigOptionParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id), window=True)

@@ -32,6 +32,7 @@ from sidecar_client.messages import (
     SessionCancelParams,
     SessionCloseParams,
     SessionDeleteParams,
+    SessionDeleteResult,
     SessionListParams,
     SessionListResult,
     SessionLoadParams,
@@ -118,9 +119,10 @@ class Client(GoingBack):
         """Let go of a session; it stays stored."""
         await self._call("session/close", SessionCloseParams(session_id=session_id), Empty)
 
-    async def delete_session(self, session_id: str) -> None:
-        """Delete a session for good."""
-        await self._call("session/delete", SessionDeleteParams(session_id=session_id), Empty)
+    async def delete_session(self, session_id: str) -> SessionDeleteResult:
+        """Delete a session for good; `notes` say where it may be found nevertheless."""
+        params = SessionDeleteParams(session_id=session_id)
+        return await self._call("session/delete", params, SessionDeleteResult)
 
     async def set_config_option(
         self,
