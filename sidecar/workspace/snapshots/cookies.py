@@ -18,6 +18,11 @@ from sidecar.workspace.snapshots.watching import Mode, Noticed, WatchFailed
 
 PATIENCE = 1.0
 """Seconds that a cookie may take; then everything is looked at."""
+ELSEWHERE = (
+    "The folder is on another disk or share than Sidecar's data, so no event there says that all "
+    "of this folder's came: files are looked at instead."
+)
+"""A share passes the cookie's event from the local disk while its own never come."""
 DEBOUNCE_MS = 5
 STEP_MS = 1
 ADDED, DELETED = 1, 3
@@ -36,6 +41,8 @@ class CookieWatch:
         self._ended = threading.Event()
         try:
             make_folder(cookies)
+            if os.stat(root).st_dev != os.stat(cookies).st_dev:
+                raise WatchFailed(ELSEWHERE)
             self._notify = RustNotify([str(root), str(cookies)], False, False, 0, True, True)
         except (OSError, RuntimeError, UnicodeEncodeError) as error:
             raise WatchFailed(f"The system gives no events: {error}") from error

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import tempfile
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,6 +40,32 @@ async def test_the_root_may_be_replaced_by_another_folder(work: Work) -> None:
     work.write("a/d", b"newer")
     await snapshots.snapshot()
     assert snapshots.entries() == plain(work.root)
+
+
+SHM = Path("/dev/shm")
+"""On Linux a file system in memory, which is none of those on a disk."""
+
+
+def is_elsewhere(folder: Path, other: Path) -> bool:
+    return folder.is_dir() and folder.stat().st_dev != other.stat().st_dev
+
+
+async def test_a_cookie_on_another_file_system_says_nothing_so_everything_is_looked_at(
+    work: Work,
+) -> None:
+    if not is_elsewhere(SHM, work.data):
+        pytest.skip("there is one file system only")
+    with tempfile.TemporaryDirectory(dir=SHM) as folder:
+        work.root = Path(folder)
+        work.write("a/b", b"old")
+        snapshots = await work.open(CookieWatch)
+        await snapshots.ready()
+        status = snapshots.status()
+        assert status["mode"] == "rescan"
+        assert "another disk or share" in str(status["reason"])
+        work.write("a/c", b"new")
+        await snapshots.snapshot()
+        assert snapshots.entries() == plain(work.root)
 
 
 async def test_without_watches_everything_is_looked_at_and_it_is_said_why(
