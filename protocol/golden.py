@@ -17,6 +17,12 @@ _DATA: dict[str, Any] = {
     "revision": 13,
     "owner": {"pid": 4711, "host": "ada"},
     "conflicts": [{"path": "src/a b.py", "reason": "changed since the turn"}],
+    "files": {
+        "restored": [],
+        "merged": [],
+        "skipped": [{"path": "src/a b.py", "reason": "Nothing of what the agent did is left."}],
+        "conflicts": [],
+    },
     "status": 529,
     "retryable": True,
 }

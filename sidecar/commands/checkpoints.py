@@ -28,6 +28,7 @@ from sidecar.commands.own_daemon import own_daemon
 Scope: TypeAlias = Literal["conversation", "files", "both"]
 OnConflict: TypeAlias = Literal["refuse", "keep", "overwrite", "merge"]
 
+NOTHING = -32012
 CONFLICT = -32013
 SHORTEST = 6
 """Characters of the end of an id that stand for it."""
@@ -274,6 +275,8 @@ def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
         console.print(Text(str(unclear), style="red"), soft_wrap=True)
     except SidecarError as error:
         console.print(Text(error.message, style="red"), soft_wrap=True)
+        if error.code == NOTHING and "files" in error.data:
+            console.print(draw.fates(msgspec.convert(error.data["files"], RestoredFiles)))
         if error.code == CONFLICT:
             conflicts = msgspec.convert(error.data.get("conflicts", []), list[RestoredFile])
             files = RestoredFiles(restored=[], merged=[], skipped=[], conflicts=conflicts)

@@ -19,6 +19,7 @@ from sidecar.core.tree import Change as PathDelta
 from sidecar.core.view import Rewrite, fold_rewrites
 from sidecar.session.differences import Differences
 from sidecar.session.events import EpochChanged
+from sidecar.session.fates import conflict, files_of, nothing
 from sidecar.session.filesback import Files, foresee, plan_files, show_in_editor
 from sidecar.session.gauge import read_size
 from sidecar.session.listing import named, not_followed, timeline_of
@@ -129,7 +130,8 @@ class Rollback:
             acts = files is not None and bool(files.plan.actions)
             conflicts = [fate for fate in fates if fate.fate == "conflict"]
             if not talk and not acts and not conflicts:
-                raise NothingToDo(_nothing(fates))
+                told: JsonObject = {} if files is None else {"files": files_of(fates, diffs, {})}
+                raise NothingToDo(nothing(fates), **told)
             prompt = None if talk is None else talk.prompt
             revision = self._state.log.row.revision
             if wish.dry_run:
@@ -343,13 +345,6 @@ class Rollback:
         await self._state.log.commit(REACHED, {"at": at})
 
 
-def conflict(fate: Fate, diffs: dict[bytes, tuple[str, str]]) -> JsonObject:
-    """Give a path that is in the way, with what the agent and what others did there."""
-    agents, users = diffs.get(fate.path, ("", ""))
-    about: JsonObject = {"path": shown(fate.path), "reason": fate.reason}
-    return {**about, "agentDiff": agents, "userDiff": users} if agents or users else about
-
-
 def _undone(timeline: Timeline, name: str | None) -> _Aim:
     """Find the restore to undo: a named one, or the newest that is neither redone nor a redo."""
     restores = [(n, e.of) for n, e in enumerate(timeline.events) if isinstance(e.of, Restored)]
@@ -391,10 +386,3 @@ def _last_answer(messages: Sequence[Message]) -> MessageId | None:
         (m.id for m in reversed(messages) if any(isinstance(p, StepFinishPart) for p in m.parts)),
         None,
     )
-
-
-def _nothing(fates: Sequence[Fate]) -> str:
-    if not fates:
-        return "there is nothing to do: everything is as it was then"
-    first = fates[0]
-    return f"there is nothing to do. {shown(first.path)}: {first.reason}"

@@ -1403,7 +1403,8 @@ ERRORS: dict[int, ErrorCode] = {
             -32012,
             ("nothing_to_do",),
             "The call would change nothing.",
-            "Nothing.",
+            "Nothing; of a restore, data.files says of every path why it stays.",
+            ("files",),
         ),
         ErrorCode(
             -32013,

@@ -224,6 +224,19 @@ def test_only_files_and_only_some(past: Past) -> None:
     assert not any(one["left"] for one in past.listed()["checkpoints"])
 
 
+def test_where_there_is_nothing_to_do_each_path_says_why(past: Past) -> None:
+    edited(past)
+    (past.folder / "out.txt").write_text("mine\n")
+    before = past.files()
+    wish = ("--before", "1", "--scope", "files", "--on-conflict", "keep")
+    for asked in ("--dry-run", "--yes"):
+        said = past.printed("restore", *wish, asked, code=1)
+        assert "nothing to do" in said
+        rows = [line.split()[:3] for line in said.splitlines() if line.startswith("-")]
+        assert rows == [["-", "skipped", name] for name in ("notes.txt", "out.txt", "x.py")]
+    assert past.files() == before
+
+
 def test_what_cannot_be_done_is_said(past: Past) -> None:
     last = ("restore", "--checkpoint", "4", "--scope", "files", "--yes")
     assert "there is nothing to do" in past.printed(*last, code=1)

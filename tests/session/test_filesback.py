@@ -67,6 +67,21 @@ async def test_what_is_too_large_is_told_with_the_limit(desk: Desk) -> None:
         await session.rollback.restore(wish)
 
 
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_every_path_has_its_fate_and_reason_also_where_there_is_nothing_to_do(
+    desk: Desk, dry_run: bool
+) -> None:
+    session = await desk.open()
+    wish = await work(desk, session, calls(write("a.txt", "a\n")), calls(write("b.txt", "b\n")))
+    for name in ("a.txt", "b.txt"):
+        (desk.workspace / name).write_text("mine\n")
+    with pytest.raises(NothingToDo, match=r"a\.txt: .* And 1 more") as error:
+        await session.rollback.restore(replace(wish, on_conflict="keep", dry_run=dry_run))
+    files: Any = error.value.data["files"]
+    assert [one["path"] for one in files.pop("skipped") if one["reason"]] == ["a.txt", "b.txt"]
+    assert files == {"restored": [], "merged": [], "conflicts": []}
+
+
 LINES = "".join(f"{number}\n" for number in range(9))
 
 

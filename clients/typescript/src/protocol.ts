@@ -1241,7 +1241,7 @@ export const ERRORS = {
   "-32010": ["unknown_session"],
   /** Another window writes this session. Go on there or close it there; here the session can only be read. */
   "-32011": ["session_owned"],
-  /** The call would change nothing. Nothing. */
+  /** The call would change nothing. Nothing; of a restore, data.files says of every path why it stays. */
   "-32012": ["nothing_to_do"],
   /** Files that the restore would touch were changed meanwhile; nothing was touched. Look at data.conflicts, then choose onConflict. */
   "-32013": ["restore_conflict"],

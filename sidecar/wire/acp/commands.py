@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from sidecar.core.errors import BadRequest, RestoreConflict
+from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.parts import Json, JsonObject
 from sidecar.session.events import Watcher
 from sidecar.session.session import Session
@@ -16,6 +16,7 @@ from sidecar.wire.acp.telling import (
     told_compaction,
     told_conflict,
     told_handoff,
+    told_nothing,
     told_restore,
     told_turns,
 )
@@ -107,6 +108,10 @@ async def _rollback(words: str, scene: Scene) -> str:
     except RestoreConflict as conflict:
         found = conflict.data.get("conflicts")
         return told_conflict(f"/rollback {words}", found if isinstance(found, list) else [])
+    except NothingToDo as nothing:
+        if told := told_nothing(nothing.data.get("files")):
+            return told
+        raise
     return told_restore("Went back", done)
 
 

@@ -86,6 +86,15 @@ def told_conflict(command: str, conflicts: Sequence[Json]) -> str:
     return "\n".join([*lines, "", f"Go on with {ways}."])
 
 
+def told_nothing(files: Json) -> str:
+    """Say of each path why nothing was to be done; empty where there is none."""
+    skipped = files.get("skipped") if isinstance(files, dict) else None
+    listed = skipped if isinstance(skipped, list) else []
+    found = (one for one in listed if isinstance(one, dict))
+    lines = [f"- `{one.get('path')}`: {one.get('reason')}" for one in found]
+    return "\n".join(["Nothing was changed:", "", *lines]) if lines else ""
+
+
 def told_handoff(made: Handoff) -> str:
     """Say which session goes on, and with what."""
     lines = []

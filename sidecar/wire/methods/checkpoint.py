@@ -4,10 +4,8 @@ from collections.abc import Mapping
 from typing import cast
 
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.core.rollback import Fate
+from sidecar.session.fates import files_of
 from sidecar.session.listing import Listed, diff_checkpoints, list_checkpoints
-from sidecar.session.patches import shown
-from sidecar.session.rollback import conflict
 from sidecar.session.sessions import Sessions
 from sidecar.session.values import Done, Wish
 from sidecar.wire.connection import Connection
@@ -85,20 +83,9 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
 
 def _done(done: Done) -> JsonObject:
-    lists = {"restored": "restored", "merged": "merged", "skipped": "skipped"}
-    files: JsonObject = {
-        name: [_restored(f, done) for f in done.fates if f.fate == fate]
-        for name, fate in lists.items()
-    }
-    files["conflicts"] = [conflict(f, done.diffs) for f in done.fates if f.fate == "conflict"]
+    files = files_of(done.fates, done.diffs, done.foreseen)
     told: JsonObject = {"undoCheckpointId": done.undo, "revision": done.revision, "files": files}
     return told if done.prompt is None else {**told, "restoredPrompt": done.prompt}
-
-
-def _restored(fate: Fate, done: Done) -> JsonObject:
-    about: JsonObject = {"path": shown(fate.path), "reason": fate.reason}
-    diff = done.foreseen.get(fate.path)
-    return about if diff is None else {**about, "diff": diff}
 
 
 def _checkpoint(one: Listed) -> JsonObject:
