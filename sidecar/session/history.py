@@ -64,7 +64,7 @@ class _Replay:
         self._telling = Telling(state)
         self._tools = {tool.name: tool for tool in state.view.static.tools}
         self._until = log.row.revision
-        self._settled = frozenset(m.id for m in log.messages if m.status != "open")
+        self._settled = frozenset(m.id for m in log if m.status != "open")
         self._open = frozenset(m.id for m in log.messages if m.status == "open")
         self.shown = 0
 

@@ -249,6 +249,21 @@ async def test_all_may_be_read_meanwhile(long: Long) -> None:
         assert sliced == await told(whole.replay, session.state)
 
 
+async def test_what_comes_back_meanwhile_is_told_behind_it(world: World) -> None:
+    async with world.daemon() as desk:
+        session = (await long_work(desk)).session
+        last = [m.id for m in session.state.log if m.role == "user"][-1]
+        await session.rollback.restore(Wish("conversation", None, last))
+
+        async def back(number: int) -> None:
+            if number == 2:
+                await session.rollback.redo(Wish("conversation", None))
+
+        sliced = await told(replay, session.state, act=back)
+        shown = {event.origin.message_id for event in sliced if hasattr(event, "origin")}
+        assert last in shown
+
+
 async def test_who_catches_up_has_nothing_read_that_is_in_memory(long: Long) -> None:
     async with reopened(long) as (desk, session):
         log = session.state.log
