@@ -82,7 +82,7 @@ class Chain:
         seen = await self._rows.tree(self._id, paths)
         self.head = moved.head
         self._forget(paths)
-        return {path: seen.get(path) for path in paths}
+        return {path: _to_look_at(path, seen.get(path)) for path in paths}
 
     async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
         """Give what led from one snapshot to a later one."""
@@ -114,3 +114,9 @@ class Chain:
 
     def _stand(self, at: Workspace) -> None:
         self._id, self.head, self.held, self.complete = at.id, at.head, at.held, at.complete
+
+
+def _to_look_at(path: bytes, seen: Seen | None) -> Seen | None:
+    """Let no stat of others prove what a folder holds, or its rules: these are to be read here."""
+    rules = path.rpartition(b"/")[2] == b".gitignore"
+    return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

@@ -201,3 +201,23 @@ async def test_what_is_followed_is_gone_with_the_folder_around(
     assert snapshots.entry(b"in/built/own") is None
     await snapshots.snapshot()
     assert snapshots.entries() == plain(work.root, [b"built"])
+
+
+@WATCHES
+async def test_rules_that_another_process_saw_change_hold_here(
+    work: Work, opened: list[Snapshots], watch: Choose | None
+) -> None:
+    work.write("in/.gitignore", b"*.log\n")
+    work.write("in/deep/a")
+    one, other = await begun(work, opened, watch), await begun(work, opened, watch)
+    work.write("in/.gitignore", b"*.tmp\n")
+    await one.snapshot()
+    # With the stats that it learned.
+    await one.close()
+    for _ in range(2):
+        await other.snapshot()
+    work.write("in/deep/b.log")
+    work.write("in/deep/c.tmp")
+    await other.snapshot()
+    inner = {path for path in other.entries() if path.startswith(b"in/deep/")}
+    assert inner == {b"in/deep/a", b"in/deep/b.log"}
