@@ -4,7 +4,8 @@ Run as `python tests/benchmarks/bench_restores.py [FILES]`; without a number, in
 files. Both go back and forth between two states of as many files as the column says. git's way
 writes files without syncing them; `synced` adds a `sync` of the file system to it. With TMPDIR on
 a file system in memory nothing is waited for. Medians, in milliseconds; CPU is of all threads of
-this process, or of the child processes.
+this process, or of the child processes. The second table is what a session does, from the request
+to its answer, with what it waits for the disk told by itself.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from sidecar.store.values import PutBlob
 from sidecar.workspace.restoring.outcomes import Restored
 from sidecar.workspace.restoring.restore import restore
 from tests.benchmarks.bench_snapshots import Git, make_tree, measured, now
+from tests.benchmarks.whole_restores import whole
 
 FILES = 4_000
 CHANGED = (1, 10, 100, 500)
@@ -75,6 +77,7 @@ async def bench(folder: Path, files: int) -> None:
     for name, cells in figures.items():
         print(f"  {name:34}" + "".join(cells))
     await store.close()
+    await whole(folder, root, paths, CHANGED)
 
 
 def ways(
