@@ -44,7 +44,7 @@ if __name__ == "__main__":
         sys.exit(f"there is no benchmark {wanted!r}; there are {', '.join(map(_name, ALL))}")
     for bench in chosen:
         print(f"\n== {_name(bench)}: {(bench.__doc__ or '').splitlines()[0]}\n")
-        if bench in (bench_recorded, bench_load):
+        if bench in (bench_recorded, bench_load, bench_snapshots, bench_restores):
             bench.main(sys.argv[2:])
         else:
             bench.main()

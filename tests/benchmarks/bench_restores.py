@@ -1,11 +1,11 @@
 """Restores beside `git read-tree && git checkout-index -a -f` with a separate GIT_DIR, and diffs.
 
 Run as `python tests/benchmarks/bench_restores.py [FILES]`; without a number, in a tree of 4,000
-files. Both go back and forth between two states of as many files as the column says. git's way
-writes files without syncing them; `synced` adds a `sync` of the file system to it. With TMPDIR on
-a file system in memory nothing is waited for. Medians, in milliseconds; CPU is of all threads of
-this process, or of the child processes. The second table is what a session does, from the request
-to its answer, with what it waits for the disk told by itself.
+files. Both go back and forth between two states of as many files as the column says, which differ
+in the middle of each file. git's way writes files without syncing them; `synced` adds a `sync` of the
+file system to it. With TMPDIR on a file system in memory nothing is waited for. Medians, in
+milliseconds; CPU is of all threads of this process, or of the child processes. The second table is
+what a session does, from the request to its answer, with what it waits for the disk told by itself.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import os
 import random
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -27,7 +27,7 @@ from sidecar.store.values import PutBlob
 from sidecar.workspace.restoring.outcomes import Restored
 from sidecar.workspace.restoring.restore import restore
 from tests.benchmarks.bench_snapshots import Git, make_tree, measured, now
-from tests.benchmarks.whole_restores import whole
+from tests.benchmarks.whole_restores import edited, whole
 
 FILES = 4_000
 CHANGED = (1, 10, 100, 500)
@@ -63,7 +63,7 @@ async def bench(folder: Path, files: int) -> None:
         one = {path: path.read_bytes() for path in chosen}
         git("add", "-A")
         first = git("write-tree").decode().strip()
-        other = {path: data + b"# edited\n" * 9 for path, data in one.items()}
+        other = {path: edited(data) for path, data in one.items()}
         for path, data in other.items():
             path.write_bytes(data)
         git("add", "-A")
@@ -140,13 +140,12 @@ def ways(
     }
 
 
-def main() -> None:
-    """Print one table."""
-    sizes = [int(given) for given in sys.argv[1:] if given.isdecimal()] or [FILES]
-    for files in sizes:
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print the tables for each size, such as `4000` or `4,000`."""
+    for files in [int(given.replace(",", "")) for given in arguments] or [FILES]:
         with tempfile.TemporaryDirectory() as name:
             asyncio.run(bench(Path(name), files))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,15 +1,15 @@
 """Snapshots beside `git add -A && git write-tree`, and the longer pipeline that others run.
 
-Run as `python tests/benchmarks/bench_snapshots.py [FILES ...]`; without numbers, trees of 4,000
-and 28,000 files. All ways see the same edits in the same run, round by round, each as often first
+Run as `python tests/benchmarks/bench_snapshots.py [FILES ...]`; without numbers, trees of 4,000,
+28,000 and 77,000 files. All ways see the same edits in the same run, round by round, each as often first
 as the others, because the first one warms the caches of the system. CPU is of all threads of this
 process, or of the child processes; both are medians, in milliseconds. "Watched, at work" is a
 snapshot in a process that has just done something, as the daemon has at the end of a step; the
 other ways begin after this process has waited for git's, with nothing of it in the CPU's caches.
 "Watched by cookies" is what systems get that have no inotify: its wall time is mostly waiting.
 Disk growth is of the whole
-database, indexes included; what is stored for many snapshots at once is in it, and its cost is
-told by itself.
+database, indexes included, for each count of changed files by itself; what is stored for many
+snapshots at once is in it, and its cost is told by itself.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -35,7 +35,7 @@ from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.cookies import CookieWatch
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
-SIZES = (4_000, 28_000)
+SIZES = (4_000, 28_000, 77_000)
 CHANGED = (0, 1, 10, 100)
 ROUNDS = 9
 FRESH = 3
@@ -183,14 +183,11 @@ async def bench(folder: Path, files: int) -> None:
         "(measuring nothing)": nothing,
     }
     figures: Figures = {}
-    changed, compressed, size = 0, 0, on_disk(folder / "watched")
     for round_number in range(ROUNDS):
         for count in CHANGED:
             for path in dice.sample(paths, count):
                 with path.open("a") as file:
                     file.write(f"# {round_number} {dice.random()}\n")
-                changed += 1
-                compressed += len(press(path.read_bytes()).data)
             first_way = round_number % len(ways)
             for name in (*list(ways)[first_way:], *list(ways)[:first_way]):
                 if name == "watched, at work":
@@ -202,10 +199,33 @@ async def bench(folder: Path, files: int) -> None:
     await rescan.close()
     await restart(watched, watched_store, root, folder)
     await at_work.close()
-    grown = on_disk(folder / "watched") - size
+    await watched_store.close()
+    for count in CHANGED[1:]:
+        await growth(root, folder / "watched", paths, count, dice)
+
+
+async def growth(
+    root: Path, data_dir: Path, paths: list[Path], count: int, dice: random.Random
+) -> None:
+    """Tell what snapshots of so many changed files each take on the disk, batches included."""
+    changed, compressed = 0, 0
+    store = Store.open(data_dir, now=now)
+    made = await Snapshots.open(root, store.snapshots, data_dir=data_dir, now=now, watch=choose)
+    await made.snapshot()
+    before = on_disk(data_dir)
+    for _ in range(max(ROUNDS, 100 // count)):
+        for path in dice.sample(paths, count):
+            with path.open("a") as file:
+                file.write(f"# {dice.random()}\n")
+            changed += 1
+            compressed += len(press(path.read_bytes()).data)
+        await made.snapshot()
+    await made.close()
+    await store.close()
+    each = (on_disk(data_dir) - before) / changed
     aim = 1.2 * compressed / changed + 1024
-    print(f"  {changed} paths changed, {compressed / changed:.0f} bytes each when compressed;")
-    print(f"  the disk grew by {grown / changed:.0f} bytes a path (aim {aim:.0f})")
+    print(f"  disk, {count:>3} changed: {each:.0f} bytes a path (aim {aim:.0f}),", end=" ")
+    print(f"{compressed / changed:.0f} of them its content when compressed")
 
 
 async def firsts(root: Path, folder: Path, files: int) -> None:
@@ -311,13 +331,12 @@ async def drop(work: Awaitable[object]) -> None:
     await work
 
 
-def main() -> None:
-    """Print one table for each size."""
-    sizes = [int(given) for given in sys.argv[1:] if given.isdecimal()] or list(SIZES)
-    for files in sizes:
+def main(arguments: Sequence[str] = ()) -> None:
+    """Print one table for each size, such as `4000` or `4,000`."""
+    for files in [int(given.replace(",", "")) for given in arguments] or SIZES:
         with tempfile.TemporaryDirectory() as name:
             asyncio.run(bench(Path(name), files))
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
