@@ -2,10 +2,11 @@
 
 Run as `python tests/benchmarks/bench_restores.py [FILES]`; without a number, in a tree of 4,000
 files. Both go back and forth between two states of as many files as the column says, which differ
-in the middle of each file. git's way writes files without syncing them; `synced` adds a `sync` of the
-file system to it. With TMPDIR on a file system in memory nothing is waited for. Medians, in
+in the middle of each file. git's way writes files without syncing them; `synced` adds a `sync` of
+the file system to it. With TMPDIR on a file system in memory nothing is waited for. Medians, in
 milliseconds; CPU is of all threads of this process, or of the child processes. The second table is
-what a session does, from the request to its answer, with what it waits for the disk told by itself.
+what a session does, from the request to its answer, with what it waits for the disk told by
+itself.
 """
 
 import asyncio
