@@ -253,33 +253,6 @@ def test_a_tool_prints_without_end(begin: Callable[[], Place], figures: Figures)
     answers(place)
 
 
-def test_a_client_floods(begin: Callable[[], Place], figures: Figures) -> None:
-    place = begin()
-    place.say("hello")
-    client = place.client
-    before = memory(client.process.pid)
-    asked = [client.send("daemon/status", {}) for _ in range(3_000)]
-    prompt = [{"type": "text", "text": "list the files " + "x" * 20_000}]
-    prompts = [
-        client.send("session/prompt", {"sessionId": place.session, "prompt": prompt})
-        for _ in range(40)
-    ]
-    for one in asked:
-        assert client.result(one)["pid"] == client.process.pid
-    ended, refusals = 0, set()
-    for one in prompts:
-        try:
-            ended += client.result(one)["stopReason"] == "end_turn"
-        except Refused as refusal:
-            refusals.add(str(refusal))
-    grown = memory(client.process.pid) - before
-    figures.add("memory that a flood of 3,040 requests took, MiB", grown // MEBIBYTE, "< 150")
-    assert ended
-    assert len(refusals) <= 1, refusals
-    assert grown < 150 * MEBIBYTE
-    answers(place)
-
-
 def test_a_client_dies_in_the_middle_of_a_message(begin: Callable[[], Place]) -> None:
     place = begin()
     place.say("before")

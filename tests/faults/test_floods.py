@@ -1,0 +1,106 @@
+"""A client that asks far more than it waits for: the line is short, and memory stays bounded."""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.plain import LIMIT, PlainClient, Refused, each_ending_well
+from tests.faults.place import Place
+from tests.faults.test_daemon_goes_on import MEBIBYTE, answers, memory
+from tests.figures import Figures
+
+IN_LINE = 16
+PROMPTS = 40
+TOO_MANY = "16 prompts wait already in this session: send this one when one of them has ended"
+PIECES = 6_000
+"""Answers of 50 KiB: without any bound they take 240 MiB of the daemon's memory."""
+BOUND = 150 * MEBIBYTE
+
+
+class Unread(PlainClient):
+    """A client that reads only while `reading` is set."""
+
+    def __init__(self, data: Path) -> None:
+        self.reading = threading.Event()
+        self.reading.set()
+        super().__init__(data)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        self.reading.wait()
+        super()._take(message)
+
+
+def until(found: Callable[[], bool], place: Place) -> None:
+    """Ask the daemon how it is until something has come true."""
+    end = time.monotonic() + LIMIT
+    while not found():
+        assert time.monotonic() < end
+        answers(place)
+
+
+def test_more_prompts_than_may_wait(place: Place) -> None:
+    place.say("hello")
+    client, gate = place.client, place.root.parent / "gate"
+
+    def ask(words: str) -> int:
+        prompt = [{"type": "text", "text": words}]
+        return client.send("session/prompt", {"sessionId": place.session, "prompt": prompt})
+
+    first = ask(f"run `until [ -e {gate} ]; do sleep 0.02; done`")
+    client.wait_for(lambda n: "in_progress" in str(n))
+    asked = [client.send("daemon/status", {}) for _ in range(1_000)]
+    prompts = [ask("list the files " + "x" * 20_000) for _ in range(PROMPTS)]
+    for one in asked:
+        assert client.result(one)["pid"] == client.process.pid
+    answered = lambda: sum(not client._results[one].empty() for one in prompts)  # noqa: E731 - short
+    until(lambda: answered() == PROMPTS - IN_LINE, place)
+    gate.touch()
+    ended, refusals = [client.result(first)["stopReason"]], []
+    for one in prompts:
+        try:
+            ended.append(client.result(one)["stopReason"])
+        except Refused as refusal:
+            refusals.append((refusal.code, str(refusal)))
+    assert ended == ["end_turn"] * (1 + IN_LINE)
+    assert refusals == [(-32001, TOO_MANY)] * (PROMPTS - IN_LINE)
+    place.say("after")
+
+
+def test_answers_that_nobody_reads(tmp_path: Path, figures: Figures) -> None:
+    """A client that leaves answers unread is not read from either, until it reads again."""
+    with each_ending_well(Unread) as begin:
+        client = begin(data=tmp_path / "data")
+        client.start(model="offline")
+        about = {"sessionId": client.request("session/new", {"cwd": str(tmp_path)})["sessionId"]}
+        prompt = [{"type": "text", "text": "x " * 30_000}]
+        client.request("session/prompt", {**about, "prompt": prompt})
+        (typed,) = client.updates("user_message_chunk")
+        about["partId"] = typed["_meta"]["sidecar"]["partId"]
+        before = memory(client.process.pid)
+        asked: list[int] = []
+
+        def ask() -> None:
+            for _ in range(PIECES):
+                asked.append(client.send("context/recall", about))  # noqa: PERF401 - it is watched
+
+        client.reading.clear()
+        flood = threading.Thread(target=ask)
+        flood.start()
+        sent = -1
+        while flood.is_alive() and len(asked) > sent:
+            sent = len(asked)
+            flood.join(1.0)
+        assert flood.is_alive(), "it took all, although nobody read what it answered"
+        assert memory(client.process.pid) - before < BOUND
+        client.reading.set()
+        flood.join(LIMIT)
+        for one in asked:
+            assert len(client.result(one)["content"]) == 50 * 1024
+        assert len(asked) == PIECES
+        grown = memory(client.process.pid) - before
+        what = f"memory that {PIECES:,} unread answers of 50 KiB took, MiB"
+        figures.add(what, grown // MEBIBYTE, f"< {BOUND // MEBIBYTE}")
+        assert grown < BOUND
+        assert client.request("daemon/status")["pid"] == client.process.pid
