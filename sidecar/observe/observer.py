@@ -16,7 +16,7 @@ from sidecar.core.parts import Json, JsonObject, Millis, SessionId
 from sidecar.observe.alerts import Alert, Changed, Key, look
 from sidecar.observe.exporters import Exporting, start
 from sidecar.observe.past import Past, after
-from sidecar.observe.totals import Totals, added
+from sidecar.observe.totals import Totals, add
 
 LATER = 0.25
 """Seconds that observations wait to be taken in, all together."""
@@ -120,7 +120,7 @@ class Observer:
         seen = read(unread)
         if seen is None:
             return
-        self._totals = added(self._totals, seen)
+        add(self._totals, seen)
         match seen:
             case TurnDone(session_id=name, meter=meter):
                 self._contexts = {**self._contexts, name: meter}

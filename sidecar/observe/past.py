@@ -75,7 +75,7 @@ def after(past: Past, seen: Observation) -> Past:
     """Give the past with one observation more."""
     match seen:
         case Asked():
-            return replace(past, minutes=_with_request(past.minutes, seen))
+            return Past(_with_request(past.minutes, seen), past.sessions)
         case TurnDone(session_id=name):
             return _with(past, name, _after_turn(past.sessions.get(name, Standing()), seen))
         case Rewritten(session_id=name):
@@ -99,15 +99,16 @@ def _with_request(minutes: tuple[Minute, ...], asked: Asked) -> tuple[Minute, ..
     newest = minutes[-1]
     served = asked.foreseen > 0 or asked.break_ is not None
     cost = asked.cost or 0.0
-    newest = replace(
-        newest,
-        requests=newest.requests + 1,
-        refused=newest.refused + (asked.error == "context_overflow"),
-        repeated=newest.repeated + served,
-        prompt=newest.prompt + (asked.usage.prompt if served else 0),
-        read=newest.read + (asked.usage.cache_read if served else 0),
-        spent=newest.spent + cost,
-        summarising=newest.summarising + (cost if asked.purpose == "summary" else 0.0),
+    # Each request comes by here: `replace` would take twice as long.
+    newest = Minute(
+        newest.number,
+        newest.requests + 1,
+        newest.refused + (asked.error == "context_overflow"),
+        newest.repeated + served,
+        newest.prompt + (asked.usage.prompt if served else 0),
+        newest.read + (asked.usage.cache_read if served else 0),
+        newest.spent + cost,
+        newest.summarising + (cost if asked.purpose == "summary" else 0.0),
     )
     return (*minutes[:-1], newest)
 

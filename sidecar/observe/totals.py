@@ -1,7 +1,11 @@
-"""What has added up since the daemon started, for `daemon/status`: a fold over observations."""
+"""What has added up since the daemon started, for `daemon/status`.
 
+Counters that are added to in place: copying them for each observation was most of its cost.
+"""
+
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 
 from sidecar.core.observed import (
     Asked,
@@ -16,7 +20,7 @@ from sidecar.core.observed import (
 from sidecar.core.parts import Json, JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Totals:
     """Of all sessions. Tokens as the provider counts them; costs in USD, of known prices only."""
 
@@ -31,13 +35,13 @@ class Totals:
     cache_write_tokens: int = 0
     cost: float = 0.0
     cache_saved: float = 0.0
-    cache_breaks: Mapping[str, int] = field(default_factory=dict)
+    cache_breaks: Counter[str] = field(default_factory=Counter)
     compactions: int = 0
     compaction_cost: float = 0.0
     tokens_saved: int = 0
     parts_pruned: int = 0
     tool_calls: int = 0
-    truncated: Mapping[str, int] = field(default_factory=dict)
+    truncated: Counter[str] = field(default_factory=Counter)
     snapshots: int = 0
     snapshot_seconds: float = 0.0
     restores: int = 0
@@ -48,57 +52,48 @@ class Totals:
         return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
 
 
-def added(totals: Totals, seen: Observation) -> Totals:
-    """Give the totals with one observation more."""
+def add(totals: Totals, seen: Observation) -> None:
+    """Add one observation to the totals."""
     match seen:
         case Asked():
-            return _with_request(totals, seen)
+            _add_request(totals, seen)
         case TurnDone():
-            return replace(totals, turns=totals.turns + 1)
+            totals.turns += 1
         case Retried():
-            return replace(totals, retries=totals.retries + 1)
+            totals.retries += 1
         case ToolDone(tool=tool, left_out=left_out):
-            truncated = _counted(totals.truncated, tool) if left_out else totals.truncated
-            return replace(totals, tool_calls=totals.tool_calls + 1, truncated=truncated)
+            totals.tool_calls += 1
+            if left_out:
+                totals.truncated[tool] += 1
         case Rewritten():
-            return replace(
-                totals,
-                compactions=totals.compactions + seen.opens,
-                compaction_cost=totals.compaction_cost + (seen.price or 0.0),
-                tokens_saved=totals.tokens_saved + seen.before - seen.after,
-                parts_pruned=totals.parts_pruned + sum(count for _, count in seen.shown),
-            )
+            totals.compactions += seen.opens
+            totals.compaction_cost += seen.price or 0.0
+            totals.tokens_saved += seen.before - seen.after
+            totals.parts_pruned += sum(count for _, count in seen.shown)
         case SnapshotTaken(seconds=seconds):
-            took = totals.snapshot_seconds + seconds
-            return replace(totals, snapshots=totals.snapshots + 1, snapshot_seconds=took)
+            totals.snapshots += 1
+            totals.snapshot_seconds += seconds
         case RestoreDone(seconds=seconds):
-            took = totals.restore_seconds + seconds
-            return replace(totals, restores=totals.restores + 1, restore_seconds=took)
+            totals.restores += 1
+            totals.restore_seconds += seconds
         case _:
-            return totals
+            pass
 
 
-def _with_request(totals: Totals, asked: Asked) -> Totals:
+def _add_request(totals: Totals, asked: Asked) -> None:
     usage, cost = asked.usage, asked.cost or 0.0
-    breaks = totals.cache_breaks
-    saved = 0.0 if asked.cost is None or asked.uncached is None else asked.uncached - asked.cost
-    return replace(
-        totals,
-        requests=totals.requests + 1,
-        failed=totals.failed + bool(asked.error),
-        overflows=totals.overflows + (asked.error == "context_overflow"),
-        input_tokens=totals.input_tokens + usage.prompt,
-        output_tokens=totals.output_tokens + usage.output,
-        cache_read_tokens=totals.cache_read_tokens + usage.cache_read,
-        cache_write_tokens=totals.cache_write_tokens + usage.cache_write_5m + usage.cache_write_1h,
-        cost=totals.cost + cost,
-        cache_saved=totals.cache_saved + saved,
-        cache_breaks=breaks if asked.break_ is None else _counted(breaks, asked.break_[1]),
-    )
-
-
-def _counted(counts: Mapping[str, int], name: str) -> Mapping[str, int]:
-    return {**counts, name: counts.get(name, 0) + 1}
+    totals.requests += 1
+    totals.failed += bool(asked.error)
+    totals.overflows += asked.error == "context_overflow"
+    totals.input_tokens += usage.prompt
+    totals.output_tokens += usage.output
+    totals.cache_read_tokens += usage.cache_read
+    totals.cache_write_tokens += usage.cache_write_5m + usage.cache_write_1h
+    totals.cost += cost
+    if asked.cost is not None and asked.uncached is not None:
+        totals.cache_saved += asked.uncached - asked.cost
+    if asked.break_ is not None:
+        totals.cache_breaks[asked.break_[1]] += 1
 
 
 def _plain(value: object) -> Json:

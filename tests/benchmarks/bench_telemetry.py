@@ -14,6 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import thread_time
@@ -33,6 +34,8 @@ MESSAGES = 300
 ROUNDS = 5
 AIM = 1.0
 """Per cent of a step that observing it may take."""
+ANSWER = 3.0
+"""Seconds in which a model is taken to answer: 1 to its first token, then 150 at 75 a second."""
 
 
 class Timed:
@@ -42,6 +45,11 @@ class Timed:
         self.observer = Observer(read_clock, lambda _: None, self._later)
         self.within = self.after = 0.0
         self.steps = 0
+        begun = thread_time()
+        for _ in range(1000):
+            thread_time()
+        # What asking the clock takes is taken off: it is asked for each record.
+        self._clock = (thread_time() - begun) / 1000
 
     def take(self, seen: Observation | Unread) -> None:
         """Take one observation, made or not."""
@@ -55,7 +63,7 @@ class Timed:
         def timed(state: State, log: SessionLog, record: Record) -> None:
             begun = thread_time()
             real(state, log, record)
-            self.within += thread_time() - begun
+            self.within += thread_time() - begun - self._clock
             self.steps += record.kind == "step"
 
         composing.observe_record = timed
@@ -118,8 +126,37 @@ async def play(telemetry: Telemetry | None) -> tuple[float, float, float]:
     return own, 1000 * timed.within / steps, 1000 * timed.after / steps
 
 
-def main() -> None:
-    """Print one table."""
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one way of observing takes of a step: ms of CPU, and shares of it in per cent.
+
+    `within` is what the step itself waits for, `after` what is done later on the same thread.
+    """
+
+    name: str
+    own: float
+    within: float
+    after: float
+    off: float
+
+    @property
+    def in_step(self) -> float:
+        """Give the share of our own time in a step that is spent in it."""
+        return 100 * self.within / self.off
+
+    @property
+    def of_own(self) -> float:
+        """Give the share of our own time in a step that is spent at any time."""
+        return 100 * (self.within + self.after) / self.off
+
+    @property
+    def of_wall(self) -> float:
+        """Give the share of the time from a request to the next one, with a usual model."""
+        return 100 * (self.within + self.after) / (1000 * ANSWER + self.off)
+
+
+def costs(rounds: int = ROUNDS) -> list[Cost]:
+    """Play each way in turn, so often; gives medians."""
     with collector() as address:
         ways = {
             "off": None,
@@ -128,17 +165,29 @@ def main() -> None:
             "metrics and traces, over OTLP": Telemetry("otlp", address),
         }
         played: dict[str, list[tuple[float, float, float]]] = {name: [] for name in ways}
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             for name, telemetry in ways.items():
                 played[name].append(asyncio.run(play(telemetry)))
     off = median(own for own, _, _ in played["off"])
+    medians = {
+        name: [median(column) for column in zip(*rows, strict=True)]
+        for name, rows in played.items()
+    }
+    return [Cost(name, *columns, off) for name, columns in medians.items()]
+
+
+def main() -> None:
+    """Print one table."""
     print(f"per step with {MESSAGES} messages, medians of {ROUNDS} rounds side by side, CPU ms")
-    print(f"{'':<34} {'our own time':>12} {'observing in it':>16} {'':>7} {'and after it':>13}")
-    for name, rounds in played.items():
-        own, within, after = (median(column) for column in zip(*rounds, strict=True))
-        share = f"{100 * within / off:.2f}%"
-        print(f"{name:<34} {own:>12.2f} {within:>16.4f} {share:>7} {after:>13.3f}")
-    print(f"aim: under {AIM:.0f}% of a step")
+    print(f"wall time is that of a step whose model answers in {ANSWER:.0f} s")
+    columns = ("own time", "in a step", "share", "after it", "all, of own", "all, of wall")
+    print(f"{'':<34}" + "".join(f"{column:>13}" for column in columns))
+    for one in costs():
+        print(
+            f"{one.name:<34}{one.own:>13.2f}{one.within:>13.4f}{one.in_step:>12.2f}%"
+            f"{one.after:>13.4f}{one.of_own:>12.2f}%{one.of_wall:>12.4f}%"
+        )
+    print(f"aim: in a step under {AIM:.0f}% of our own time, and under {AIM:.0f}% of all its time")
 
 
 if __name__ == "__main__":
