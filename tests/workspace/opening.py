@@ -11,14 +11,15 @@ class Opening:
     def __init__(self) -> None:
         self.on = False
         self.count = 0
+        self.paths: list[str | bytes] = []
         self.number = 0
         self.deed: Callable[[], object] = lambda: None
         sys.addaudithook(self._listen)
 
     @contextmanager
     def counted(self) -> Iterator["Opening"]:
-        """Count what is opened, in `count`."""
-        self.on, self.count, self.number = True, 0, 0
+        """Count what is opened, in `count`, and keep in `paths` what it was opened by."""
+        self.on, self.count, self.number, self.paths = True, 0, 0, []
         try:
             yield self
         finally:
@@ -36,6 +37,8 @@ class Opening:
         if not self.on or event != "open":
             return
         self.count += 1
+        if isinstance(arguments[0], str | bytes):
+            self.paths.append(arguments[0])
         if self.count == self.number:
             # What it opens itself does not count.
             self.on = False
