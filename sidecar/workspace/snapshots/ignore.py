@@ -134,7 +134,7 @@ class Rules:
     own: tuple[bool, bool] = (False, False)
     """Whether the folder has `.git` and `.gitignore` itself."""
     outside: tuple[Path, ...] = field(default=(), compare=False)
-    """Files of rules that lie where nothing is watched."""
+    """Files of rules that lie where nothing is watched, or that nobody looks at."""
 
     def ignored(self, path: bytes, is_folder: bool) -> bool:
         """Tell whether a path in this folder is left out."""
@@ -171,7 +171,15 @@ class Rules:
             rules = _in_repository(replace(rules, only_tracked=False), real, folder)
         if gitignore:
             rules = rules.with_file(real / ".gitignore", folder)
+            rules = rules.with_own_looked_at(real, folder)
         return rules
+
+    def with_own_looked_at(self, real: Path, folder: bytes) -> Self:
+        """Take a folder's own file for one that lies outside, where it ignores itself."""
+        path = folder + b"/.gitignore" if folder else b".gitignore"
+        if not (self.own[1] and self.ignored(path, False)):
+            return self
+        return replace(self, outside=(*self.outside, real / ".gitignore"))
 
     def with_file(self, path: Path, folder: bytes, above: bytes = b"") -> Self:
         """Add the lines of a file."""
@@ -197,7 +205,7 @@ def root_rules(root: Path) -> Rules:
     if at is None or _leaves_out(around[at], root):
         # Who opens a folder that git ignores wants to see what is in it.
         rules = Rules((Level(_built_in(), b""),), own=own)
-        return rules.with_file(root / ".gitignore", b"")
+        return rules.with_file(root / ".gitignore", b"").with_own_looked_at(root, b"")
     above = os.fsencode(root.relative_to(around[at]).as_posix() + "/") if at else b""
     rules = _in_repository(Rules(own=own), around[at], b"", above)
     for folder in reversed(around[: at + 1]):
@@ -205,7 +213,8 @@ def root_rules(root: Path) -> Rules:
         prefix = os.fsencode(inner)
         rules = rules.with_file(folder / ".gitignore", b"", prefix)
     outside = tuple(folder / ".gitignore" for folder in around[1 : at + 1])
-    return replace(rules, outside=(*rules.outside, *outside))
+    rules = replace(rules, outside=(*rules.outside, *outside))
+    return rules.with_own_looked_at(root, b"")
 
 
 def _leaves_out(top: Path, root: Path) -> bool:

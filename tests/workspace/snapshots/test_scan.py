@@ -221,3 +221,19 @@ async def test_rules_that_another_process_saw_change_hold_here(
     await other.snapshot()
     inner = {path for path in other.entries() if path.startswith(b"in/deep/")}
     assert inner == {b"in/deep/a", b"in/deep/b.log"}
+
+
+@WATCHES
+@pytest.mark.parametrize("folder", ["", "in/"], ids=["root", "inner"])
+async def test_rules_that_ignore_their_own_file_are_read_again(
+    work: Work, opened: list[Snapshots], watch: Choose | None, folder: str
+) -> None:
+    work.write(f"{folder}.gitignore", b"*\n!a\n!b\n!deep\n")
+    work.write(f"{folder}a")
+    work.write(f"{folder}deep/x.log")
+    snapshots = await begun(work, opened, watch)
+    names = {name.encode() for name in (f"{folder}deep/x.log", f"{folder}.gitignore")}
+    assert not names & snapshots.entries().keys()
+    work.write(f"{folder}.gitignore", b"b\n")
+    await snapshots.snapshot()
+    assert names <= snapshots.entries().keys()
