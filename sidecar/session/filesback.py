@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TypeAlias
@@ -23,6 +23,8 @@ from sidecar.workspace.restoring.places import spelt
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
 Read: TypeAlias = Callable[[str], bytes | None]
+
+TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,22 @@ async def plan_files(
             return plan_restore(every, now, choices, meant, inside)
         return plan_redo(redone, every, now, choices, inside)
 
-    return Files(made, fresh, await _planned(state, plan))
+    return Files(made, fresh, _with_tabs(state, made.root, await _planned(state, plan)))
+
+
+def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:
+    """Say of each file that goes if a tab still shows it; no protocol lets us close that."""
+    tabs = {
+        os.fsencode(real.relative_to(root))
+        for real in state.buffers.open_paths()
+        if real.is_relative_to(root)
+    }
+    left = tabs & {a.path for a in plan.actions if a.entry is None or a.entry.kind != "file"}
+    fates = (
+        replace(fate, reason=f"{fate.reason} {TAB}") if fate.path in left else fate
+        for fate in plan.fates
+    )
+    return replace(plan, fates=tuple(fates)) if left else plan
 
 
 async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:

@@ -49,6 +49,42 @@ def test_an_open_document_is_edited_in_the_editor(start: Start, workspace: Path)
     assert "def greet" in path.read_text()
 
 
+def show(client: PlainClient, path: Path) -> None:
+    """Open a file in the editor as it is saved."""
+    document = {"uri": path.as_uri(), "languageId": "x", "version": 1, "text": path.read_text()}
+    client.notify("textDocument/didOpen", {"textDocument": document})
+
+
+def test_a_restore_shows_in_open_documents_and_says_which_tab_to_close(
+    start: Start, workspace: Path
+) -> None:
+    edits: list[Any] = []
+    answer = {
+        "workspace/applyEdit": lambda p: edits.append(p["edit"]["changes"]) or {"applied": True}
+    }
+    client = start(answers=answer)
+    initialize(client, {"workspace": {"applyEdit": True}})
+    notes, made = workspace / "notes.txt", workspace / "made.txt"
+    before = notes.read_text()
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    words = "write file notes.txt with text agent then write file made.txt with text new"
+    turn = say(client, session, words)
+    assert notes.read_text() != before
+    show(client, notes)
+    show(client, made)
+    asked = {"sessionId": session, "scope": "files", "beforeMessageId": turn["messageId"]}
+    seen = client.request("checkpoint/restore", {**asked, "dryRun": True})["files"]["restored"]
+    assert edits == []
+    done = client.request("checkpoint/restore", asked)["files"]["restored"]
+    reasons = {one["path"]: one["reason"] for one in done}
+    assert {one["path"]: one["reason"] for one in seen} == reasons
+    ((uri, (edit,)),) = edits[0].items()
+    assert (len(edits), uri, edit["newText"]) == (1, notes.as_uri(), before)
+    assert (notes.read_text(), made.exists()) == (before, False)
+    assert "close its tab" in reasons["made.txt"]
+    assert "tab" not in reasons["notes.txt"]
+
+
 def test_files_go_through_a_client_that_offers_it(start: Start, workspace: Path) -> None:
     written: list[Any] = []
     client = start(
