@@ -1,5 +1,6 @@
 """Values a conversation is made of: parts, messages, turns, usage. Pure data, equal by content."""
 
+from binascii import a2b_base64
 from dataclasses import dataclass, field
 from typing import Literal, NewType, TypeAlias
 
@@ -22,6 +23,19 @@ class Media:
     media_type: str
     data: str
     name: str = ""
+
+
+def base64_of(text: str) -> str | None:
+    """Give base64 as providers take it, filled up and without white space.
+
+    `None` where it is none, or empty.
+    """
+    plain = "".join(text.split())
+    plain += "=" * (-len(plain) % 4)
+    try:
+        return plain if a2b_base64(plain, strict_mode=True) else None
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,10 @@ def count_media(media: Media) -> int:
     """Estimate an image by its size (width x height / 750, at most 1,600), a document by bytes."""
     if media.media_type == "application/pdf":
         return PDF_PAGE * max(1, len(media.data) * 3 // 4 // PDF_PAGE_BYTES)
-    size = _image_size(b64decode(media.data[:400], validate=False)) if media.data else None
+    try:
+        size = _image_size(b64decode(media.data[:400], validate=False))
+    except ValueError:
+        size = None
     return IMAGE if size is None else min(IMAGE, max(1, size[0] * size[1] // 750))
 
 

@@ -3,7 +3,16 @@
 from collections.abc import Callable
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import FilePart, JsonObject, Media, Part, PartId, TextPart, TextSource
+from sidecar.core.parts import (
+    FilePart,
+    JsonObject,
+    Media,
+    Part,
+    PartId,
+    TextPart,
+    TextSource,
+    base64_of,
+)
 
 MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
 """What the Messages API takes besides text; anything else would fail the whole request."""
@@ -36,13 +45,13 @@ def _part(block: JsonObject, part_id: PartId, source: TextSource, path: str) -> 
         case {"type": "text", "text": str(text)}:
             return TextPart(part_id, text, source)
         case {"type": "image", "data": str(data), "mimeType": str(mime)}:
-            media = Media(_sendable(mime, path), data)
+            media = _media(mime, data, path)
             return FilePart(part_id, str(block.get("uri") or ""), media=media)
         case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
             return FilePart(part_id, uri, text=text)
         case {"type": "resource", "resource": {"uri": str(uri), "blob": str(data), **rest}}:
             kind = str(rest.get("mimeType") or "application/octet-stream")
-            return FilePart(part_id, uri, media=Media(_sendable(kind, path), data))
+            return FilePart(part_id, uri, media=_media(kind, data, path))
         case {"type": "resource_link", "uri": str(uri)}:
             return FilePart(part_id, uri, name=str(block.get("name") or ""))
         case _:
@@ -54,12 +63,15 @@ def _part(block: JsonObject, part_id: PartId, source: TextSource, path: str) -> 
             )
 
 
-def _sendable(media_type: str, path: str) -> str:
+def _media(media_type: str, data: str, path: str) -> Media:
     if media_type not in MEDIA_TYPES:
         raise BadRequest(
             f"{media_type} cannot be sent to a model; these can: {', '.join(MEDIA_TYPES)}", path
         )
-    return media_type
+    encoded = base64_of(data)
+    if encoded is None:
+        raise BadRequest("the data of this block is no base64, so no model can read it", path)
+    return Media(media_type, encoded)
 
 
 def content_of(part: FilePart) -> JsonObject:

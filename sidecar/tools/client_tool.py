@@ -1,9 +1,9 @@
 """Tools that the client provides: calling one, and reading whatever it answers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sidecar.core.errors import Cancelled, SidecarError
-from sidecar.core.parts import Json, JsonObject, Media
+from sidecar.core.parts import Json, JsonObject, Media, base64_of
 from sidecar.tools.contract import ToolAnswer, ToolContext
 
 
@@ -68,7 +68,7 @@ def _take(block: Json, read: _Read) -> bool:
         case {"type": "text", "text": str(text)}:
             read.texts.append(text)
         case {"type": "image", "data": str(data), "mimeType": str(media_type)}:
-            read.media.append(Media(media_type, data))
+            _take_media(Media(media_type, data), read)
         case {"type": "resource", "resource": {"text": str(text)}}:
             read.texts.append(text)
         case {"type": "resource", "resource": dict(resource)}:
@@ -88,10 +88,19 @@ def _take_blob(resource: JsonObject, read: _Read) -> bool:
         return False
     name = uri if isinstance(uri, str) else ""
     if isinstance(media_type, str) and media_type.startswith(("image/", "application/pdf")):
-        read.media.append(Media(media_type, data, name))
+        _take_media(Media(media_type, data, name), read)
     else:
         read.texts.append(f"[binary resource {name}, which cannot be shown]")
     return True
+
+
+def _take_media(media: Media, read: _Read) -> None:
+    encoded = base64_of(media.data)
+    if encoded is None:
+        # Every later request would be refused for it.
+        read.texts.append(f"[{media.media_type} whose data is no base64, which cannot be shown]")
+    else:
+        read.media.append(replace(media, data=encoded))
 
 
 def _malformed(name: str, wanted: str, got: Json) -> ToolAnswer:

@@ -25,8 +25,6 @@ from sidecar.wire.framing import Arrived, Broken, Frame, Malformed
 from sidecar.wire.outbox import Outbox
 
 logger = logging.getLogger("sidecar.wire")
-MOST_SAID = 500
-"""Characters of what is wrong with params: editors show it in a box."""
 
 
 class Ticket:
@@ -269,7 +267,6 @@ def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the
         # What was given may stand in it, however long it is and whatever it says.
         reason, mark, where = said.rpartition(" - at `$")
         reason, where = (reason, where) if mark else (said, "")
-        reason = reason if len(reason) <= MOST_SAID else f"{reason[:MOST_SAID]}…"
         error_fault = fault(BadRequest(reason, "params" + where.removesuffix("`")))
         refused = Refused(INVALID_PARAMS, "bad_request", reason)
         refused.error = error_fault

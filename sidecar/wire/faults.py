@@ -40,6 +40,10 @@ CODES: dict[type[SidecarError], int] = {
 }
 
 
+MOST_SAID = 800
+"""Characters of a message: editors show it in a box."""
+
+
 class Refused(Exception):
     """A message that is refused before any handler sees it."""
 
@@ -54,9 +58,17 @@ def fault(error: SidecarError) -> JsonObject:
     data: JsonObject = {k: v for k, v in error.data.items() if v is not None}
     return {
         "code": CODES.get(type(error), INTERNAL_ERROR),
-        "message": error.message,
+        "message": _short(error.message),
         "data": {"kind": error.kind, **data},
     }
+
+
+def _short(message: str) -> str:
+    """Leave out the midst of a long message: what was given may stand there, the advice last."""
+    if len(message) <= MOST_SAID:
+        return message
+    half = MOST_SAID // 2
+    return f"{message[:half]} … {message[-half:]}"
 
 
 def internal() -> JsonObject:

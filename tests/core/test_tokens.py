@@ -64,6 +64,7 @@ def test_images_are_counted_by_size() -> None:
     image = Media("image/png", base64.b64encode(header + b"\0" * 50).decode())
     assert count_media(image) == 100
     assert count_media(Media("image/webp", "AAAA")) == 1_600
+    assert count_media(Media("image/png", "-0")) == 1_600
     assert count_media(Media("application/pdf", "A" * 200_000)) == 6_000
 
 

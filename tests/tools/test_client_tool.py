@@ -36,6 +36,10 @@ def test_a_full_answer_comes_back_unchanged() -> None:
             "[binary resource f:///z, which cannot be shown]",
         ),
         ({"type": "text", "text": "half \ud800"}, "half ?"),
+        (
+            {"type": "image", "data": "-0", "mimeType": "image/png"},
+            "[image/png whose data is no base64, which cannot be shown]",
+        ),
     ],
 )
 def test_blocks(block: Json, text: str) -> None:
@@ -45,7 +49,7 @@ def test_blocks(block: Json, text: str) -> None:
 def test_media_and_odd_but_clear_answers() -> None:
     blob: Json = {"uri": "f:///a.pdf", "blob": "AA", "mimeType": "application/pdf"}
     pdf = read_answer("t", {"content": [], "attachments": [{"type": "resource", "resource": blob}]})
-    assert pdf == ToolAnswer("", media=(Media("application/pdf", "AA", "f:///a.pdf"),))
+    assert pdf == ToolAnswer("", media=(Media("application/pdf", "AA==", "f:///a.pdf"),))
     assert read_answer("t", {"content": "plain"}).text == "plain"
     assert read_answer("t", {"content": []}) == ToolAnswer("[no output]")
     odd: Json = {"content": [TEXT], "isError": "yes", "title": 3, "metadata": []}

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.errors import Cancelled
+from sidecar.core.errors import BadRequest, Cancelled
 from sidecar.wire.connection import ClientFailed, Connection
 from sidecar.wire.dispatch import structure
-from sidecar.wire.faults import Refused
+from sidecar.wire.faults import Refused, fault
 from sidecar.wire.framing import Decoder, encode
 from sidecar.wire.messages import SessionImportParams
 from sidecar.wire.outbox import Outbox
@@ -124,6 +124,13 @@ async def test_a_folder_that_is_none_is_refused_in_words_and_another_is_taken(
     assert "file: URI" in refused["error"]["message"]
     assert "result" in taken
     assert "result" in status
+
+
+def test_a_long_message_keeps_its_beginning_and_its_advice() -> None:
+    said = fault(BadRequest(f"{'x' * 9_000!r} is no absolute path", "params.path"))["message"]
+    assert str(said).startswith("'xxx")
+    assert str(said).endswith("is no absolute path")
+    assert len(str(said)) < 1_000
 
 
 @pytest.mark.parametrize("name", ["x" * 9_000, "x - at `$.cwd`"])
