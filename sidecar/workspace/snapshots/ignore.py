@@ -39,6 +39,8 @@ MOST_NAMES = 20_000
 """Verdicts on names that a list of rules remembers."""
 NO_OPINION = (-1, False)
 _WILD = frozenset("*?[\\")
+_BRACKETS = re.compile(r"\\.|\[(?!\^/\])\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
+"""Those of an expression, and what is escaped in it; but for the one that fits all but `/`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +290,8 @@ def _pattern(line: str) -> Pattern | None:
         if text.endswith(tail):
             text = text.removesuffix(tail) + end
             break
+    # To git, brackets never fit what stands between folders, whatever is or is not in them.
+    text = _BRACKETS.sub(lambda m: m[0] if m[0][0] == "\\" else f"(?!/){m[0]}", text)
     regex = re.compile(text)
     plain = "/" not in name
     certain = plain and _WILD.isdisjoint(name) and regex.match(body if folders_only else name)

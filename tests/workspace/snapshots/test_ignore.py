@@ -197,3 +197,12 @@ def test_a_folder_that_is_ignored_is_seen_when_it_is_opened(tmp_path: Path) -> N
     (tmp_path / "repo/.gitignore").write_text("build/**\n")
     (root / "made").write_text("x")
     assert kept(root) == {b"made"}
+
+
+def test_brackets_fit_no_slash(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    for path in ("in/a/x", "in/by", "inza/x", "in5by"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("x")
+    (tmp_path / ".gitignore").write_text("/in[!a]a/x\n/in[+-9]by\n")
+    assert kept(tmp_path) == kept_by_git(tmp_path) == {b".gitignore", b"in/a/x", b"in/by"}
