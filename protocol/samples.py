@@ -97,7 +97,14 @@ MOVED = history.FileChange(
     renamed_from="src/a.py",
 )
 NOTED = history.FileChange(
-    path="n", change="created", author="user", additions=2, deletions=0, size=9, size_before=0
+    path="n",
+    change="created",
+    author="user",
+    additions=2,
+    deletions=0,
+    size=9,
+    size_before=0,
+    restorable=False,
 )
 RESTORED = history.RestoredFiles(
     restored=[history.RestoredFile(path="a b.py", reason="Gone.", diff="@@ -1 +0,0 @@\n-é\n")],

@@ -139,7 +139,8 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
 
     `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), or a
-    `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file.
+    `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file. `restorable` is false
+    where a content before or after it is not stored (too large, for one) and cannot come back.
     """
 
     path: str
@@ -150,10 +151,11 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
     size: int
     size_before: int
     renamed_from: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
+    restorable: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
-    """A changed file with its unified diff."""
+    """A changed file with its unified diff; `restorable` as in `FileChange`."""
 
     path: str
     change: FileChangeKind
@@ -162,6 +164,7 @@ class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
     additions: int
     deletions: int
     renamed_from: str | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="from")
+    restorable: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):

@@ -140,6 +140,8 @@ def _file(file: FileChange | FileDiff) -> Text:
         drawn.append(f" +{file.additions}", style="green")
     if file.deletions:
         drawn.append(f" -{file.deletions}", style="red")
+    if file.restorable is False:
+        drawn.append(" (not restorable)", style="yellow")
     return drawn
 
 

@@ -145,6 +145,8 @@ def told(change: PathChange) -> JsonObject:
         "change": change.change,
         "author": "restore" if change.author == "merge" else change.author,
     }
+    if not all(entry is None or entry.restorable for entry in (change.old, change.new)):
+        about["restorable"] = False
     return about if change.source is None else {**about, "from": shown(change.source)}
 
 

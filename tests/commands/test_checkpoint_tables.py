@@ -43,6 +43,15 @@ def listed(*files: FileChange, left: bool = False, title: str = "Do it") -> Chec
     return CheckpointListResult(checkpoints=[checkpoint], head=None if left else "cp_1")
 
 
+def test_what_cannot_come_back_is_marked() -> None:
+    large = changed("large.bin", "shell")
+    large.restorable = False
+    _, line = drawn(timeline(listed(large, changed("b", "tool"))), colour=False)
+    first, second = line.split(", ")
+    assert first.endswith("large.bin +1 -2 (not restorable)")
+    assert "restorable" not in second
+
+
 def test_authors_have_colours_and_what_was_left_is_dim() -> None:
     files = [changed("a", "user"), changed("b", "tool"), changed("c", "shell")]
     _, line = drawn(timeline(listed(*files)))

@@ -108,6 +108,9 @@ def test_a_file_over_the_configured_size_is_not_restorable(desk: Desk, workspace
     large = workspace / "large.bin"
     large.write_bytes(b"0" * 1_100_000)
     turn = work(desk, "One.", shell("printf 1 >> large.bin"), write("hello.txt", "hi"))
+    listed = desk("checkpoint/list")["checkpoints"]
+    marks = {one["path"]: one.get("restorable") for each in listed for one in each["files"]}
+    assert marks == {"large.bin": False, "hello.txt": None}
     done = desk("checkpoint/restore", scope="files", beforeMessageId=turn["messageId"])
     (kept,) = done["files"]["skipped"]
     assert kept["path"] == "large.bin"

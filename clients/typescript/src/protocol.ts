@@ -950,7 +950,8 @@ export interface SessionImportResult {
  * A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
  *
  * `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), or a
- * `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file.
+ * `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file. `restorable` is false
+ * where a content before or after it is not stored (too large, for one) and cannot come back.
  */
 export interface FileChange {
   path: string;
@@ -961,9 +962,10 @@ export interface FileChange {
   size: number;
   sizeBefore: number;
   from?: string;
+  restorable?: boolean;
 }
 
-/** A changed file with its unified diff. */
+/** A changed file with its unified diff; `restorable` as in `FileChange`. */
 export interface FileDiff {
   path: string;
   change: FileChangeKind;
@@ -972,6 +974,7 @@ export interface FileDiff {
   additions: number;
   deletions: number;
   from?: string;
+  restorable?: boolean;
 }
 
 /**
