@@ -22,6 +22,7 @@ from sidecar.config.loading import resolve_all
 from sidecar.config.reload import stamps
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Millis
+from sidecar.model.anthropic_stream import STALL
 from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
 from sidecar.session.archiving import ground_of
@@ -127,7 +128,7 @@ def serve_stdio() -> None:
 
 async def _serve(read: int, write: int) -> int:
     clock = Clock(read_clock, id_source(read_clock))
-    models = Models(read_clock, secrets.SystemRandom().random, _pace())
+    models = Models(read_clock, secrets.SystemRandom().random, *_paces())
     buffers = Buffers()
     watch = InstructionsWatch()
     mcp = McpServers()
@@ -386,9 +387,9 @@ async def _instructions(config: Config, cwd: str, trusted: bool) -> tuple[Instru
     return await asyncio.to_thread(read_instructions, Path(cwd), trusted, user_folder())
 
 
-def _pace() -> float:
-    """Seconds between the offline model's pieces; `sidecar demo` sets it, to be watched."""
-    return _seconds("SIDECAR_OFFLINE_PACE", 0.0)
+def _paces() -> tuple[float, float]:
+    """Seconds between the offline model's pieces, and until a hosted one's silence is given up."""
+    return _seconds("SIDECAR_OFFLINE_PACE", 0.0), _seconds("SIDECAR_MODEL_STALL", STALL)
 
 
 def _seconds(variable: str, usual: float) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sidecar.config import OFFLINE_MODEL, Config
 from sidecar.core.parts import Millis
 from sidecar.core.tokens import Count
-from sidecar.model.anthropic_stream import AnthropicModel
+from sidecar.model.anthropic_stream import STALL, AnthropicModel
 from sidecar.model.contract import Model
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.offline import OfflineModel
@@ -18,11 +18,16 @@ class Models:
     """The models that this daemon can ask, made when first asked for."""
 
     def __init__(
-        self, now: Callable[[], Millis], random: Callable[[], float], pace: float = 0.0
+        self,
+        now: Callable[[], Millis],
+        random: Callable[[], float],
+        pace: float = 0.0,
+        stall: float = STALL,
     ) -> None:
         self._now = now
         self._random = random
         self._pace = pace
+        self._stall = stall
         self._config = Config()
         self._offline: Model | None = None
         self._hosted: AnthropicModel | None = None
@@ -46,6 +51,7 @@ class Models:
                 now=self._now,
                 random=self._random,
                 patience=Patience(retry.attempts, retry.cap_ms / 1000),
+                stall=self._stall,
             )
         return self._hosted
 

@@ -20,7 +20,7 @@ from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import SUMMARY
 from tests.fakes.validation import Body, first_difference, plain, refusal
 
-Failure = Literal["none", "status", "error_event", "drop", "stall", "early_end", "garbage"]
+Failure = Literal["none", "status", "error_event", "drop", "stall", "drip", "early_end", "garbage"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def status(
 
 
 def broken(failure: Failure, after: int = 3, error: str = "overloaded_error") -> Reply:
-    """Break off in the middle of a text: error_event, drop, stall, early_end or garbage."""
+    """Break off in the middle of a text: error_event, drop, stall, drip, early_end or garbage."""
     words = {"type": "text", "text": "this text will not be finished"}
     return Reply((words,), failure=failure, after=after, error=error)
 
@@ -182,9 +182,9 @@ class FakeMessagesApi:
                 prefix += plain(block)
         return None
 
-    def stalled(self) -> None:
-        """Hold a connection open, without a byte, until the test ends."""
-        self._released.wait(30)
+    def stalled(self, seconds: float = 30) -> bool:
+        """Hold a connection open, without a byte, until the test ends; gives whether it has."""
+        return self._released.wait(seconds)
 
 
 def events(reply: Reply, model: str) -> Iterator[tuple[str, Body]]:
@@ -272,6 +272,10 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
                     self._send("error", {"error": {"type": reply.error, "message": "mid-stream"}})
                 case "stall":
                     api.stalled()
+                case "drip":
+                    while not api.stalled(0.05):
+                        self.wfile.write(b":")
+                        self.wfile.flush()
                 case "garbage":
                     self.wfile.write(b"event: content_block_delta\ndata: {not json\n\n")
                     self.wfile.flush()
