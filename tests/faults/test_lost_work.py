@@ -38,17 +38,28 @@ def git(place: Place, *arguments: str) -> str:
     ).stdout
 
 
-def dot_git(place: Place) -> dict[str, bytes]:
-    files = (path for path in (place.root / ".git").rglob("*") if path.is_file())
-    return {str(path): path.read_bytes() for path in files}
+def dot_git(place: Place) -> dict[str, tuple[int, bytes]]:
+    """Everything in it: modes, contents, targets of links, empty folders."""
+    found: dict[str, tuple[int, bytes]] = {}
+    for path in ((top := place.root / ".git"), *top.rglob("*")):
+        content = b""
+        if path.is_symlink():
+            content = os.fsencode(os.readlink(path))
+        elif path.is_file():
+            content = path.read_bytes()
+        found[str(path)] = (path.lstat().st_mode, content)
+    return found
 
 
 @needs_git
 def test_untracked_data_was_deleted_and_the_branch_moved(place: Place) -> None:
-    place.write("a.txt", b"one\n")
+    text = place.write("a.txt", b"one\n2\n3\n4\n5\n")
     git(place, "init", "-q", "-b", "main")
     git(place, "add", ".")
     git(place, "commit", "-qm", "one")
+    (place.root / ".git/empty").mkdir()
+    (place.root / ".git/link").symlink_to("HEAD")
+    (place.root / ".git/config").chmod(0o600)
     untracked = place.write("data/big.bin", os.urandom(200_000))
     content, before = untracked.read_bytes(), dot_git(place)
     message = place.say(
@@ -56,12 +67,30 @@ def test_untracked_data_was_deleted_and_the_branch_moved(place: Place) -> None:
         " then run `echo x > made.txt`"
     )
     mine = place.write("made/by_user.txt", b"mine\n")
+
+    def stands(shown: bytes) -> None:
+        assert text.read_bytes() == shown
+        assert untracked.read_bytes() == content
+        assert mine.read_bytes() == b"mine\n"
+        assert dot_git(place) == before
+
     fates = place.back(message)
     assert set(fates["restored"]) == {"a.txt", "made.txt", "made/by_agent.txt"}
-    assert untracked.read_bytes() == content
-    assert mine.read_bytes() == b"mine\n"
     assert not (place.root / "made/by_agent.txt").exists()
-    assert dot_git(place) == before
+    stands(b"one\n2\n3\n4\n5\n")
+    place("checkpoint/redo")
+    stands(b"two\n2\n3\n4\n5\n")
+    place.write("a.txt", b"two\n2\n3\n4\nfive\n")
+    with pytest.raises(Refused):
+        place.back(message)
+    stands(b"two\n2\n3\n4\nfive\n")
+    assert set(place.back(message, onConflict="merge")["merged"]) == {"a.txt"}
+    stands(b"one\n2\n3\n4\nfive\n")
+    place("checkpoint/redo")
+    stands(b"two\n2\n3\n4\nfive\n")
+    place.again()
+    assert "a.txt" in place.back(message, onConflict="overwrite")["restored"]
+    stands(b"one\n2\n3\n4\n5\n")
 
 
 def test_stores_grew_by_what_was_the_same(place: Place) -> None:
