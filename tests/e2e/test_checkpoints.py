@@ -190,6 +190,44 @@ def test_a_second_window_may_look_but_not_go_back(desk: Desk) -> None:
     assert desk.refused("checkpoint/restore", client=other, **asked).code == -32011
 
 
+def test_the_agent_of_another_window_is_a_user_here(desk: Desk, workspace: Path) -> None:
+    mine = work(desk, "One.", write("notes.txt", "one\n"), shell("echo a > a.txt"))
+    other = desk.daemon()
+    about = {"cwd": str(workspace), "policy": "manual"}
+    window = other.request("session/new", about)["sessionId"]
+    desk.api.script(write("notes.txt", "one\ntwo\n"), text("Done."))
+    prompt = [{"type": "text", "text": "Two."}]
+    theirs = other.request("session/prompt", {"sessionId": window, "prompt": prompt})
+    work(desk, "Look.")
+
+    def last(client: PlainClient, session: str) -> list[tuple[Any, ...]]:
+        listed = client.request("checkpoint/list", {"sessionId": session})["checkpoints"]
+        return [told[:3] for told in files(listed[-1])]
+
+    assert last(desk.client, desk.session) == [("notes.txt", "modified", "user")]
+    assert last(other, window) == [("notes.txt", "modified", "tool")]
+    here = {"scope": "files", "beforeMessageId": mine["messageId"]}
+    before = tree(workspace)
+    refused = desk.refused("checkpoint/restore", **here)
+    assert refused.code == -32013
+    (conflict,) = refused.data["conflicts"]
+    assert conflict["path"] == "notes.txt"
+    assert conflict["userDiff"].endswith("+two\n")
+    assert tree(workspace) == before
+    kept = desk("checkpoint/restore", **here, onConflict="keep")["files"]
+    assert [one["path"] for one in kept["restored"]] == ["a.txt"]
+    assert [one["path"] for one in kept["skipped"]] == ["notes.txt"]
+    assert tree(workspace) == {name: one for name, one in before.items() if name != "a.txt"}
+    there = {"sessionId": window, "scope": "files", "beforeMessageId": theirs["messageId"]}
+    back = other.request("checkpoint/restore", there)["files"]
+    assert [one["path"] for one in back["restored"]] == ["notes.txt"]
+    assert (workspace / "notes.txt").read_text() == "one\n"
+    work(desk, "Look again.")
+    assert last(desk.client, desk.session) == [("notes.txt", "modified", "user")]
+    desk("checkpoint/restore", **here)
+    assert (workspace / "notes.txt").read_text() == "alpha\nbeta\ngamma\n"
+
+
 @pytest.mark.parametrize("moment", [1, 20, 60, 110])
 def test_killed_while_it_goes_back_all_or_nothing_stands(
     desk: Desk, workspace: Path, moment: int
