@@ -170,7 +170,9 @@ class Config:
         POLICY,
         "how the context is made smaller; `sidecar replay --compare` plays all of them",
     )
-    agent: str = setting("", TEXT, "the agent whose prompt is used; empty is the built-in one")
+    agent: str = setting(
+        "", TEXT, "the agent's name, which `agents` and `preserve` go by; a session may say another"
+    )
     effort: str = setting(
         "",
         EFFORT,

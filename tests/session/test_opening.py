@@ -1,12 +1,14 @@
 """Windows and answers that cannot go together are refused with the numbers and what to do."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from sidecar.core.errors import BadRequest, Cancelled
 from sidecar.core.parts import Json
 from sidecar.model.catalogue import lookup
+from sidecar.session.deciding import policy_of
 from sidecar.session.events import Notice
 from sidecar.session.learning import find
 from sidecar.session.opening import amiss
@@ -67,6 +69,18 @@ async def test_what_leaves_no_room_for_a_message_is_told_with_its_numbers(desk: 
     assert "6000 are kept for the answer" in told
     assert f"{session.meter().used} are tools and system text" in told
     assert "smaller maxTokens" in told
+
+
+@pytest.mark.parametrize("automatic", [True, False])
+async def test_a_session_begins_as_the_settings_say(world: World, automatic: bool) -> None:
+    """What its options do when they are changed is proved where they are used."""
+    config = replace(world.config, policy="codex" if automatic else "manual")
+    world.config = replace(config, auto_compact=automatic, auto_continue=automatic)
+    async with world.daemon() as desk:
+        state = (await desk.open()).state
+        assert policy_of(state).name == config.policy
+        assert state.log.row.settings["autoCompact"] is automatic
+        assert state.log.row.settings["autoContinue"] is automatic
 
 
 def noticed(desk: Desk) -> list[str]:

@@ -27,6 +27,15 @@ async def test_each_agent_has_its_policy_and_whether_it_is_used_by_itself(
     assert automatic == [True, False, True, True]
 
 
+async def test_an_agent_that_is_set_has_its_policy(world: World) -> None:
+    agents = {"plan": Strategy("economic-lean"), "build": Strategy("codex")}
+    world.config = replace(world.config, agents=agents, agent="plan", policy="manual")
+    async with world.daemon() as desk:
+        session, other = await desk.open(), await desk.open(agent="build")
+        assert policy_of(session.state).name == "economic-lean"
+        assert policy_of(other.state).name == "codex"
+
+
 async def test_weights_of_an_agent_are_those_of_its_scorer(desk: Desk, world: World) -> None:
     """With one scorer alone, the weighed one says exactly what that one says."""
     agents = {"plan": Strategy(HYBRID, {"fifo": 3.0})}
