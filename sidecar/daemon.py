@@ -187,6 +187,7 @@ async def _serve(read: int, write: int) -> int:
             environment.swept,
             clock.sleep,
             _seconds("SIDECAR_SWEEP_EVERY", LOOK),
+            config.snapshots.workspace_mib,
         )
         following.append(group.create_task(observer.run()))
         following.append(group.create_task(sweeping.run()))

@@ -1,12 +1,14 @@
 """The sweep: once an hour, by one daemon among several, in slices with pauses between them.
 
 It ends what was broken off, lets old outputs go, archives sessions where a rule says so, and
-gives free pages back. A quota does not bite before there was a warning, an hour ahead at least.
+gives free pages back. A quota does not bite before there was a warning, an hour ahead at least;
+that of a folder's snapshots bites without it, where they grow by a tenth within the hour.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
 from sidecar.config.retention import MIB, Retention
@@ -14,6 +16,7 @@ from sidecar.core.errors import SidecarError, StorageFailed
 from sidecar.core.parts import JsonObject
 from sidecar.session.archiving import Archived, Ground, archive, settle
 from sidecar.session.erasing import clear_free, erase
+from sidecar.store.chains import Held
 from sidecar.store.due import Plan
 from sidecar.store.journal import Store
 from sidecar.store.outputs import Freed
@@ -114,7 +117,8 @@ async def see_time_pass(store: Store) -> None:
 class Sweeping:
     """Sweeps when that is due, until it is cancelled.
 
-    `rules` are asked for each time. `warn` is given what people should know before it happens;
+    `rules` are asked for each time; `snapshots_mib` is what snapshots of one folder may take, or 0
+    for no bound. `warn` is given what people should know before it happens;
     `status` is filled with how it went, to be told.
     """
 
@@ -126,12 +130,14 @@ class Sweeping:
         status: JsonObject,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         every: float = LOOK,
+        snapshots_mib: int = 0,
     ) -> None:
         self._ground = ground
         self._rules = rules
         self._warn = warn
         self._sleep = sleep
         self._every = every
+        self._snapshots_mib = snapshots_mib
         self._status = status
 
     async def run(self) -> None:
@@ -180,7 +186,11 @@ class Sweeping:
         """Warn of quotas that are nearly used up; gives the rules without those just warned of."""
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
-        near = near_quotas(rules, outputs, sessions)
+        held = await self._ground.store.snapshots.held()
+        near = {
+            **near_quotas(rules, outputs, sessions),
+            **near_folder_quotas(held, self._snapshots_mib),
+        }
         known = await keeping.warned(near)
         self._status["outputsBytes"] = outputs
         self._status["sessionsBytes"] = sessions
@@ -188,7 +198,9 @@ class Sweeping:
         for name, quota in near.items():
             if name not in known:
                 self._warn(quota)
-        return replace(rules, **{name: 0 for name in near if name not in known})
+        return replace(
+            rules, **{name: 0 for name in near if name not in known and hasattr(rules, name)}
+        )
 
     async def _safely(self, act: Callable[[], Awaitable[object]]) -> None:
         try:
@@ -226,5 +238,26 @@ def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quot
             bound,
         )
         for name, what, used, bound, then in kinds
-        if bound and used > bound * MIB * WARN_AT
+        if _is_near(used, bound)
     }
+
+
+def near_folder_quotas(held: Iterable[Held], bound: int) -> dict[str, Quota]:
+    """Give the quotas of folders' snapshots that are nearly used up; `bound` is MiB of each."""
+    name, near = "snapshots.workspace_mib", [one for one in held if _is_near(one.held, bound)]
+    folders = [os.fsdecode(one.root).encode("utf-8", "replace").decode() for one in near]
+    return {
+        f"{name} {folder}": Quota(
+            name,
+            f"Snapshots of {folder} take {one.held / MIB:.1f} MiB of the {bound} that {name} "
+            "allows. From nine tenths on, the oldest go: files cannot go back to them any more.",
+            f"Set {name} higher and start Sidecar anew, if you want to go back that far.",
+            one.held / MIB,
+            bound,
+        )
+        for folder, one in zip(folders, near, strict=True)
+    }
+
+
+def _is_near(used: int, bound: int) -> bool:
+    return bool(bound) and used > bound * MIB * WARN_AT

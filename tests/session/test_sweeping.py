@@ -9,6 +9,7 @@ from sidecar.core.digest import digest
 from sidecar.core.parts import JsonObject, MessageId, SessionId
 from sidecar.session.archiving import Ground, bundles_of
 from sidecar.session.sweeping import Quota, Sweeping, Swept, carry_out
+from sidecar.store.chains import Appended
 from sidecar.store.keeping import HOUR
 from sidecar.store.lease import this_process
 from sidecar.store.values import (
@@ -24,15 +25,24 @@ from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS
 from tests.store.samples import message, session, tool
 from tests.store.test_outputs import noise
+from tests.store.test_snapshot_store import added
 
 
-def sweeping(desk: Desk, rules: Retention | None = None, token: str = "one") -> Any:
+def sweeping(
+    desk: Desk, rules: Retention | None = None, token: str = "one", snapshots_mib: int = 0
+) -> Any:
     """A sweep by a process of its own; `warned` and `status` are what it told."""
     ground = Ground(desk.store, desk.world.folder, desk.world.now, this_process(token))
     warned: list[Quota] = []
     status: JsonObject = {}
     made: Any = Sweeping(
-        ground, lambda: rules or Retention(), warned.append, status, desk.world.sleep, 60.0
+        ground,
+        lambda: rules or Retention(),
+        warned.append,
+        status,
+        desk.world.sleep,
+        60.0,
+        snapshots_mib,
     )
     made.warned, made.told = warned, status
     return made
@@ -166,6 +176,23 @@ async def test_a_quota_warns_before_it_bites(desk: Desk) -> None:
     desk.world.time += HOUR
     assert (await made.once()).outputs.count == 0
     assert len(made.warned) == 2
+
+
+async def test_snapshots_of_a_folder_warn_before_the_oldest_go(desk: Desk) -> None:
+    made = sweeping(desk, snapshots_mib=1)
+    rows = desk.store.snapshots
+    for root, size in ((b"/small", 700 * 1024), (b"/large \xff", 900 * 1024)):
+        space = await rows.begin(root, 1)
+        one = added(b"a", noise("a", size))
+        assert isinstance(await rows.append(space.id, space.head, one, 2), Appended)
+    assert await made.once() is not None
+    [told] = made.warned
+    assert (told.name, told.bound) == ("snapshots.workspace_mib", 1)
+    assert told.message.startswith("Snapshots of /large ? take 0.9 MiB of the 1 that snapshots.")
+    assert made.told["warnings"] == [told.message]
+    desk.world.time += HOUR
+    assert await made.once() is not None
+    assert made.warned == [told]
 
 
 async def test_what_cannot_be_archived_stays_and_is_said(desk: Desk) -> None:

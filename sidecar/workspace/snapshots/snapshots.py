@@ -120,7 +120,8 @@ class Snapshots:
             await self._work.wait()
             self._work.clear()
             await self.ready()
-            while self._chain.held > self._limits.workspace * 8 // 10:
+            full = self._chain.held > self._limits.workspace * 9 // 10
+            while full and self._chain.held > self._limits.workspace * 8 // 10:
                 async with self._lock:
                     if not await self._chain.sweep_oldest():
                         break
@@ -270,9 +271,7 @@ class Snapshots:
             moved = await self._chain.append(Addition(outcome.delta, looked.blobs, told))
             if moved is not None:
                 return moved
-            if self._chain.held > self._limits.workspace * 9 // 10:
-                self._work.set()
-        if self._chain.learn(outcome.known):
+        if self._chain.learn(outcome.known) or self._chain.held > self._limits.workspace * 9 // 10:
             self._work.set()
         for path in outcome.known:
             self._unread.pop(path, None)
