@@ -32,7 +32,7 @@ from sidecar.session.gate import ColdGate
 from sidecar.session.reloading import follow
 from sidecar.session.sessions import Sessions
 from sidecar.session.state import Environment
-from sidecar.session.sweeping import LOOK, Quota, Sweeping, see_time_pass
+from sidecar.session.sweeping import LOOK, Sweeping, quota_event, see_time_pass
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
 from sidecar.store.passing import uptime
@@ -183,7 +183,7 @@ async def _serve(read: int, write: int) -> int:
         sweeping = Sweeping(
             ground_of(environment, owner),
             lambda: environment.config.retention,
-            lambda quota: sessions.tell_all(quota_event(quota)),
+            lambda quota: sessions.tell_all(quota_event(quota, read_clock())),
             environment.swept,
             clock.sleep,
             _seconds("SIDECAR_SWEEP_EVERY", LOOK),
@@ -298,13 +298,6 @@ def alert_event(change: "Changed") -> AlertChanged:
         alert.threshold,
         change.at,
     )
-
-
-def quota_event(quota: Quota) -> AlertChanged:
-    """Give what clients are told of a quota that is nearly used up."""
-    used, bound = round(quota.used, 1), float(quota.bound)
-    told = quota.name, "warning", None, quota.message, quota.action, used, bound
-    return AlertChanged("raised", *told, read_clock())
 
 
 def open_store(folder: Path) -> Store:

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 
 from sidecar.config.retention import MIB, Retention
 from sidecar.core.errors import SidecarError, StorageFailed
-from sidecar.core.parts import JsonObject
+from sidecar.core.parts import JsonObject, Millis
 from sidecar.session.archiving import Archived, Ground, archive, settle
 from sidecar.session.erasing import clear_free, erase
+from sidecar.session.events import AlertChanged
 from sidecar.store.chains import Held
 from sidecar.store.due import Plan
 from sidecar.store.journal import Store
@@ -208,6 +209,13 @@ class Sweeping:
         except (SidecarError, OSError) as error:
             # Tried again with the next sweep; whoever works meets the same error, and louder.
             logger.warning("the store was not swept: %s", error)
+
+
+def quota_event(quota: Quota, at: Millis) -> AlertChanged:
+    """Give what clients are told of a quota that is nearly used up."""
+    used, bound = round(quota.used, 1), float(quota.bound)
+    told = quota.name, "warning", None, quota.message, quota.action, used, bound
+    return AlertChanged("raised", *told, at)
 
 
 def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
