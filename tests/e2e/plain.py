@@ -214,6 +214,19 @@ class PlainClient:
             self.stderr += line.decode(errors="replace")
 
 
+class UnreadClient(PlainClient):
+    """A client that reads only while `reading` is set; then the daemon's pipe fills."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        self.reading = threading.Event()
+        self.reading.set()
+        super().__init__(*given, **named)
+
+    def _take(self, message: dict[str, Any]) -> None:
+        self.reading.wait()
+        super()._take(message)
+
+
 class Refused(Exception):
     """The daemon answered with an error."""
 

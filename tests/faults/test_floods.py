@@ -4,9 +4,8 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from tests.e2e.plain import LIMIT, PlainClient, Refused, each_ending_well
+from tests.e2e.plain import LIMIT, Refused, UnreadClient, each_ending_well
 from tests.faults.place import Place
 from tests.faults.test_daemon_goes_on import MEBIBYTE, answers, memory
 from tests.figures import Figures
@@ -17,19 +16,6 @@ TOO_MANY = "16 prompts wait already in this session: send this one when one of t
 PIECES = 6_000
 """Answers of 50 KiB: without any bound they take 240 MiB of the daemon's memory."""
 BOUND = 150 * MEBIBYTE
-
-
-class Unread(PlainClient):
-    """A client that reads only while `reading` is set."""
-
-    def __init__(self, data: Path) -> None:
-        self.reading = threading.Event()
-        self.reading.set()
-        super().__init__(data)
-
-    def _take(self, message: dict[str, Any]) -> None:
-        self.reading.wait()
-        super()._take(message)
 
 
 def until(found: Callable[[], bool], place: Place) -> None:
@@ -70,7 +56,7 @@ def test_more_prompts_than_may_wait(place: Place) -> None:
 
 def test_answers_that_nobody_reads(tmp_path: Path, figures: Figures) -> None:
     """A client that leaves answers unread is not read from either, until it reads again."""
-    with each_ending_well(Unread) as begin:
+    with each_ending_well(UnreadClient) as begin:
         client = begin(data=tmp_path / "data")
         client.start(model="offline")
         about = {"sessionId": client.request("session/new", {"cwd": str(tmp_path)})["sessionId"]}

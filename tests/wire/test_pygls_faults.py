@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from sidecar.wire.framing import encode
-from tests.e2e.plain import PlainClient, Refused
+from tests.e2e.plain import PlainClient, Refused, UnreadClient
 
 
 @pytest.fixture
@@ -158,46 +158,41 @@ def test_slow_tools_do_not_keep_a_cancel_from_arriving(
 
 
 def test_a_client_that_does_not_read_does_not_stop_the_daemon(tmp_path: Path) -> None:
-    """The pipe is full and nobody reads; a turn still runs to its end, and exit still works."""
-    made = tmp_path / "made.txt"
-    env = {**os.environ, "SIDECAR_DATA_DIR": str(tmp_path / "data")}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sidecar", "--stdio"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env,
-    )  # fmt: skip
-    assert process.stdin is not None
-    assert process.stdout is not None
+    """The pipe is full and nobody reads; a turn still runs to its end, and exit still works.
 
-    def send(number: int, method: str, params: Any) -> None:
-        assert process.stdin is not None
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        process.stdin.write(encode(message, "headers"))
-        process.stdin.flush()
+    Whoever reads again is told all that was answered meanwhile, and is answered from then on.
+    """
+    client = UnreadClient(tmp_path / "data")
+    client.start(model="offline", permissions={"allow": ["shell"]})
+    sid = session(client, tmp_path)
 
-    def receive() -> Any:
-        assert process.stdout is not None
-        length = int(process.stdout.readline().partition(b":")[2])
-        assert process.stdout.readline().strip() == b""
-        return json.loads(process.stdout.read(length))
+    def flood(name: str) -> int:
+        """Stop reading, have more printed than the pipe takes, and wait for what is run then."""
+        client.reading.clear()
+        words = f"run `head -c 3000000 /dev/zero | tr '\\0' x` then run `echo done > {name}`"
+        text = {"type": "text", "text": words}
+        turn = client.send("session/prompt", {"sessionId": sid, "prompt": [text]})
+        deadline = time.monotonic() + 30
+        while not (tmp_path / name).exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        return turn
 
-    options = {"model": "offline", "workspaceTrusted": True, "permissions": {"allow": ["shell"]}}
-    send(1, "initialize", {"capabilities": {}, "initializationOptions": options})
-    receive()
-    send(2, "session/new", {"cwd": str(tmp_path)})
-    while True:
-        answer = receive()
-        if answer.get("id") == 2:
-            break
-    sid = answer["result"]["sessionId"]
-    flood = "run `head -c 3000000 /dev/zero | tr '\\0' x` then run `echo done > made.txt`"
-    send(3, "session/prompt", {"sessionId": sid, "prompt": [{"type": "text", "text": flood}]})
-    deadline = time.monotonic() + 30
-    while not made.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.stdin.close()
-    assert process.wait(10) == 1
-    process.stdout.close()
+    turn = flood("one.txt")
+    status = client.send("daemon/status")
+    client.reading.set()
+    assert client.result(turn)["stopReason"] == "end_turn"
+    assert client.result(status)["metrics"]["queues"]["client"] > 0, (
+        "all of it fitted into the pipe"
+    )
+    assert client.request("daemon/status")["pid"] == client.process.pid
+    assert not client.unexpected
+    flood("two.txt")
+    assert client.process.stdin is not None
+    client.process.stdin.close()
+    assert client.process.wait(10) == 1
+    client.reading.set()
+    client.close()
 
 
 def test_lifecycle_errors(start: Callable[..., PlainClient]) -> None:
