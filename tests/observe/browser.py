@@ -70,10 +70,11 @@ class Browser:
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
 
-    def shoot(self, path: Path) -> None:
-        """Take a picture of the whole page."""
-        picture = self("Page.captureScreenshot", captureBeyondViewport=True)
-        path.write_bytes(b64decode(picture["data"]))
+    def shoot(self, box: dict[str, float]) -> bytes:
+        """Take a picture of a part of the page, as PNG: `x`, `y`, `width` and `height`."""
+        clip = {**box, "scale": 1}
+        picture = self("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
+        return b64decode(picture["data"])
 
     def _read(self) -> None:
         data = b""

@@ -26,7 +26,7 @@ MINUTE = 60_000
 WINDOW, ANSWER = 200_000, 8_000
 LIMIT = WINDOW - ANSWER
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&amp;</title></style>]]>--> ünï ✓"
-STATIC = {"system": 2_000, "tools": 3_000, "instructions": 500, "learned": 200}
+STATIC = {"system": 2_000, "tools": 3_000, "instructions": 500, "learned": 500}
 
 
 def regions_at(number: int, period: int) -> tuple[int, ...]:

@@ -124,6 +124,11 @@ def test_each_chart_shows_all_there_is() -> None:
     # Lines in both the context's and the cache's chart.
     assert found.classes("mark") == 2 * len(drawn.changes) == 4
     assert found.classes("miss") == sum(one.miss is not None for one in drawn.requests) == 3
+    assert found.of("polyline", "class").count("paid") == 1
+    assert found.of("polyline", "class").count("fresh") == 1
+    assert found.of("polygon", "class").count("saved") == 1
+    opened = sum(change.opens for change in drawn.changes)
+    assert found.classes("epoch") == 1 + opened == 3
     assert found.classes("strip") == found.classes("zone") > 0
     assert found.of("g", "class").count("tool") == 13
     assert found.classes("points") == 1

@@ -1,8 +1,10 @@
 """A report in a real browser: it loads alone, nothing runs, and everything can be seen.
 
-`SIDECAR_SHOTS` names a folder that pictures of it are put into, to be looked at.
+Pictures of it are always taken and looked into; `SIDECAR_SHOTS` names a folder that they are put
+into, to be looked at.
 """
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -12,8 +14,10 @@ from typing import Any
 import pytest
 
 from sidecar.observe.report import report
+from sidecar.observe.style import COLOURS, REGION_COLOURS
 from tests.observe.browser import Browser, running
 from tests.observe.courses import NASTY, NOW, course
+from tests.observe.pictures import read
 from tests.observe.test_report import when
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
@@ -27,6 +31,10 @@ COUNTS = """({
   tools: document.querySelectorAll('g.tool').length,
   turns: document.querySelectorAll('table[aria-label=Turns] tbody tr').length,
   points: document.querySelectorAll('.points > li').length,
+  paid: document.querySelectorAll('polyline.paid').length,
+  fresh: document.querySelectorAll('polyline.fresh').length,
+  saved: document.querySelectorAll('polygon.saved').length,
+  epochs: document.querySelectorAll('rect.epoch').length,
   scripts: document.scripts.length + document.images.length,
 })"""
 OVERLAPS = """(() => {
@@ -49,6 +57,8 @@ OVERLAPS = """(() => {
 })()"""
 CUT = """[...document.querySelectorAll('.scroll')]
   .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.slice(0, 40))"""
+HEIGHT = "document.documentElement.scrollHeight"
+CHART = "JSON.stringify(document.querySelector('svg').getBoundingClientRect())"
 WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 BACK = "getComputedStyle(document.body).backgroundColor"
 LIGHT, DARK = "rgb(243, 245, 248)", "rgb(17, 21, 27)"
@@ -68,8 +78,12 @@ def shown(browser: Browser, folder: Path, name: str, width: int, **given: Any) -
     browser.logged.clear()
     browser.asked.clear()
     browser.show(path, width=width, dark=dark)
+    height = browser.value(HEIGHT)
+    data = browser.shoot({"x": 0, "y": 0, "width": width, "height": height})
+    picture = read(data)
+    assert (picture.width, picture.height) == (width, height)
     if shots := os.environ.get("SIDECAR_SHOTS"):
-        browser.shoot(Path(shots) / f"{name}-{width}{'-dark' if dark else ''}.png")
+        (Path(shots) / f"{name}-{width}{'-dark' if dark else ''}.png").write_bytes(data)
     assert browser.logged == []
     assert browser.asked == [path.as_uri()]
 
@@ -88,11 +102,29 @@ def test_it_loads_alone_and_shows_all_there_is(
         "tools": 13,
         "turns": 20,
         "points": 40,
+        "paid": 1,
+        "fresh": 1,
+        "saved": 1,
+        "epochs": 5,
         "scripts": 0,
     }
     assert browser.value(OVERLAPS) == []
     assert browser.value(WIDE) == 0
     assert browser.value(BACK) == (DARK if dark else LIGHT)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_its_picture_has_the_page_and_every_region(
+    browser: Browser, tmp_path: Path, dark: bool
+) -> None:
+    """The end of the context's chart and the page beside it: each region has a pixel there."""
+    shown(browser, tmp_path, "picture", 1280, dark=dark, turns=20, steps=3, period=8)
+    chart = json.loads(browser.value(CHART))
+    box = {"x": 900, "y": chart["top"], "width": 380, "height": chart["height"]}
+    seen = read(browser.shoot(box)).colours()
+    wanted = {COLOURS[name][dark] for name in ("back", "card", *REGION_COLOURS)}
+    assert wanted <= seen
+    assert not {COLOURS[name][not dark] for name in ("back", "card")} & seen
 
 
 def test_the_switch_wins_over_what_the_system_prefers(browser: Browser, tmp_path: Path) -> None:

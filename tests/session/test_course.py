@@ -54,6 +54,19 @@ def weighed(request: ModelRequest) -> Counter[str]:
     return sums
 
 
+def by_hand(course: Course) -> tuple[Decimal, Decimal]:
+    """Add up what was paid and what it had been uncached, at claude-sonnet-4-6's prices: USD."""
+    own = [one.spent for one in course.requests if one.spent is not None and one.spent.own]
+    usages = [spent.usage for spent in (*own, *(aside.spent for aside in course.asides))]
+    cents = fresh = Decimal(0)
+    for usage in usages:
+        written = usage.cache_write_5m * 375 + usage.cache_write_1h * 600
+        cents += usage.input * 300 + usage.cache_read * 30 + written + usage.output * 1500
+        sent = usage.input + usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
+        fresh += sent * 300 + usage.output * 1500
+    return cents / 100_000_000, fresh / 100_000_000
+
+
 def check(worker: Worker) -> Course:
     """Hold a course against what the model was sent, the meter and the log."""
     state = worker.session.state
@@ -69,6 +82,8 @@ def check(worker: Worker) -> Course:
     assert (course.meter, sum(course.now)) == (meter, meter.used)
     assert sum(piece.tokens for piece in course.pieces) == meter.used
     assert running(course)[0][-1] == Decimal(meter.cost.session or "nothing")
+    paid, fresh = running(course)
+    assert (paid[-1], fresh[-1]) == by_hand(course)
     results = sum(tool.in_view for tool in course.tools)
     assert results == meter.regions["toolResults"]
     return course
