@@ -137,12 +137,12 @@ class SharedSnapshots:
             return await how(Path(root), self._store, touched=touched)
 
     def recheck(self, made: Snapshots) -> None:
-        """Look in the background whether events told everything, if that is due.
+        """Look in the background whether events told everything, if that is due: at first it is.
 
         Some changes come without one. What is found is in the next snapshot.
         """
         now = self._now()
-        due = self._rechecked.setdefault(made, now) + self._recheck_every
+        due = self._rechecked.get(made, -self._recheck_every) + self._recheck_every
         if self._group is None or now < due or made.status()["mode"] == "rescan":
             return
         self._rechecked[made] = now

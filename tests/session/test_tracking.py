@@ -280,6 +280,24 @@ async def test_what_the_daemon_learned_is_nobodys_change_after_a_restart_and_in_
         assert told(again)[-1] == [(".sidecar/learned/decisions.md", "modified", "user")]
 
 
+async def test_the_first_look_behind_the_events_comes_after_the_first_turn(world: World) -> None:
+    async with world.daemon() as desk:
+        session = await desk.open()
+        with (desk.workspace / "notes.txt").open("r+b") as file:
+            stored = mmap.mmap(file.fileno(), 0)
+        made, _ = await session.state.tracking.since()
+        await made.ready()
+        stored[:1] = b"U"
+        assert world.shared is not None
+        assert "without an event" not in str(world.shared.status())
+        desk.script(says("one"))
+        await desk.ask(session, "go")
+        async with asyncio.timeout(LIMIT):
+            while "without an event" not in str(world.shared.status()):  # noqa: ASYNC110 - no event tells of it
+                await asyncio.sleep(0)
+        stored.close()
+
+
 async def test_after_a_turn_it_is_looked_behind_the_events_now_and_then(world: World) -> None:
     world.recheck_every = 0
     async with world.daemon() as desk:
