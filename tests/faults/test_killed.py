@@ -1,8 +1,9 @@
 """`kill -9` at thousands of random moments: nothing acknowledged is missing, nothing is half.
 
-`SIDECAR_KILLS=5000` says how many rounds; without it there are 200, or as many as fit into a
-minute. Most daemons are forked from a process that has all of it imported (`nursery.py`), which
-saves a second each; what runs, and what dies, is the whole daemon. Some are started by hand.
+`SIDECAR_KILLS=5000` says how many rounds; without it there are 200, which take a minute. Where two
+and a half are too short for them, the table says so. Most daemons are forked from a process that
+has all of it imported (`nursery.py`), which saves a second each; what runs, and what dies, is the
+whole daemon. Some are started by hand.
 """
 
 import os
@@ -20,7 +21,7 @@ ROUNDS = int(ASKED or 200)
 SEED = int(os.environ.get("SIDECAR_KILLS_SEED", "1"))
 STARTED = max(4, ROUNDS // 50)
 """Rounds whose daemons are started as an editor starts them."""
-SECONDS = 40.0
+SECONDS = 150.0
 LEAST = 40
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux's pidfds")
@@ -42,13 +43,15 @@ def told(figures: Figures, what: str, reached: Reached, goal: object) -> None:
 def test_nothing_acknowledged_is_missing(tmp_path: Path, spawn: Spawn, figures: Figures) -> None:
     reached = Reached()
     until = time.monotonic() + SECONDS
+    goal = str(ROUNDS)
     try:
         for _ in kill_often(tmp_path, ROUNDS, SEED, spawn, reached):
-            if not ASKED and time.monotonic() > until and reached.rounds >= LEAST:
+            if not ASKED and time.monotonic() > until and LEAST <= reached.rounds < ROUNDS:
+                goal = f"{ROUNDS}, but {SECONDS:.0f} seconds were over"
                 break
     finally:
         # A long run that is interrupted says how far it got.
-        told(figures, "forked daemons", reached, ROUNDS)
+        told(figures, "forked daemons", reached, goal)
     assert reached.lost == []
     assert min(reached.working, reached.answers, reached.verified) > 0
     assert reached.items > reached.rounds
