@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,7 +75,7 @@ class Shared:
 
 
 def share_a_store(folder: Path, count: int, sessions: int, turns: int) -> Shared:
-    """Let daemons work on one store at once, also on sessions that others write.
+    """Let daemons work on one store at once, each all the while also on a session of another.
 
     Whatever was acknowledged must be there afterwards, what was refused must not.
     """
@@ -89,18 +88,18 @@ def share_a_store(folder: Path, count: int, sessions: int, turns: int) -> Shared
         def open_some(number: int) -> None:
             opened[number] = open_sessions(clients[number], work, sessions)
 
+        strays: list[Prompted] = []
+
         def work_on(number: int) -> None:
+            client, stray = clients[number], strays[number]
+            client.request("session/load", {"sessionId": stray.session, "replay": False})
             for _ in range(turns):
-                prompt_all(clients[number], opened[number], "call nothing", took)
+                prompt_all(client, [stray, *opened[number]], "call nothing", took)
 
         _at_once(count, open_some)
+        strays += (Prompted(opened[(number + 1) % count][0].session) for number in range(count))
         _at_once(count, work_on)
-        for number, client in enumerate(clients):
-            other = opened[(number + 1) % count][0]
-            stray = Prompted(other.session)
-            with suppress(Refused):
-                client.request("session/load", {"sessionId": other.session, "replay": False})
-            prompt_all(client, [stray], "This is not mine.")
+        for stray in strays:
             assert not stray.acknowledged, "two daemons wrote one session"
             assert all("another window writes this session" in why for why in stray.refused)
             disputed += len(stray.refused)
