@@ -9,11 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from sidecar.core.changeset import ChangeSet
+from sidecar.core.changeset import ChangeSet, attribute, same
 from sidecar.core.digest import digest
 from sidecar.core.errors import SidecarError
 from sidecar.core.rollback import Choices, RestorePlan, plan_redo, plan_restore
-from sidecar.core.tree import Entry
+from sidecar.core.tree import Change, Entry, SnapshotId
 from sidecar.session.differences import Differences, paths_of
 from sidecar.session.state import State
 from sidecar.session.values import Wish
@@ -115,6 +115,21 @@ def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> Read:
         return contents.get(name)
 
     return read
+
+
+async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...]:
+    """Give what others changed while this was carried out, until the snapshot after it."""
+    left = {action.path: action.entry for action in files.plan.actions}
+    delta = await files.snapshots.delta(files.fresh.after, at) or ()
+    # Folders come and go with what is in them.
+    theirs = tuple(
+        Change(c.path, left.get(c.path, c.old), c.new)
+        for c in delta
+        if not any(entry is not None and entry.is_folder for entry in (c.old, c.new))
+        and not same(left.get(c.path, c.old), c.new)
+    )
+    told = attribute(theirs, tools=(), shell=False, saved=(), between_steps=True)
+    return (ChangeSet(files.fresh.after, at, told),) if told else ()
 
 
 async def show_in_editor(state: State, files: Files, client: Callable[[], Client]) -> None:

@@ -15,7 +15,10 @@ from sidecar.core.tree import Entry, Loss, SnapshotId
 from sidecar.session.log import RESTORED, SessionLog
 
 REACHED = "snapshot_reached"
-"""The record that follows a restore of files: `{at}`, the snapshot after it."""
+"""The record that follows a restore of files: `{at, sets}`.
+
+`at` is the snapshot after it, and `sets` what others changed until then, while it was carried out.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,15 @@ def newest(log: SessionLog) -> SnapshotId | None:
     if log.past is not None and log.past.snapshot is not None:
         told.append(SnapshotId(log.past.snapshot))
     return max(told, default=None)
+
+
+def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
+    """Give what others changed during the newest restore, until a message says it."""
+    body = next((r.body for r in reversed(log.records) if r.kind == REACHED), {})
+    at, sets = body.get("at"), sets_from_json(body.get("sets", []))
+    if not sets or not isinstance(at, int):
+        return ()
+    return () if any(patch.at >= at for _, patch in patches(log.messages)) else sets
 
 
 def is_unreached(log: SessionLog) -> bool:

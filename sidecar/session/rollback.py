@@ -20,11 +20,11 @@ from sidecar.core.view import Rewrite, fold_rewrites
 from sidecar.session.differences import Differences
 from sidecar.session.events import EpochChanged
 from sidecar.session.fates import conflict, files_of, nothing
-from sidecar.session.filesback import Files, foresee, plan_files, show_in_editor
+from sidecar.session.filesback import Files, foresee, others_meanwhile, plan_files, show_in_editor
 from sidecar.session.gauge import read_size
 from sidecar.session.listing import named, not_followed, timeline_of
 from sidecar.session.log import RESTORED
-from sidecar.session.patches import REACHED, shown
+from sidecar.session.patches import REACHED, sets_to_json, shown
 from sidecar.session.restored import Restored, to_json
 from sidecar.session.rewrites import Recorded
 from sidecar.session.rewrites import to_json as rewrite_to_json
@@ -341,8 +341,9 @@ class Rollback:
     async def _reached(self, files: Files) -> None:
         """Remember the state after it, so that its own changes are nobody else's."""
         at = await files.snapshots.snapshot()
-        self._state.tracking.reached(at)
-        await self._state.log.commit(REACHED, {"at": at})
+        theirs = await others_meanwhile(files, at)
+        self._state.tracking.reached(at, theirs)
+        await self._state.log.commit(REACHED, {"at": at, "sets": sets_to_json(theirs)})
 
 
 def _undone(timeline: Timeline, name: str | None) -> _Aim:

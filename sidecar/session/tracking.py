@@ -20,8 +20,9 @@ from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.rollback import Sizes
 from sidecar.core.tree import Entry, SnapshotId
+from sidecar.session.differences import net
 from sidecar.session.log import SessionLog
-from sidecar.session.patches import REACHED, Patch, is_unreached, newest, part_of
+from sidecar.session.patches import REACHED, Patch, is_unreached, newest, part_of, untold
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
@@ -78,6 +79,7 @@ class Tracking:
         self._told: set[str] = set()
         self._read: SessionLog | None = None
         self._at: SnapshotId | None = None
+        self._untold: tuple[ChangeSet, ...] = ()
         self._opens: MessageId | None = None
         self._step: MessageId | None = None
         self._interval = _Interval()
@@ -187,11 +189,14 @@ class Tracking:
         async with self._lock:
             made = await self._ready()
             known = self._interval
-            return made, await self._found(made, known, in_step=known.open)
+            found = await self._found(made, known, in_step=known.open)
+            if self._untold:
+                found = replace(found, changes=net((*self._untold, found)))
+            return made, found
 
-    def reached(self, at: SnapshotId) -> None:
-        """Everything up to this snapshot stands in the log."""
-        self._at = at
+    def reached(self, at: SnapshotId, untold: tuple[ChangeSet, ...] = ()) -> None:
+        """Everything up to this snapshot stands in the log; the next turn begins with `untold`."""
+        self._at, self._untold = at, untold
 
     # --- pieces ------------------------------------------------------------------------------
 
@@ -205,7 +210,8 @@ class Tracking:
             return
         found = await self._look(made)
         self._at = found.after
-        patch = Patch(found.after, _some(found))
+        patch = Patch(found.after, (*self._untold, *_some(found)))
+        self._untold = ()
         self._log().put_part(message_id, part_of(self._new_part_id(), patch))
 
     async def _open_step(self) -> None:
@@ -267,6 +273,7 @@ class Tracking:
                 # What the restore did must not be taken for the user's work.
                 self._at = await made.snapshot()
                 log.note(REACHED, {"at": self._at})
+            self._untold = untold(log)
         begun = monotonic()
         at = await made.snapshot()
         self._took(monotonic() - begun)
