@@ -15,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NPM = ("editors/vscode", "clients/typescript")
 SECONDS = 240
+PIP_AUDIT = "pip-audit@2.10.1"
+"""It asks; it is in no lock of ours, so its version stands here."""
 ALLOWED: Mapping[str, str] = {}
 """Advisories that do not concern us: their ids, each with the reason."""
 
@@ -91,13 +93,14 @@ def read_npm(folder: str, output: str) -> Audit:
 
 
 def _python() -> Audit:
-    export = "uv export --frozen --all-extras --no-emit-workspace --format requirements-txt -q"
+    what = "--all-extras --all-groups --no-emit-workspace"
+    export = f"uv export --frozen {what} --format requirements-txt -q"
     listed = _run(export.split(), ROOT)
     if not listed:
         return Audit("uv.lock", amiss="uv could not list it")
     # With hashes, so that nothing is resolved or downloaded but what is asked about.
     flags = "--requirement /dev/stdin --disable-pip --require-hashes --format json"
-    command = f"uvx pip-audit {flags} --progress-spinner off"
+    command = f"uvx {PIP_AUDIT} {flags} --progress-spinner off"
     return read_python(_run(command.split(), ROOT, listed))
 
 

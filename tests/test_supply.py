@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -31,14 +32,38 @@ def test_every_python_package_is_locked_by_hash() -> None:
             assert file["url"].startswith("https://files.pythonhosted.org/")
 
 
-def test_every_dependency_that_is_declared_is_locked() -> None:
-    with (ROOT / "uv.lock").open("rb") as file:
-        locked = {package["name"] for package in tomllib.load(file)["package"]}
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        project = tomllib.load(file)
-    declared = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
-    names = {one.split(">")[0].split("=")[0].split("[")[0].strip().lower() for one in declared}
-    assert names <= locked
+def split(declared: str) -> tuple[str, tuple[str, ...]]:
+    """Give a requirement's name and its bounds, without its marker."""
+    found = re.match(r"([\w.-]+)(?:\[[^]]*\])?\s*([^;]*)", declared)
+    assert found is not None
+    bounds = tuple(sorted(one.strip() for one in found[2].split(",") if one.strip()))
+    return re.sub(r"[-_.]+", "-", found[1]).lower(), bounds
+
+
+def bounds_of(locked: list[dict[str, str]]) -> list[tuple[str, tuple[str, ...]]]:
+    return sorted(((one["name"], split(f"x {one.get('specifier', '')}")[1]) for one in locked))
+
+
+@pytest.mark.parametrize("folder", [".", "clients/python"])
+def test_every_dependency_that_is_declared_is_locked(folder: str) -> None:
+    """With its extras and groups, and in the bounds that are declared now."""
+    project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))
+    about, groups = project["project"], project.get("dependency-groups", {})
+    packages = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))["package"]
+    (ours,) = (one for one in packages if one["name"] == about["name"])
+    extras = about.get("optional-dependencies", {})
+    needed = [*about["dependencies"], *(one for extra in extras.values() for one in extra)]
+    assert sorted(map(split, needed)) == bounds_of(ours["metadata"]["requires-dist"])
+    assert set(ours["metadata"].get("provides-extras", ())) == set(extras)
+    developing = ours["metadata"].get("requires-dev", {})
+    assert set(developing) == set(groups)
+    for name, group in groups.items():
+        assert sorted(map(split, group)) == bounds_of(developing[name]), name
+    declared = {
+        split(one)[0] for one in [*needed, *(o for group in groups.values() for o in group)]
+    }
+    assert len(declared) > (30 if folder == "." else 0)
+    assert declared <= {package["name"] for package in packages}
 
 
 @pytest.mark.parametrize("folder", NPM)
@@ -60,6 +85,11 @@ def test_every_npm_package_is_locked_by_hash(folder: str) -> None:
 def test_ci_installs_what_is_locked_and_asks_the_advisories() -> None:
     ci = (ROOT / ".ci/run").read_text("utf-8")
     assert "python3 .ci/audit.py" in ci
+    # Before the first command of uv's.
+    assert "\nexport UV_LOCKED=1\n" in ci.partition("uv run")[0]
+    audit = (ROOT / ".ci/audit.py").read_text("utf-8")
+    assert re.search(r'"pip-audit@\d+\.\d+\.\d+"', audit)
+    assert "--all-extras --all-groups" in audit
     installers = "".join(p.read_text("utf-8") for p in (ROOT / "tests/editors").glob("install*"))
     assert "npm ci" in installers
 
