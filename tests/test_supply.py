@@ -41,7 +41,7 @@ def split(declared: str) -> tuple[str, tuple[str, ...]]:
 
 
 def bounds_of(locked: list[dict[str, str]]) -> list[tuple[str, tuple[str, ...]]]:
-    return sorted(((one["name"], split(f"x {one.get('specifier', '')}")[1]) for one in locked))
+    return sorted((one["name"], split(f"x {one.get('specifier', '')}")[1]) for one in locked)
 
 
 @pytest.mark.parametrize("folder", [".", "clients/python"])
