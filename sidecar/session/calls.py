@@ -29,6 +29,9 @@ from sidecar.tools.contract import Access, ToolAnswer, ToolContext
 from sidecar.tools.run import access, run_builtin
 from sidecar.tools.todo import shown_items
 
+UNANSWERED = 180
+"""Seconds after which people are told, once, that a tool of the client's has not answered."""
+
 
 class CallsEnd(Enum):
     """What became of a step's calls: all ended, one was refused, or a question was dismissed."""
@@ -140,7 +143,7 @@ async def _perform(call: _Call, spec: ToolSpec, wanted: Access) -> CallsEnd:
                 if spec.origin == "mcp" and turn.call_mcp is not None:
                     answer = await turn.call_mcp(spec.name, part.input)
                 else:
-                    answer = await call_client_tool(spec.name, part.input, context)
+                    answer = await _from_client(turn, part, context)
     except SidecarError as error:
         return await _fail(call, error.message, "error", started, wanted)
     output = _output(call, spec, answer)
@@ -228,6 +231,26 @@ def _context(call: _Call, granted: tuple[str, ...]) -> ToolContext:
         delegate=turn.delegate,
         changes=turn.tracking,
     )
+
+
+async def _from_client(turn: TurnContext, part: ToolPart, context: ToolContext) -> ToolAnswer:
+    """Call a tool of the client's. How long it may take is the client's; that it does is told."""
+
+    async def tell() -> None:
+        await turn.clock.sleep(UNANSWERED)
+        turn.notice(
+            f"The editor's tool {part.name} has not answered for {UNANSWERED // 60} minutes. "
+            "The turn waits for it; cancel the turn to go on without its answer."
+        )
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            telling = group.create_task(tell())
+            answer = await call_client_tool(part.name, part.input, context)
+            telling.cancel()
+    except ExceptionGroup as failed:
+        raise innermost(failed) from None
+    return answer
 
 
 def _show_plan(call: _Call) -> None:

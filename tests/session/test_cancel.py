@@ -9,9 +9,11 @@ from sidecar.core.parts import ToolError, ToolPart
 from sidecar.core.prompt import ToolSpec
 from sidecar.core.stream import BlockDelta, BlockStarted
 from sidecar.core.turns import is_settled
+from sidecar.session.calls import UNANSWERED
+from sidecar.session.events import Notice
 from sidecar.session.session import Session
 from tests.fakes.scripted_model import Hold, Script, call, calls, says, started, stop, text
-from tests.session.conftest import Desk, prompt_of
+from tests.session.conftest import Desk, World, prompt_of
 
 TOOLS = (ToolSpec("one", "one", {"type": "object"}, "read", origin="client"),)
 
@@ -76,6 +78,39 @@ async def while_a_tool_runs(desk: Desk) -> tuple[Session, asyncio.Event]:
     desk.editor.tools["one"] = forever
     desk.script(calls(("c", "one", {})))
     return session, reached
+
+
+async def test_a_tool_of_the_editor_that_never_answers_is_told_once(
+    desk: Desk, world: World
+) -> None:
+    session, reached = await while_a_tool_runs(desk)
+    running = asyncio.ensure_future(session.prompt(prompt_of("go")))
+    async with asyncio.timeout(10):
+        await reached.wait()
+    await world.let_pass(UNANSWERED * 1000 - 1000)
+    assert desk.of(Notice) == []
+    await world.let_pass(2000)
+    await desk.until(lambda: bool(desk.of(Notice)))
+    assert world.sleepers == [], "it would be told again"
+    [told] = desk.of(Notice)
+    assert told.text == (
+        "The editor's tool one has not answered for 3 minutes. "
+        "The turn waits for it; cancel the turn to go on without its answer."
+    )
+    session.cancel()
+    async with asyncio.timeout(10):
+        assert (await running).stop_reason == "cancelled"
+    desk.script(says("after"))
+    assert (await desk.ask(session, "next")).stop_reason == "end_turn"
+    assert len(desk.of(Notice)) == 1
+
+
+async def test_nobody_is_told_of_a_tool_that_answers(desk: Desk, world: World) -> None:
+    session = await desk.open(tools=TOOLS)
+    desk.editor.tools["one"] = lambda given: "first"
+    desk.script(calls(("c", "one", {})), says("done"))
+    assert (await desk.ask(session)).stop_reason == "end_turn"
+    assert world.sleepers == [], "it would be told although it has answered"
 
 
 async def while_asking(desk: Desk) -> tuple[Session, asyncio.Event]:
