@@ -3,32 +3,24 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from tests.e2e.plain import PlainClient
-from tests.fakes.messages_api import FakeMessagesApi, Reply, status, text
+from tests.fakes.messages_api import FakeMessagesApi, text
 
 Start = Callable[..., PlainClient]
-
-
-def asked(
-    start: Start, workspace: Path, api: FakeMessagesApi, *script: Reply, **given: Any
-) -> tuple[PlainClient, Any]:
-    """Give one prompt to a daemon with these settings; gives it, and what came of the prompt."""
-    api.script(*script)
-    client = start()
-    provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-of-the-settings"}
-    client.start(**{"model": "claude-opus-5-5", "provider": provider, **given})
-    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
-    prompt = [{"type": "text", "text": "Hello."}]
-    return client, client.request("session/prompt", {"sessionId": session, "prompt": prompt})
 
 
 def test_a_request_is_as_the_settings_say(start: Start, workspace: Path) -> None:
     (workspace / "AGENTS.md").write_text("Use tabs.\n")
     with FakeMessagesApi() as api:
         given = {"effort": "low", "maxTokens": 5_000, "window": 40_000, "instructions": False}
-        _, done = asked(start, workspace, api, text("Hi."), **given)
+        api.script(text("Hi."))
+        client = start()
+        provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "sk-of-the-settings"}
+        client.start(model="claude-opus-5-5", provider=provider, **given)
+        session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+        prompt = [{"type": "text", "text": "Hello."}]
+        done = client.request("session/prompt", {"sessionId": session, "prompt": prompt})
         (request,) = api.requests
     assert request.body["model"] == "claude-opus-5-5"
     assert request.body["output_config"] == {"effort": "low"}
@@ -36,23 +28,6 @@ def test_a_request_is_as_the_settings_say(start: Start, workspace: Path) -> None
     assert any("sk-of-the-settings" in sent for sent in request.headers.values())
     assert "Use tabs." not in json.dumps(request.body)
     assert done["meter"]["window"] == 40_000
-
-
-def test_a_model_is_asked_as_often_as_is_set(start: Start, workspace: Path) -> None:
-    """Three times unless set, and this could pass."""
-    with FakeMessagesApi() as api:
-        fails = [status(529, "overloaded_error", retry_after="0")] * 3
-        _, done = asked(start, workspace, api, *fails, retry={"attempts": 1})
-        assert len(api.requests) == 1
-    assert done["stopReason"] == "error"
-
-
-def test_a_longer_wait_than_is_set_is_told_instead(start: Start, workspace: Path) -> None:
-    with FakeMessagesApi() as api:
-        late = status(529, "overloaded_error", retry_after="3")
-        _, done = asked(start, workspace, api, late, text("Late."), retry={"capMs": 2_000})
-        assert len(api.requests) == 1
-    assert "3 seconds, longer than the 2 that are waited by itself" in done["error"]["message"]
 
 
 def test_sessions_are_stored_where_is_set(start: Start, workspace: Path, tmp_path: Path) -> None:
