@@ -53,7 +53,8 @@ def test_daemons_on_one_store_lose_nothing_and_never_speak_of_a_lock(
     asked = count * sessions * turns
     figures.add(f"{count} daemons x {sessions} sessions: prompts kept", found.prompts, asked)
     figures.add("  lost, or refused for a lock", asked - found.prompts, 0)
-    figures.add("  prompts to another daemon's session refused", found.disputed, count)
+    what = "  prompts to another daemon's session refused"
+    figures.add(what, found.disputed, count * turns)
     told(figures, found.took)
     assert found.prompts == asked
     assert found.disputed == count * turns
