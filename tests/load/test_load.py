@@ -77,8 +77,8 @@ def test_a_long_session_resumes_by_a_window_of_its_log(tmp_path: Path, figures: 
     more = 1000 * (min(long.firsts[1:]) - min(empty.firsts[1:]))
     what = f"{parts:,} parts resumed: to the first prompt more than an empty one, ms"
     figures.add(what, f"{more:.0f}", "< 150" if FULL else "< 150 in the long run")
-    assert min(long.firsts[1:]) < long.firsts[0] / 2, long
     if FULL:
+        assert min(long.firsts[1:]) < long.firsts[0] / 2, long
         assert more < 150, (empty, long)
 
 
@@ -92,7 +92,8 @@ def test_a_long_history_is_told_in_slices(tmp_path: Path, figures: Figures) -> N
     expected = found.expected()
     assert found.told[: len(expected)] == expected
     assert found.growth < SLICED, found
-    assert found.first < found.total / 4, found
+    if FULL:
+        assert found.first < found.total / 4, found
     assert found.stopped, "the load ended although it was cancelled"
     assert found.cancelled < len(expected) - GIVEN_UP, found
     assert found.left < 10, found
