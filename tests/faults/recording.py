@@ -54,7 +54,7 @@ def read(path: Path) -> Iterator[Operation]:
                 return
 
 
-def library() -> Any | None:
+def libsqlite() -> Any | None:
     """Give the SQLite that Python uses, where its functions can be reached."""
     import _sqlite3
 
@@ -149,7 +149,7 @@ def main(path: Path) -> None:
     from sidecar.wire import streams
 
     log = Log(path)
-    sqlite = library()
+    sqlite = libsqlite()
     assert sqlite is not None
     kept = install(sqlite, log)
     write = os.write

@@ -34,7 +34,7 @@ BEGINNING = 60
 """Operations from the first one to the schema's."""
 
 pytestmark = pytest.mark.skipif(
-    recording.library() is None or sys.maxsize < 2**32,
+    recording.libsqlite() is None or sys.maxsize < 2**32,
     reason="the functions of Python's SQLite cannot be reached",
 )
 
