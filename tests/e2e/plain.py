@@ -106,6 +106,10 @@ class PlainClient:
             raise Refused(answer["error"])
         return answer["result"]
 
+    def answered(self, request_id: int) -> bool:
+        """Whether a request whose result nobody took was answered."""
+        return not self._results[request_id].empty()
+
     def notify(self, method: str, params: Any = None) -> None:
         """Send a notification."""
         self.write({"jsonrpc": "2.0", "method": method, "params": params or {}})

@@ -40,8 +40,7 @@ def test_more_prompts_than_may_wait(place: Place) -> None:
     prompts = [ask("list the files " + "x" * 20_000) for _ in range(PROMPTS)]
     for one in asked:
         assert client.result(one)["pid"] == client.process.pid
-    answered = lambda: sum(not client._results[one].empty() for one in prompts)  # noqa: E731 - short
-    until(lambda: answered() == PROMPTS - IN_LINE, place)
+    until(lambda: sum(map(client.answered, prompts)) == PROMPTS - IN_LINE, place)
     gate.touch()
     ended, refusals = [client.result(first)["stopReason"]], []
     for one in prompts:
@@ -68,11 +67,11 @@ def test_answers_that_nobody_reads(tmp_path: Path, figures: Figures) -> None:
         asked: list[int] = []
 
         def ask() -> None:
-            for _ in range(PIECES):
-                asked.append(client.send("context/recall", about))  # noqa: PERF401 - it is watched
+            while len(asked) < PIECES:
+                asked.append(client.send("context/recall", about))
 
         client.reading.clear()
-        flood = threading.Thread(target=ask)
+        flood = threading.Thread(target=ask, daemon=True)
         flood.start()
         sent = -1
         while flood.is_alive() and len(asked) > sent:

@@ -21,7 +21,7 @@ def test_a_tool_hangs(place: Place) -> None:
     assert status["pid"] == client.process.pid
     place("context/meter")
     place("context/preview")
-    assert client._results[turn].empty(), "it answered after the command, not while it ran"
+    assert not client.answered(turn), "it answered after the command, not while it ran"
     assert client.result(turn)["stopReason"] == "end_turn"
     (ended,) = [u for u in client.updates() if u.get("status") in ("completed", "failed")]
     assert ended["status"] == "failed"

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.core.parts import SessionId
 from sidecar.session.events import Event, Notice
 from tests.session.conftest import Desk, World
 from tests.workspace.restoring.site import Site
@@ -32,8 +33,9 @@ async def told(desk: Desk, session_id: str) -> list[str]:
     async def emit(event: Event) -> None:
         """Nothing is replayed."""
 
-    given = {"replay": False, "after": None, "emit": emit}
-    await desk.sessions.load(session_id, desk.editor, watch, **given)  # type: ignore[arg-type]
+    await desk.sessions.load(
+        SessionId(session_id), desk.editor, watch, replay=False, after=None, emit=emit
+    )
     desk.sessions.detach(watch)
     return [e.text for e in seen if isinstance(e, Notice) and "restore" in e.text]
 

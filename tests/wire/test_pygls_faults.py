@@ -271,7 +271,7 @@ def test_every_request_gets_exactly_one_answer(client: PlainClient, tmp_path: Pa
         answers.get(timeout=20)
         assert answers.empty()
     client.request("daemon/status")
-    assert all(client._results[number].empty() for number in sent)
+    assert not any(map(client.answered, sent))
     assert not client.unexpected
 
 
