@@ -36,7 +36,7 @@ from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Hold, says, started, stop, text
 from tests.session import whole
 from tests.session.conftest import LIMIT, Desk, World, prompt_of
-from tests.session.test_windowing import SEEDS, STATES, Walk, copied, long_work
+from tests.session.test_windowing import SEEDS, Walk, copied, long_work
 from tests.session.work import Worker
 
 
@@ -106,18 +106,7 @@ class Wanderer(Walk):
 @pytest.mark.parametrize("seed", SEEDS[1:])
 async def test_slices_tell_what_the_whole_log_tells(world: World, seed: int) -> None:
     walk = Wanderer(world, random.Random(seed))
-    sliced = 0
-    try:
-        async with world.daemon() as desk:
-            walk.worker = await long_work(desk, policy=walk.dice.choice(["economic", "manual"]))
-            for _ in range(STATES):
-                for _ in range(3):
-                    act = walk.dice.choice(walk.acts)
-                    walk.done.append(act.__name__)
-                    await act()
-                sliced += await compare(world, walk.worker.session.id, walk.dice)
-    finally:
-        print(walk.done, sliced)
+    await walk.go(lambda kept: compare(world, kept.session.id, walk.dice))
 
 
 async def moved_about(desk: Desk) -> Worker:

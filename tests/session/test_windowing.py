@@ -8,9 +8,11 @@ daemons have the same clock and mint the same ids, and must send the same bytes.
 import os
 import random
 import sqlite3
+from collections.abc import Awaitable, Callable
 from contextlib import closing, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -159,6 +161,21 @@ class Walk(Chaos):
         often = [self.short, self.short, self.short, self.compact]
         return [*often, self.undo, self.pin, self.wait, self.option, self.back, self.fork]
 
+    async def go(self, compare: Callable[[Worker], Awaitable[bool]]) -> None:
+        """Act on a long session, and compare now and then; its end prints what was done."""
+        windowed = 0
+        try:
+            async with self.world.daemon() as desk:
+                self.worker = await long_work(desk, self.dice.choice(["economic", "manual"]))
+                for _ in range(STATES):
+                    for _ in range(3):
+                        act = self.dice.choice(self.acts)
+                        self.done.append(act.__name__)
+                        await act()
+                    windowed += await compare(self.worker)
+        finally:
+            print(self.done, windowed)
+
     async def short(self) -> None:
         """A few turns."""
         assert self.worker is not None
@@ -195,19 +212,7 @@ class Walk(Chaos):
 @pytest.mark.moves_prefix("what a fork begins with was sent by another session")
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_a_window_asks_for_the_same_bytes_as_the_whole(world: World, seed: int) -> None:
-    walk = Walk(world, random.Random(seed))
-    windowed = 0
-    try:
-        async with world.daemon() as desk:
-            walk.worker = await long_work(desk, policy=walk.dice.choice(["economic", "manual"]))
-            for _ in range(STATES):
-                for _ in range(3):
-                    act = walk.dice.choice(walk.acts)
-                    walk.done.append(act.__name__)
-                    await act()
-                windowed += await compare(world, walk.worker)
-    finally:
-        print(walk.done, windowed)
+    await Walk(world, random.Random(seed)).go(partial(compare, world))
 
 
 async def long_work(desk: Desk, policy: str = "manual") -> Worker:
