@@ -42,6 +42,17 @@ async def test_the_root_may_be_replaced_by_another_folder(work: Work) -> None:
     assert snapshots.entries() == plain(work.root)
 
 
+async def everything_is_looked_at(work: Work, snapshots: Snapshots, why: str) -> None:
+    """See that it is said why, and that what changes is found."""
+    status = snapshots.status()
+    assert status["mode"] == "rescan"
+    assert why in str(status["reason"])
+    work.write("a/b", b"changed")
+    work.write("a/c", b"new")
+    await snapshots.snapshot()
+    assert snapshots.entries() == plain(work.root)
+
+
 SHM = Path("/dev/shm")
 """On Linux a file system in memory, which is none of those on a disk."""
 
@@ -54,24 +65,19 @@ async def test_a_cookie_on_another_file_system_says_nothing_so_everything_is_loo
     work: Work,
 ) -> None:
     if not is_elsewhere(SHM, work.data):
-        pytest.skip("there is one file system only")
+        pytest.skip(f"{SHM} is no other file system")
     with tempfile.TemporaryDirectory(dir=SHM) as folder:
         work.root = Path(folder)
         work.write("a/b", b"old")
         snapshots = await work.open(CookieWatch)
         await snapshots.ready()
-        status = snapshots.status()
-        assert status["mode"] == "rescan"
-        assert "another disk or share" in str(status["reason"])
-        work.write("a/c", b"new")
-        await snapshots.snapshot()
-        assert snapshots.entries() == plain(work.root)
+        await everything_is_looked_at(work, snapshots, "another disk or share")
 
 
 async def test_without_watches_everything_is_looked_at_and_it_is_said_why(
     work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work.write("a/b/c")
+    work.write("a/b")
     snapshots = await work.open()
     await snapshots.ready()
     assert snapshots.status()["mode"] == "inotify"
@@ -82,12 +88,7 @@ async def test_without_watches_everything_is_looked_at_and_it_is_said_why(
     monkeypatch.setattr(InotifyWatch, "add", full)
     work.write("d/e")
     await snapshots.snapshot()
-    status = snapshots.status()
-    assert status["mode"] == "rescan"
-    assert "max_user_watches" in str(status["reason"])
-    work.write("a/b/c", b"changed")
-    await snapshots.snapshot()
-    assert snapshots.entries() == plain(work.root)
+    await everything_is_looked_at(work, snapshots, "max_user_watches")
 
 
 async def test_a_queue_that_overflows_loses_nothing(work: Work) -> None:

@@ -14,7 +14,7 @@ from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.reading import Limits
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.workspace.snapshots.upheaval import plain
-from tests.workspace.snapshots.work import Work, now
+from tests.workspace.snapshots.work import Work, held, now
 
 SMALL = Limits(untracked=1000, tracked=4000, snapshot=5000, workspace=100_000)
 
@@ -178,11 +178,8 @@ async def test_a_workspace_takes_no_more_than_its_limit(work: Work) -> None:
         for _ in range(30):
             work.write("a", os.urandom(5000))
             await snapshots.snapshot()
-            held = snapshots.status()["bytes"]
-            assert isinstance(held, int)
-            assert held <= 60_000
-        # Nothing tells when a sweep is done.
-        while snapshots.status()["bytes"] > 54_000:  # type: ignore[operator] # noqa: ASYNC110 - see above
+            assert held(snapshots) <= 60_000
+        while held(snapshots) > 54_000:  # noqa: ASYNC110 - nothing tells when a sweep is done
             await asyncio.sleep(0)
         running.cancel()
     assert snapshots.entries() == plain(work.root)
@@ -196,16 +193,15 @@ async def test_nothing_goes_between_the_warning_and_nine_tenths(work: Work) -> N
     for _ in range(10):
         work.write("a", os.urandom(5000))
         await snapshots.snapshot()
-    held = snapshots.status()["bytes"]
-    assert isinstance(held, int)
-    assert 48_000 < held < 54_000
+    before = held(snapshots)
+    assert 48_000 < before < 54_000
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         running = group.create_task(snapshots.run())
         for _ in range(50):
             await snapshots.snapshot()
             await work.store.snapshots.held()
         running.cancel()
-    assert snapshots.status()["bytes"] == held
+    assert held(snapshots) == before
 
 
 async def test_what_a_tool_writes_is_covered_where_it_is_ignored(work: Work) -> None:

@@ -14,6 +14,13 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
+def held(snapshots: Snapshots) -> int:
+    """Give the bytes that the snapshots of a workspace take."""
+    found = snapshots.status()["bytes"]
+    assert isinstance(found, int)
+    return found
+
+
 class Work:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "work"
