@@ -88,7 +88,7 @@ def test_what_is_not_there_is_told_apart(top: bytes) -> None:
             act(top + b"/a/b/file/c")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.usefixtures("modes_hold")
 def test_what_is_closed_is_no_link(top: bytes) -> None:
     os.chmod(top + b"/a/b/file", 0)
     with pytest.raises(PermissionError) as caught:
