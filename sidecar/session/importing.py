@@ -25,7 +25,7 @@ from sidecar.session.handoff import ledger_of
 from sidecar.session.history import replay
 from sidecar.session.listing import timeline_of
 from sidecar.session.log import IMPORTED, SessionLog
-from sidecar.session.opening import amiss, checked_folder
+from sidecar.session.opening import amiss, checked_folder, is_model_name
 from sidecar.session.screening import TITLE, acts_outside, odd, screened
 from sidecar.session.state import Environment, State
 from sidecar.session.trust import Trust
@@ -212,7 +212,7 @@ def _settings(environment: Environment, old: SessionRow) -> JsonObject:
         "autoContinue": config.auto_continue,
     }
     given: JsonObject = {**settings, **old.settings}
-    if not str(given["model"]).isprintable():
+    if not is_model_name(str(given["model"])):
         given["model"] = config.model
     info = environment.info(str(given["model"]))
     for name in ("window", "maxTokens"):

@@ -51,9 +51,14 @@ def named(model: str, path: str) -> str:
     Raises:
         BadRequest: it is empty, or holds what no name has, such as half a character.
     """
-    if model.strip() and model.isprintable():
+    if is_model_name(model):
         return model
     raise BadRequest(f"{model!r} can be no model's name; give the name that its API knows", path)
+
+
+def is_model_name(model: str) -> bool:
+    """Whether this can be a model's name."""
+    return bool(model.strip()) and model.isprintable()
 
 
 def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:

@@ -235,9 +235,10 @@ async def test_a_pipe_that_nobody_writes_to_is_not_waited_for(desk: Desk, tmp_pa
             await take(desk, tmp_path / "pipe")
 
 
-async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk) -> None:
+@pytest.mark.parametrize("name", ["two\nlines", " "])
+async def test_what_can_be_no_models_name_is_not_taken_over(desk: Desk, name: str) -> None:
     session = await desk.open()
-    session.state.configure("model", "two\nlines")
+    session.state.configure("model", name)
     await session.state.log.commit("option", {"configId": "model"})
     made, _ = await take(desk, (await export(desk, session)).path)
     assert made.state.model_id() == (await desk.sessions.ready()).config.model
