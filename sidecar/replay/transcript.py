@@ -255,7 +255,7 @@ def media_of(block: JsonObject) -> Media | None:
 
 
 def _is_base64(data: str) -> bool:
-    """Tell by the beginning, which is all that is read of an image here."""
+    """Tell by the beginning: recordings are full of images, and replay reads no more of them."""
     try:
         b64decode(data[:400], validate=True)
     except ValueError:

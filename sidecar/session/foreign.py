@@ -9,7 +9,6 @@ import gzip
 import re
 import tempfile
 import zlib
-from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -34,6 +33,7 @@ from sidecar.core.parts import (
     ToolError,
     ToolPart,
     TurnId,
+    base64_of,
 )
 from sidecar.core.turns import is_settled
 from sidecar.replay.importers import open_transcript
@@ -225,9 +225,6 @@ def _plain(text: str) -> str:
 
 
 def _can_be_sent(media: Media) -> bool:
-    if media.media_type not in MEDIA_TYPES or not 0 < len(media.data) <= MOST_MEDIA:
+    if media.media_type not in MEDIA_TYPES or len(media.data) > MOST_MEDIA:
         return False
-    try:
-        return bool(b64decode(media.data, validate=True))
-    except ValueError:
-        return False
+    return base64_of(media.data) == media.data

@@ -9,13 +9,21 @@ from typing import Any
 import pytest
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import FilePart, ReasoningPart, TextPart, ToolPart
+from sidecar.core.parts import (
+    FilePart,
+    Media,
+    ReasoningPart,
+    TextPart,
+    ToolCompleted,
+    ToolPart,
+)
 from sidecar.session import foreign
 from sidecar.session.foreign import BEGINNING, read_recording
 from sidecar.session.importing import Imported, Source, import_session
 from sidecar.session.session import Session
 from tests.fakes.scripted_model import says
 from tests.fakes.validation import refusal
+from tests.replay.importers.test_media import DATA, with_images
 from tests.session.conftest import Desk
 
 RECORDED = Path(__file__).parents[2].parent / "shared" / "sessions"
@@ -81,6 +89,19 @@ async def test_whatever_it_called_and_said_can_be_sent(desk: Desk) -> None:
     assert len({p.call_id for p in calls}) == len(calls) == 4
     assert calls[0].input == {"input": "just a text"}
     assert (await desk.store.verify()).problems == ()
+
+
+@pytest.mark.parametrize("end", ["", "AA==", "-AAA", "A AA", "AA", "AA=A"])
+def test_only_images_that_a_provider_takes_are_kept(end: str) -> None:
+    """Whose beginning is base64 may be damaged further on."""
+    data = "AAAA" * 150 + end
+    recording = content(*with_images("pi")).replace(DATA.encode(), data.encode())
+    parts = [p for m in read_recording(recording, "", "x", NOW).messages for p in m.parts]
+    images = [p.media for p in parts if isinstance(p, FilePart)]
+    for part in parts:
+        if isinstance(part, ToolPart) and isinstance(part.state, ToolCompleted):
+            images += part.state.output.media
+    assert images == [Media("image/png", data)] * (2 if end in ("", "AA==") else 0)
 
 
 async def test_two_of_the_same_have_ids_of_their_own(desk: Desk) -> None:
