@@ -7,7 +7,6 @@ that of a folder's snapshots bites without it, where they grow by a tenth within
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -17,6 +16,7 @@ from sidecar.core.parts import JsonObject, Millis
 from sidecar.session.archiving import Archived, Ground, archive, settle
 from sidecar.session.erasing import clear_free, erase
 from sidecar.session.events import AlertChanged
+from sidecar.session.patches import shown
 from sidecar.store.chains import Held
 from sidecar.store.due import Plan
 from sidecar.store.journal import Store
@@ -32,6 +32,7 @@ AT_ONCE = 16
 PAUSE = 0.02
 WARN_AT = 0.8
 """The part of a quota from which on it is told that it will bite."""
+FOLDER_QUOTA = "snapshots.workspace_mib"
 MUCH_FREE = 16 * MIB
 """Free pages below this, or a tenth of the file, are left for what comes; giving back is work."""
 
@@ -188,20 +189,16 @@ class Sweeping:
         rules, keeping = self._rules(), self._ground.store.keeping
         outputs, sessions = await keeping.used()
         held = await self._ground.store.snapshots.held()
-        near = {
-            **near_quotas(rules, outputs, sessions),
-            **near_folder_quotas(held, self._snapshots_mib),
-        }
-        known = await keeping.warned(near)
+        near = near_quotas(rules, outputs, sessions)
+        told = {**near, **near_folder_quotas(held, self._snapshots_mib)}
+        known = await keeping.warned(told)
         self._status["outputsBytes"] = outputs
         self._status["sessionsBytes"] = sessions
-        self._status["warnings"] = [quota.message for quota in near.values()]
-        for name, quota in near.items():
+        self._status["warnings"] = [quota.message for quota in told.values()]
+        for name, quota in told.items():
             if name not in known:
                 self._warn(quota)
-        return replace(
-            rules, **{name: 0 for name in near if name not in known and hasattr(rules, name)}
-        )
+        return replace(rules, **{name: 0 for name in near if name not in known})
 
     async def _safely(self, act: Callable[[], Awaitable[object]]) -> None:
         try:
@@ -219,7 +216,7 @@ def quota_event(quota: Quota, at: Millis) -> AlertChanged:
 
 
 def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quota]:
-    """Give the quotas that are nearly used up, by their names; sizes are bytes."""
+    """Give the quotas that are nearly used up, by the names of their rules; sizes are bytes."""
     kinds = (
         (
             "outputs_mib",
@@ -252,18 +249,17 @@ def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quot
 
 def near_folder_quotas(held: Iterable[Held], bound: int) -> dict[str, Quota]:
     """Give the quotas of folders' snapshots that are nearly used up; `bound` is MiB of each."""
-    name, near = "snapshots.workspace_mib", [one for one in held if _is_near(one.held, bound)]
-    folders = [os.fsdecode(one.root).encode("utf-8", "replace").decode() for one in near]
+    near = {shown(one.root): one.held for one in held if _is_near(one.held, bound)}
     return {
-        f"{name} {folder}": Quota(
-            name,
-            f"Snapshots of {folder} take {one.held / MIB:.1f} MiB of the {bound} that {name} "
+        f"{FOLDER_QUOTA} {folder}": Quota(
+            FOLDER_QUOTA,
+            f"Snapshots of {folder} take {used / MIB:.1f} MiB of the {bound} that {FOLDER_QUOTA} "
             "allows. From nine tenths on, the oldest go: files cannot go back to them any more.",
-            f"Set {name} higher and start Sidecar anew, if you want to go back that far.",
-            one.held / MIB,
+            f"Set {FOLDER_QUOTA} higher and start Sidecar anew, if you want to go back that far.",
+            used / MIB,
             bound,
         )
-        for folder, one in zip(folders, near, strict=True)
+        for folder, used in near.items()
     }
 
 
