@@ -6,9 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import zstandard
+
 from sidecar.config import Config
 from tests.fuzz.dice import Dice
-from tests.fuzz.mutations import ODD, Value, deep, mutated
+from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled
 from tests.session.conftest import LIMIT, World
 from tests.session.stories import story
 
@@ -58,6 +60,17 @@ def twisted(things: list[Value], dice: Dice) -> list[Value]:
         else:
             changed[at] = _changed(changed[at], dice)
     return changed or things
+
+
+def as_handed_on(raw: bytes, dice: Dice) -> bytes:
+    """Give a text packed or not, and damaged before or after that, or not."""
+    if dice.chance(6):
+        raw = scrambled(raw, dice)
+    if dice.below(2):
+        raw = zstandard.ZstdCompressor(level=1).compress(raw)
+        if dice.chance(4):
+            raw = scrambled(raw, dice)
+    return raw
 
 
 def _moved(things: list[Value], at: int, dice: Dice) -> list[Value]:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, NoReturn
 from sidecar.wire.framing import Arrived, Decoder, Framing, encode, parse
 from tests.faults.forked import Forked, Nursery
 from tests.fuzz import Unanswered
-from tests.fuzz.mutations import Value
+from tests.fuzz.mutations import Value, text_of
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 20.0
@@ -91,6 +91,19 @@ class Daemon:
         (answer,) = self.exchange([encode(message, self.framing)], [message["id"]], ())
         assert "result" in answer, f"an honest request was refused: {answer}"
         return answer["result"]
+
+    def answer(self, method: str, params: Value) -> Value:
+        """Make any request and give its answer, which may be an error, but none of the daemon's."""
+        message = {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+        body = text_of(message).encode("utf-8", "surrogatepass")
+        (answer,) = self.exchange([framed(body, self.framing)], owed_for(body), ())
+        code = answer.get("error", {}).get("code")
+        assert code != -32603, f"{self.errors()[-2000:]} {str(params)[:2000]}"
+        return answer
+
+    def ours(self, method: str) -> str:
+        """Name a method that is only ours as this face has it."""
+        return method if self.framing == "headers" else f"_sidecar/{method}"
 
     def exchange(
         self, raw: Iterable[bytes], owed: Iterable[Value], replies: Iterable[Value]
@@ -179,6 +192,14 @@ class Daemon:
         name = signal.Signals(-code).name if code < 0 else str(code)
         said = self._told.read().decode("utf-8", "replace")
         raise AssertionError(f"the daemon ended ({name}): {said[-2000:]}")
+
+
+def framed(body: bytes, framing: Framing) -> bytes:
+    """Frame what may be no JSON, and no text."""
+    if framing == "lines":
+        # A line's end within a message would make two of it.
+        return body.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
 def owed_for(body: bytes) -> list[Value]:

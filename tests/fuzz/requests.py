@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from sidecar.wire.framing import encode
 from sidecar.wire.messages import METHODS
-from tests.fuzz.daemons import ROOT, Daemon, owed_for
+from tests.fuzz.daemons import ROOT, Daemon, framed, owed_for
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled, text_of
 
@@ -59,22 +59,20 @@ class Conversation:
         owed = [one for body in told for one in owed_for(body)]
         # Answers of a client to what it was asked.
         replies = [mutated(dice.pick(REPLIES), dice, odd=ODD_PARAMS) for _ in range(4)]
-        raw = [self._framed(body) for body in bodies]
+        raw = [framed(body, self.daemon.framing) for body in bodies]
         answers = self.daemon.exchange(raw, owed, [one for one in replies if _is_reply(one)])
         for answer in answers:
             error = answer.get("error", {})
             assert error.get("code") != -32603, f"{self.daemon.errors()[-2000:]} {bodies}"
-        status = f"{'' if self.daemon.framing == 'headers' else '_sidecar/'}daemon/status"
-        assert "version" in self.daemon.ask(status, {})
+        assert "version" in self.daemon.ask(self.daemon.ours("daemon/status"), {})
         assert not (said := self.daemon.errors()), f"{said[-2000:]} {bodies}"
         if any(answer.get("error", {}).get("code") == -32010 for answer in answers):
             self._open_again()
 
     def _open_again(self) -> None:
         """Begin another session if the one that there was is gone."""
-        prefix = "" if self.daemon.framing == "headers" else "_sidecar/"
         params = {"sessionId": self._names["ses_01k9f3"]}
-        message = {"jsonrpc": "2.0", "id": "?", "method": f"{prefix}context/meter"}
+        message = {"jsonrpc": "2.0", "id": "?", "method": self.daemon.ours("context/meter")}
         raw = encode({**message, "params": params}, self.daemon.framing)
         (answer,) = self.daemon.exchange([raw], ["?"], ())
         if "error" in answer:
@@ -117,12 +115,6 @@ class Conversation:
             body = scrambled(body, dice)
         # What ends the daemon, or was sent before, is for other tests.
         return b"{}" if b'"exit"' in body or b"shutdown" in body else body
-
-    def _framed(self, body: bytes) -> bytes:
-        if self.daemon.framing == "lines":
-            # A line's end within a message would make two of it.
-            return body.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
-        return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
     def _renamed(self, text: str) -> str:
         for golden, ours in self._names.items():

@@ -7,15 +7,13 @@ import json
 import os
 from itertools import count
 
-import zstandard
-
 from sidecar.store.packing import encode_text
 from sidecar.wire.framing import Framing
-from tests.fuzz.bundle import THINGS, twisted
-from tests.fuzz.daemons import Daemon, owed_for
+from tests.fuzz.bundle import THINGS, as_handed_on, twisted
+from tests.fuzz.daemons import Daemon
 from tests.fuzz.dice import Dice
 from tests.fuzz.initializing import FOLDER, GIVEN, NOWHERE, placed
-from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled, text_of
+from tests.fuzz.mutations import ODD, Value, deep, mutated, text_of
 from tests.replay.importers.recordings import FORMATS
 from tests.session.stories import sealed
 
@@ -68,7 +66,7 @@ def _one(daemon: Daemon, dice: Dice) -> None:
         _gone_on_in(daemon, dice, made["result"]["sessionId"])
     else:
         assert len(made["error"]["message"]) < MOST_SAID
-    assert "version" in daemon.ask(_named(daemon, "daemon/status"), {})
+    assert "version" in daemon.ask(daemon.ours("daemon/status"), {})
     assert not (said := daemon.errors()), f"{said[-2000:]} {str(given)[:2000]}"
 
 
@@ -82,13 +80,7 @@ def _drawn(dice: Dice) -> tuple[bytes, bool]:
         # Nobody puts there what is whole and was made by somebody else.
         own = bool(dice.chance(8))
         raw = encode_text(sealed(TOLD if own else twisted(TOLD, dice)))
-    if dice.chance(6):
-        raw = scrambled(raw, dice)
-    if dice.below(2):
-        raw = zstandard.ZstdCompressor(level=1).compress(raw)
-        if dice.chance(4):
-            raw = scrambled(raw, dice)
-    return raw, own
+    return as_handed_on(raw, dice), own
 
 
 def _given(daemon: Daemon, dice: Dice, raw: bytes, *, own: bool) -> Value:
@@ -129,16 +121,5 @@ def _gone_on_in(daemon: Daemon, dice: Dice, session: str) -> None:
     daemon.notified.clear()
 
 
-def _named(daemon: Daemon, method: str) -> str:
-    return method if daemon.framing == "headers" else f"_sidecar/{method}"
-
-
 def _answer(daemon: Daemon, method: str, given: Value) -> Value:
-    message = {"jsonrpc": "2.0", "id": method, "method": _named(daemon, method), "params": given}
-    body = text_of(message).encode("utf-8", "surrogatepass")
-    headed = daemon.framing == "headers"
-    raw = b"Content-Length: %d\r\n\r\n%b" % (len(body), body) if headed else body + b"\n"
-    (answer,) = daemon.exchange([raw], owed_for(body), ())
-    code = answer.get("error", {}).get("code")
-    assert code != -32603, f"{daemon.errors()[-2000:]} {str(given)[:2000]}"
-    return answer
+    return daemon.answer(daemon.ours(method), given)

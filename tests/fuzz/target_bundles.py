@@ -2,16 +2,13 @@
 
 import json
 
-import zstandard
-
 from sidecar.core.errors import BadRequest
 from sidecar.session.screening import screened
 from sidecar.store import packed
 from sidecar.store.bundles import lines_of, read_lines
 from sidecar.store.packing import encode_text
-from tests.fuzz.bundle import THINGS, twisted
+from tests.fuzz.bundle import THINGS, as_handed_on, twisted
 from tests.fuzz.dice import Dice
-from tests.fuzz.mutations import scrambled
 from tests.session.stories import sealed
 
 SHARE = 8
@@ -21,13 +18,7 @@ def run(data: bytes) -> None:
     """Damage what a bundle holds, its text, or its packed bytes, and take it in."""
     dice = Dice(data)
     things = twisted(THINGS, dice)
-    raw = encode_text(sealed(things))
-    if dice.chance(6):
-        raw = scrambled(raw, dice)
-    if dice.below(2):
-        raw = zstandard.ZstdCompressor(level=1).compress(raw)
-        if dice.chance(4):
-            raw = scrambled(raw, dice)
+    raw = as_handed_on(encode_text(sealed(things)), dice)
     if not packed.is_bundle(raw):
         return
     bundle = refused = None

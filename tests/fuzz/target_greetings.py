@@ -17,7 +17,7 @@ from sidecar.wire.framing import Arrived, Decoder, Framing
 from sidecar.wire.server import serve
 from sidecar.workspace.buffers import Buffers
 from tests.fuzz import Unanswered
-from tests.fuzz.daemons import owed_for
+from tests.fuzz.daemons import framed, owed_for
 from tests.fuzz.dice import Dice
 from tests.fuzz.initializing import GIVEN, Params, hides_key, params
 from tests.fuzz.mutations import Value, text_of
@@ -66,10 +66,8 @@ class _Client:
         """Make a request and wait for its answer, whichever id it may have."""
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
         body = text_of(message).encode("utf-8", "surrogatepass")
-        headed = self.framing == "headers"
-        head = b"Content-Length: %d\r\n\r\n" % len(body) if headed else b""
         (owed,) = owed_for(body)
-        self.sent.put_nowait(head + body + (b"" if headed else b"\n"))
+        self.sent.put_nowait(framed(body, self.framing))
         while not (found := [m for m in self.got if "method" not in m and m.get("id") == owed]):
             self._arrived.clear()
             await self._arrived.wait()
