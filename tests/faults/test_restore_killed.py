@@ -20,6 +20,7 @@ import pytest
 
 from sidecar.workspace.restoring.recovery import recover
 from tests.faults import restorer
+from tests.figures import Figures
 from tests.workspace.restoring.site import SES, Site, Tree, record
 
 ROOT = Path(__file__).parent.parent.parent
@@ -122,11 +123,12 @@ async def rounds(folder: Path, count: int, seed: int, files: int = FILES) -> Cou
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-async def test_killed_at_any_moment(tmp_path: Path, seed: int) -> None:
+async def test_killed_at_any_moment(tmp_path: Path, figures: Figures, seed: int) -> None:
     found = await rounds(tmp_path, KILLS, seed)
-    # Seen with -s: how many were ended by the next start.
-    print(dict(found))
-    assert sum(found.values()) == KILLS
+    figures.add(f"restores of {FILES} files, killed, seed {seed}", found.total(), KILLS)
+    for how, count in sorted(found.items()):
+        figures.add(f"  {how}", count)
+    assert found.total() == KILLS
 
 
 async def test_killed_at_every_kind_of_call(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 """How long it takes from opening a stored session to its first request, in a real daemon."""
 
 import asyncio
+import sqlite3
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sidecar.core.parts import SessionId
+from sidecar.store.files import NAME
 from sidecar.store.journal import Store
 from tests.e2e.plain import each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
@@ -74,6 +77,9 @@ def resume(folder: Path, parts: int, rounds: int) -> tuple[Resumed, Resumed]:
             one_round(client, api, made[0], long)
             client.stop()
         assert (api.refused, api.prefix_breaks) == ([], [])
+    with closing(sqlite3.connect(data / NAME)) as con:
+        folded = con.execute("SELECT session_id FROM fold").fetchall()
+    assert folded == [(made[0].session,)], "only what is long has a window"
     return empty, long
 
 
