@@ -9,7 +9,10 @@ from sidecar.store.snapshots import SnapshotRows
 SWEPT_AT_ONCE = 2000
 """Blobs in one transaction of a sweep, some tens of milliseconds."""
 MOST_UNTOLD = 1000
-"""Paths whose stats are known here alone; with more, they are to be stored."""
+"""Paths whose stats are known here alone; with more, they are to be stored.
+
+A delta of no more is kept at hand, for it is mostly asked for at once.
+"""
 
 
 class Chain:
@@ -27,6 +30,7 @@ class Chain:
         self.held = 0
         self.complete = False
         self._untold: dict[bytes, Seen | None] = {}
+        self._newest: tuple[SnapshotId, SnapshotId, Delta] | None = None
 
     @property
     def begun(self) -> bool:
@@ -50,7 +54,11 @@ class Chain:
 
     async def append(self, addition: Addition) -> Moved | None:
         """Append a snapshot; gives where the chain stands if others were faster."""
-        return self._done(await self._rows.append(self._id, self.head, addition, self._now()))
+        parent = self.head
+        moved = self._done(await self._rows.append(self._id, parent, addition, self._now()))
+        few = moved is None and len(addition.delta) <= MOST_UNTOLD
+        self._newest = (parent, self.head, addition.delta) if few else None
+        return moved
 
     async def fill(self, addition: Addition, *, complete: bool = False) -> Moved | None:
         """Tell more about the state at the head; gives where the chain stands if not here."""
@@ -86,6 +94,8 @@ class Chain:
 
     async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
         """Give what led from one snapshot to a later one."""
+        if self._newest is not None and self._newest[:2] == (first, last):
+            return (self._newest[2],)
         return await self._rows.deltas(self._id, first, last)
 
     async def stands(self) -> bool:
@@ -114,6 +124,7 @@ class Chain:
 
     def _stand(self, at: Workspace) -> None:
         self._id, self.head, self.held, self.complete = at.id, at.head, at.held, at.complete
+        self._newest = None
 
 
 def _to_look_at(path: bytes, seen: Seen | None) -> Seen | None:

@@ -13,6 +13,7 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
+from sidecar.workspace.snapshots.ignore import STAGING
 from sidecar.workspace.snapshots.state import join
 from sidecar.workspace.snapshots.watching import Mode, Noticed, WatchFailed
 
@@ -114,7 +115,8 @@ class InotifyWatch:
                 self._forget(number)
                 continue
             folder = paths.get(number)
-            if folder is None:
+            # What a restore lays beside the files is never in a snapshot, so it is no news.
+            if folder is None or name.startswith(STAGING):
                 continue
             path = join(folder, name) if name else folder
             if mask & IS_FOLDER and not mask & ATTRIB:
