@@ -155,7 +155,14 @@ def compression(situation: Situation, plan: Plan) -> float:
 
 
 class Policy(Protocol):
-    """Decides when and how the view is rewritten. Pure: the same situation, the same plan."""
+    """Decides when and how the view is rewritten. Pure: the same situation, the same plan.
+
+    It is a value, so what it answered can be kept under it.
+    """
+
+    def __hash__(self) -> int:
+        """Give the same for equal ones."""
+        ...
 
     @property
     def name(self) -> str:

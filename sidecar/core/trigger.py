@@ -1,10 +1,12 @@
 """Where a policy's forced rewrite begins, found by asking the policy itself."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 from sidecar.core.plan import Policy, Standing
 
 
+@lru_cache(maxsize=64)
 def compaction_point(policy: Policy, standing: Standing) -> int:
     """Give the size in tokens at which the policy must rewrite; the limit if it never does.
 
