@@ -59,12 +59,16 @@ async def plan_files(
     }
     paths = wish.paths
     meant = None if paths is None else {p for given in paths for p in paths_of(given, named)}
-    now = await asyncio.to_thread(_standing, made, named)
-    removed = _removed(every if redone is None else (redone, *every), now)
-    dirty = await asyncio.to_thread(_dirty, state, made.root, removed)
     inside = _inside(os.fsencode(made.root))
 
+    @cache
+    def seen() -> tuple[dict[bytes, Entry], dict[bytes, str]]:
+        now = _standing(made, named)
+        removed = _removed(every if redone is None else (redone, *every), now)
+        return now, _dirty(state, made.root, removed)
+
     def plan(read: Read) -> RestorePlan:
+        now, dirty = seen()
         choices = Choices(read, wish.on_conflict, dirty, wish.markers, state.tracking.limits)
         if redone is None:
             return plan_restore(every, now, choices, meant, inside)

@@ -262,15 +262,13 @@ class SessionLog:
         gathered, self._pending = tuple(self._pending), []
         return PutSession(self.row), *gathered, *ahead, AppendRecord(self.row.id, record)
 
-    def withdraw(self, unit: tuple[Change, ...]) -> None:
-        """Take back a unit of one record that was not written; what it had gathered is kept."""
-        match unit[-1]:
-            case AppendRecord(record=record):
-                self.records.remove(record)
-                self._untold.remove(record)
-            case _:
-                pass
-        self._gather(unit[1:-1])
+    def withdraw(self, unit: tuple[Change, ...], own: int = 1) -> None:
+        """Take back a unit that was not written; what it had gathered beside its own is kept."""
+        for change in unit[-own:]:
+            assert isinstance(change, AppendRecord)
+            self.records.remove(change.record)
+            self._untold.remove(change.record)
+        self._gather(unit[1:-own])
 
     def _append(self, record: Record) -> None:
         self.records.append(record)

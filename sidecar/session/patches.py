@@ -68,13 +68,6 @@ def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
     return () if any(patch.at >= at for _, patch in patches(log.messages)) else sets
 
 
-def is_unreached(log: SessionLog) -> bool:
-    """Whether a daemon was stopped right after it restored files, and before it said so."""
-    newest_of = (r for r in reversed(log.records) if r.kind in (RESTORED, REACHED))
-    record = next(newest_of, None)
-    return record is not None and record.kind == RESTORED and bool(record.body.get("sets"))
-
-
 def shown(path: bytes) -> str:
     """Give a path as people read it; what is no UTF-8 is escaped."""
     return path.decode("utf-8", "backslashreplace")

@@ -7,6 +7,7 @@ the log, from which the conversation follows, become durable in one transaction.
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from sidecar.core.observed import RestoreDone
 from sidecar.core.parts import Json, JsonObject, Message, MessageId, StepFinishPart
 from sidecar.core.rollback import Fate
 from sidecar.core.tree import Change as PathDelta
+from sidecar.core.tree import SnapshotId
 from sidecar.core.view import Rewrite, fold_rewrites
 from sidecar.session.differences import Differences
 from sidecar.session.events import EpochChanged
@@ -220,6 +222,7 @@ class Rollback:
     ) -> str:
         """Make it durable as one; gives the id of the state before it."""
         state, log = self._state, self._state.log
+        before = log.row.revision
         restored = Restored(
             state.clock.new_id("cp"),
             aim.scope,
@@ -240,11 +243,9 @@ class Rollback:
             body |= {**rewrite_to_json(recorded), "standing": standing}
         if files is None:
             await self._commit(body)
+            self._show(recorded, before)
         else:
-            await self._with_files(body, files)
-        self._show(recorded)
-        if files is not None:
-            await self._reached(files)
+            await self._with_files(body, files, partial(self._show, recorded, before))
             await show_in_editor(state, files, self._host.client)
         return restored.id
 
@@ -285,29 +286,41 @@ class Rollback:
             log.withdraw(unit)
             raise error
 
-    async def _with_files(self, body: JsonObject, files: Files) -> None:
-        log = self._state.log
-        units: list[tuple[Change, ...]] = []
+    async def _with_files(self, body: JsonObject, files: Files, show: Callable[[], None]) -> None:
+        """Move the files, and make the record durable with them; `show` is called as it stands."""
+        log, made = self._state.log, files.snapshots
+        told: list[tuple[tuple[Change, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
 
-        def record() -> Sequence[Change]:
-            units.append(log.unit(RESTORED, body))
-            return units[-1]
+        async def record() -> Sequence[Change]:
+            # The state after it, so that what it changes is nobody's work.
+            at = await made.snapshot()
+            theirs = await others_meanwhile(files, at)
+            reached: JsonObject = {"at": at, "sets": sets_to_json(theirs)}
+            unit = log.unit(REACHED, reached, first=(RESTORED, body))
+            told.append((unit, at, theirs))
+            return unit
+
+        def stands() -> None:
+            _, at, theirs = told[-1]
+            self._state.tracking.reached(at, theirs)
+            show()
 
         try:
             ended = await carry_out(
-                files.snapshots.root,
+                made.root,
                 files.plan.actions,
                 self._state.store,
                 record=record,
-                touched=files.snapshots.mark_dirty,
+                touched=made.mark_dirty,
+                stands=stands,
             )
         except BaseException:
-            for unit in units:
-                log.withdraw(unit)
+            for unit, *_ in told:
+                log.withdraw(unit, 2)
             raise
         if isinstance(ended, Refused):
             # No event told of it, or it came too late: the next plan looks for itself.
-            files.snapshots.mark_dirty(*(one.path for one in ended.conflicts))
+            made.mark_dirty(*(one.path for one in ended.conflicts))
             raise RestoreConflict(
                 "files changed while they were about to be restored, so nothing was touched: "
                 "try again",
@@ -316,11 +329,15 @@ class Rollback:
                 ],
             )
 
-    def _show(self, recorded: Recorded | None) -> None:
-        """Show the conversation as the log has it now, and tell of it."""
+    def _show(self, recorded: Recorded | None, before: int) -> None:
+        """Show the conversation as the log has it now, and tell of it; `before`: its revision."""
         state = self._state
         state.log.look_again()
         if recorded is None:
+            (revision, warm), price = state.compact_now
+            if revision == before:
+                # The context is what it was, and so is what a compaction of it would cost.
+                state.compact_now = ((state.log.row.revision, warm), price)
             self._host.rewritten(None, "restored")
             return
         # What the model was told of the workspace may have left the conversation with its message.
@@ -337,13 +354,6 @@ class Rollback:
             recorded.tokens_after,
         )
         self._host.rewritten(event, "restored")
-
-    async def _reached(self, files: Files) -> None:
-        """Remember the state after it, so that its own changes are nobody else's."""
-        at = await files.snapshots.snapshot()
-        theirs = await others_meanwhile(files, at)
-        self._state.tracking.reached(at, theirs)
-        await self._state.log.commit(REACHED, {"at": at, "sets": sets_to_json(theirs)})
 
 
 def _undone(timeline: Timeline, name: str | None) -> _Aim:

@@ -22,7 +22,7 @@ from sidecar.core.rollback import Sizes
 from sidecar.core.tree import Entry, SnapshotId
 from sidecar.session.differences import net
 from sidecar.session.log import SessionLog
-from sidecar.session.patches import REACHED, Patch, is_unreached, newest, part_of, untold
+from sidecar.session.patches import Patch, newest, part_of, untold
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
@@ -269,10 +269,6 @@ class Tracking:
         log = self._log()
         if log is not self._read:
             self._read, self._at = log, newest(log)
-            if is_unreached(log):
-                # What the restore did must not be taken for the user's work.
-                self._at = await made.snapshot()
-                log.note(REACHED, {"at": self._at})
             self._untold = untold(log)
         begun = monotonic()
         at = await made.snapshot()

@@ -9,6 +9,7 @@ import os
 import platform
 import sqlite3
 import sys
+from functools import cache
 from pathlib import Path
 
 from sidecar.core.parts import Millis, SessionId
@@ -21,8 +22,14 @@ HEARTBEAT_LIMIT: Millis = 30_000
 def this_process(token: str) -> Owner:
     """Give this process as an owner."""
     pid = os.getpid()
+    return Owner(pid, platform.node(), _since(pid), token)
+
+
+@cache
+def _since(pid: int) -> str:
+    """Name the start of this process, which stays the same; a child asks with another pid."""
     started = _started(pid)
-    return Owner(pid, platform.node(), "" if started is None else f"{_world()}:{started}", token)
+    return "" if started is None else f"{_world()}:{started}"
 
 
 def acquire(

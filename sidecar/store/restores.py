@@ -5,7 +5,7 @@ when nothing of it is left; whoever finds one whose process has ended takes it o
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -35,6 +35,8 @@ TAG = b"rs1"
 """Behind it: `r` or `z` (raw or zstd), 20 bytes of hash, 4 of size, and the steps."""
 
 
+AT_ONCE = 256 * 1024
+"""Bytes that are read with the beginning: the writer, for whom others wait, reads them."""
 TAKEN = (
     "This took so long that another process took the restore for one that had ended, and took it "
     "back. Try again."
@@ -81,6 +83,18 @@ class Unfinished:
 
 
 @dataclass(frozen=True, slots=True)
+class Begun:
+    """A restore that may go on. `missing`: blobs that are not stored.
+
+    `contents`: what is to be written, where that is little; else it is to be read.
+    """
+
+    id: int
+    missing: frozenset[str]
+    contents: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
 class Running:
     """A living process restores this workspace."""
 
@@ -115,16 +129,20 @@ class RestoreRows:
         self._now = now
 
     async def begin(
-        self, claim: Claim, stages: Sequence[bytes], names: Iterable[str]
-    ) -> int | Unfinished | Running:
+        self,
+        claim: Claim,
+        stages: Sequence[bytes],
+        coming: Iterable[str] = (),
+        going: Iterable[str] = (),
+    ) -> Begun | Unfinished | Running:
         """Begin a restore, and hold the blobs of these names as long as it goes on.
 
-        Gives its id. Where another was begun and its process has ended, that one is given, and
-        is now the claimant's to end; where its process lives, it is `Running`.
+        `coming`: what is to be written; `going`: what it takes the place of. Where another was
+        begun and its process has ended, that one is given, and is now the claimant's to end;
+        where its process lives, it is `Running`.
         """
-        run = partial(
-            _begin, claim=claim, stages=tuple(stages), names=frozenset(names), now=self._now()
-        )
+        names = frozenset(coming), frozenset(going)
+        run = partial(_begin, claim=claim, stages=tuple(stages), names=names, now=self._now())
         return await self._submit(run)
 
     async def adopt(self, claim: Claim) -> Unfinished | Running | None:
@@ -142,10 +160,6 @@ class RestoreRows:
     async def contents(self, names: Iterable[str]) -> dict[str, bytes]:
         """Read blobs; those that are not there are left out."""
         return await self._read(partial(_contents, names=tuple(names)))
-
-    async def missing(self, names: Iterable[str]) -> frozenset[str]:
-        """Tell which blobs are not there."""
-        return await self._read(partial(_missing, names=tuple(names)))
 
     async def keep(self, restore: int, blobs: Sequence[PressedBlob]) -> None:
         """Store what files held, for as long as the restore goes on."""
@@ -179,16 +193,17 @@ class RestoreRows:
 
     async def over(self, restore: int) -> None:
         """Forget it: nothing of it is left on the disk."""
-        await self._submit(partial(_over, restore=restore))
+        # Another power cut before the next commit only makes somebody forget it again.
+        await self._submit(partial(_over, restore=restore), synced=False)
 
 
 def _begin(
     con: sqlite3.Connection,
     claim: Claim,
     stages: tuple[bytes, ...],
-    names: frozenset[str],
+    names: tuple[frozenset[str], frozenset[str]],
     now: Millis,
-) -> int | Unfinished | Running:
+) -> Begun | Unfinished | Running:
     found = _adopt(con, claim, now)
     if found is not None:
         return found
@@ -199,12 +214,16 @@ def _begin(
         (claim.root, packed, pack_steps(()), *_owner_row(claim.owner), now),
     )
     assert done.lastrowid is not None
+    coming, going = names
+    look = "SELECT hash, size FROM blob WHERE hash = ?"
+    sizes = dict(row for name in sorted(coming | going) for row in con.execute(look, (name,)))
     con.executemany(
-        """INSERT INTO restore_blob (restore_id, hash, ours)
-        SELECT ?1, ?2, 0 WHERE EXISTS (SELECT 1 FROM blob WHERE hash = ?2)""",
-        [(done.lastrowid, name) for name in sorted(names)],
+        "INSERT INTO restore_blob (restore_id, hash, ours) VALUES (?, ?, 0)",
+        [(done.lastrowid, name) for name in sizes],
     )
-    return done.lastrowid
+    there = tuple(coming & sizes.keys())
+    contents = _contents(con, there) if sum(map(sizes.__getitem__, there)) <= AT_ONCE else {}
+    return Begun(done.lastrowid, (coming | going).difference(sizes), contents)
 
 
 def _adopt(con: sqlite3.Connection, claim: Claim, now: Millis) -> Unfinished | Running | None:
@@ -262,11 +281,6 @@ def _roots(con: sqlite3.Connection) -> tuple[bytes, ...]:
 def _contents(con: sqlite3.Connection, names: tuple[str, ...]) -> dict[str, bytes]:
     found = ((name, get_blob(con, name)) for name in names)
     return {name: data for name, data in found if data is not None}
-
-
-def _missing(con: sqlite3.Connection, names: tuple[str, ...]) -> frozenset[str]:
-    query = "SELECT 1 FROM blob WHERE hash = ?"
-    return frozenset(name for name in names if con.execute(query, (name,)).fetchone() is None)
 
 
 def _keep(con: sqlite3.Connection, restore: int, blobs: tuple[PressedBlob, ...]) -> None:

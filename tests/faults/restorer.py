@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from sidecar.workspace.restoring.restore import restore
-from tests.workspace.restoring.site import Site, plan, record
+from tests.workspace.restoring.site import Site, plan, record, recording
 
 CALLS = ("os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.chmod", "os.symlink", "open")
 
@@ -35,7 +35,7 @@ async def main(folder: Path, to: str, kill_at: int) -> None:
 
     sys.addaudithook(listen)
     os.write(1, b"go\n")
-    outcome = await restore(site.root, actions, site.store, record=lambda: record(revision, to))
+    outcome = await restore(site.root, actions, site.store, record=recording(revision, to))
     os.write(1, f"{count} {outcome}\n".encode())
     await site.store.close()
 

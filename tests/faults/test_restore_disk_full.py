@@ -18,7 +18,7 @@ from sidecar.workspace.restoring.recovery import recover
 from sidecar.workspace.restoring.restore import restore
 from tests.faults.restorer import CALLS
 from tests.faults.test_restore_killed import change
-from tests.workspace.restoring.site import SES, Site, Tree, plan, record
+from tests.workspace.restoring.site import SES, Site, Tree, plan, record, recording
 
 
 class Failing:
@@ -106,7 +106,7 @@ async def attempt(
 ) -> Outcome | StorageFailed:
     try:
         return await restore(
-            site.root, plan(state, other), site.store, record=lambda: record(revision, to)
+            site.root, plan(state, other), site.store, record=recording(revision, to)
         )
     except StorageFailed as error:
         return error
@@ -169,7 +169,7 @@ async def test_the_disk_of_the_store_is_full(tmp_path: Path, when: str) -> None:
                 plan(after, before),
                 site.store,
                 progress=progress,
-                record=lambda: record(2, "before" + "x" * 100_000),
+                record=recording(2, "before" + "x" * 100_000),
             )
         assert failed.value.failure == "full"
         assert "nothing of this was stored" in failed.value.message

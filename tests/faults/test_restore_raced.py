@@ -11,7 +11,7 @@ import pytest
 from sidecar.workspace.restoring.checking import CHANGED, GONE, HOLDS_OTHERS, THERE
 from sidecar.workspace.restoring.outcomes import Refused, Restored
 from sidecar.workspace.restoring.restore import restore
-from tests.workspace.restoring.site import SES, Site, plan, record
+from tests.workspace.restoring.site import SES, Site, plan, record, recording
 
 Deed = Callable[[Path], None]
 
@@ -101,7 +101,7 @@ async def test_it_stays_and_everything_else_goes_back(
     await site.store.write(*record(1, "after"))
     with MEDDLING.when_moved(moved, lambda: deed(site.root)):
         outcome = await restore(
-            site.root, plan(after, before), site.store, record=lambda: record(2, "before")
+            site.root, plan(after, before), site.store, record=recording(2, "before")
         )
     assert isinstance(outcome, Refused)
     assert [(c.path, c.reason) for c in outcome.conflicts] == [(moved, reason)]

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict, StorageFailed
+from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.prompt import flat
 from sidecar.core.render import TextBlock
 from sidecar.session.events import EpochChanged, TextChunk
 from sidecar.session.listing import timeline_of
-from sidecar.session.rollback import Rollback
 from sidecar.session.session import Session
 from sidecar.session.values import Done, Wish
 from tests.fakes.scripted_model import Hold, calls, says, shell, started, write
@@ -322,26 +321,6 @@ async def test_a_fork_and_a_reload_begin_as_the_conversation_stands(world: World
         assert "a.txt" not in draft.files
 
 
-async def test_so_it_is_when_the_daemon_is_killed_right_after_it(world: World) -> None:
-    async with world.daemon(kill=True) as desk:
-        session = await desk.open()
-        turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
-
-        async def dies(self: Rollback, files: object) -> None:
-            raise StorageFailed("killed", kind="io")
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Rollback, "_reached", dies)
-            with pytest.raises(StorageFailed):
-                await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
-    async with world.daemon() as desk:
-        session = await desk.sessions.get(session.id)
-        await work(desk, session, "more")
-        turns = [one for one in timeline_of(session.state).checkpoints if one.kind == "turn"]
-        assert [one.sets for one in turns] == [(), ()]
-        assert set(tree(desk.workspace)) == {"notes.txt"}
-
-
 async def test_what_a_restore_did_is_nobodys_change_afterwards(world: World) -> None:
     async with world.daemon() as desk:
         session = await desk.open()
@@ -356,24 +335,3 @@ async def test_what_a_restore_did_is_nobodys_change_afterwards(world: World) -> 
             (),
             (),
         ]
-
-
-async def test_a_store_that_fails_leaves_everything_as_it_was(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = await desk.open()
-    turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
-    before, shown, points = tree(desk.workspace), said(session), ids(session)
-
-    async def fails(*_: Any) -> None:
-        raise StorageFailed("the disk is full", kind="full")
-
-    for scope in ("both", "conversation"):
-        with monkeypatch.context() as patch:
-            patch.setattr(desk.store.restores, "finish", fails)
-            patch.setattr(desk.store, "write", lambda *_: asyncio.ensure_future(fails()))
-            with pytest.raises(StorageFailed):
-                await session.rollback.restore(Wish(scope, before_message_id=turn.message_id))
-        assert (tree(desk.workspace), said(session), ids(session)) == (before, shown, points)
-    await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
-    assert set(tree(desk.workspace)) == {"notes.txt"}

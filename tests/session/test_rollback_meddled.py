@@ -12,6 +12,7 @@ from sidecar.session.listing import diff_checkpoints, timeline_of
 from sidecar.session.patches import patches
 from sidecar.session.session import Session
 from sidecar.session.values import Wish
+from sidecar.workspace.restoring.restore import Record
 from tests.fakes.scripted_model import calls, says, shell, write
 from tests.session.conftest import Desk, World
 
@@ -30,11 +31,13 @@ def meddled(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Write as the user, between the files' restore and the snapshot after it."""
     real = rollback.carry_out
 
-    async def carry_out(*given: Any, **named: Any) -> Any:
-        done = await real(*given, **named)
-        (world.workspace / "mine.txt").write_text("mine\n")
-        (world.workspace / "notes.txt").write_text("alpha\nmine\n")
-        return done
+    async def carry_out(*given: Any, record: Record, **named: Any) -> Any:
+        async def meddling() -> Any:
+            (world.workspace / "mine.txt").write_text("mine\n")
+            (world.workspace / "notes.txt").write_text("alpha\nmine\n")
+            return await record()
+
+        return await real(*given, record=meddling, **named)
 
     with monkeypatch.context() as patch:
         patch.setattr(rollback, "carry_out", carry_out)

@@ -1,6 +1,7 @@
 """Restores in the store: one for each workspace, whose it is, and what it holds."""
 
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,11 @@ from sidecar.core.parts import SessionId
 from sidecar.store import files
 from sidecar.store.blobs import press
 from sidecar.store.fields import BodyBroken
+from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
 from sidecar.store.restores import (
+    AT_ONCE,
+    Begun,
     Claim,
     Mark,
     Running,
@@ -42,10 +46,21 @@ def claim(token: str, *others: str) -> Claim:
     return Claim(ROOT, this_process(token), frozenset(others))
 
 
+async def begun(
+    store: Store,
+    token: str,
+    stages: tuple[bytes, ...] = (),
+    coming: Iterable[str] = (),
+    going: Iterable[str] = (),
+) -> Begun:
+    found = await store.restores.begin(claim(token), stages, coming, going)
+    assert isinstance(found, Begun)
+    return found
+
+
 async def test_what_was_intended_is_read_after_a_restart(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    number = await store.restores.begin(claim("one"), STAGES, ())
-    assert isinstance(number, int)
+    number = (await begun(store, "one", STAGES)).id
     await store.restores.intend(number, "one", STEPS)
     await store.close()
     again = open_store(tmp_path)
@@ -60,16 +75,15 @@ async def test_what_was_intended_is_read_after_a_restart(tmp_path: Path) -> None
 
 async def test_a_workspace_has_one_at_a_time(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    first = await store.restores.begin(claim("one"), STAGES, ())
+    first = (await begun(store, "one", STAGES)).id
     running = Running(this_process("one"))
-    assert await store.restores.begin(claim("two", "one"), (), ()) == running
+    assert await store.restores.begin(claim("two", "one"), ()) == running
     assert await store.restores.adopt(claim("two", "one")) == running
     assert await store.restores.running(ROOT) == running.owner
     other = replace(claim("two", "one"), root=b"/other")
-    assert isinstance(await store.restores.begin(other, (), ()), int)
-    assert isinstance(first, int)
+    assert isinstance(await store.restores.begin(other, ()), Begun)
     # Taken over, it is no longer the first one's to go on with.
-    assert isinstance(await store.restores.begin(claim("three"), (), ()), Unfinished)
+    assert isinstance(await store.restores.begin(claim("three"), ()), Unfinished)
     with pytest.raises(StorageFailed, match="took so long"):
         await store.restores.intend(first, "one", STEPS)
     with pytest.raises(StorageFailed, match="took so long"):
@@ -81,8 +95,7 @@ async def test_a_workspace_has_one_at_a_time(tmp_path: Path) -> None:
 async def test_the_log_and_the_end_are_one_transaction(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*base())
-    number = await store.restores.begin(claim("one"), (), ())
-    assert isinstance(number, int)
+    number = (await begun(store, "one")).id
     record = AppendRecord(SessionId("ses_1"), Record(5, "restore", 1, {}))
     with pytest.raises(StorageFailed):
         await store.restores.finish(number, "one", (record, record))
@@ -102,9 +115,10 @@ async def test_blobs_are_held_as_long_as_it_goes_on(tmp_path: Path) -> None:
     await store.write(*base(), put_text("part_1", "hello" * 300))
     name, ours = digest(b"hello" * 300), press(b"pre-image")
     names = {name, ours.hash, digest(b"missing")}
-    assert await store.restores.missing(names) == names - {name}
-    number = await store.restores.begin(claim("one"), (), names)
-    assert isinstance(number, int)
+    given = await begun(store, "one", coming=(name, digest(b"missing")), going=(ours.hash,))
+    assert given.missing == names - {name}
+    assert given.contents == {name: b"hello" * 300}
+    number = given.id
     await store.restores.keep(number, [ours])
     await store.delete(SessionId("ses_1"))
     held = {name: b"hello" * 300, ours.hash: b"pre-image"}
@@ -115,11 +129,25 @@ async def test_blobs_are_held_as_long_as_it_goes_on(tmp_path: Path) -> None:
     await store.close()
 
 
+async def test_much_is_not_read_with_the_beginning(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    large = b"".join(number.to_bytes(4, "big") for number in range(AT_ONCE // 4))
+    many = {digest(data): data for data in (b"one", large)}
+    await store.write(*(PutBlob(*blob) for blob in many.items()))
+    given = await begun(store, "one", coming=(digest(large),))
+    assert given.contents == {digest(large): large}
+    await store.restores.over(given.id)
+    given = await begun(store, "one", coming=many)
+    assert given.contents == {}
+    assert given.missing == frozenset()
+    assert await store.restores.contents(many) == many
+    await store.close()
+
+
 async def test_damage_is_told(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(PutBlob(digest(b"one"), b"one"))
-    number = await store.restores.begin(claim("one"), (), (digest(b"one"),))
-    assert isinstance(number, int)
+    number = (await begun(store, "one", coming=(digest(b"one"),))).id
     await store.close()
     with closing(sqlite3.connect(tmp_path / files.NAME)) as con:
         con.execute("UPDATE restore SET steps = x'00'")

@@ -124,10 +124,21 @@ async def take_back(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[
     return left
 
 
-async def clean(root: bytes, rows: RestoreRows, number: int, stages: Sequence[bytes]) -> str:
-    """Remove the staging folders and forget the restore; says for people why it cannot."""
+async def clean(
+    root: bytes,
+    rows: RestoreRows,
+    number: int,
+    stages: Sequence[bytes],
+    meanwhile: Callable[[], None] = lambda: None,
+) -> str:
+    """Remove the staging folders and forget the restore; says for people why it cannot.
+
+    `meanwhile` is called while the disk works.
+    """
+    removed = asyncio.get_running_loop().run_in_executor(None, remove_stages, root, stages)
     try:
-        await asyncio.to_thread(remove_stages, root, stages)
+        meanwhile()
+        await removed
         await rows.over(number)
     except (OSError, StorageFailed) as error:
         return LEFTOVER.format(why=error)

@@ -10,15 +10,16 @@ import asyncio
 import os
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest, Overloaded, StorageFailed
 from sidecar.core.rollback import Action
 from sidecar.store.blobs import PressedBlob, press
 from sidecar.store.journal import Store
-from sidecar.store.restores import Claim, Mark, RestoreRows, Running, Step, Unfinished
+from sidecar.store.restores import Begun, Claim, Mark, RestoreRows, Running, Step, Unfinished
 from sidecar.store.values import Change
 from sidecar.workspace.restoring.applying import Moved, apply
 from sidecar.workspace.restoring.checking import Checked, check, check_plan
@@ -44,8 +45,14 @@ from sidecar.workspace.snapshots.ignore import STAGING
 from sidecar.workspace.snapshots.state import join
 
 Progress = Callable[[int, int], None]
+Record = Callable[[], Awaitable[Sequence[Change]]]
 
 TRIES = 3
+
+
+async def _nothing() -> Sequence[Change]:
+    """Give the changes of a session where there is none."""
+    return ()
 
 
 class _Stopped(Exception):
@@ -61,6 +68,7 @@ class _Work:
     claim: Claim
     stop: threading.Event
     tell: Progress
+    stands: Callable[[], None]
 
     def check(self) -> None:
         if self.stop.is_set():
@@ -71,22 +79,34 @@ class _Work:
         return tuple(join(folder, name) for folder in folders)
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a plan comes to in the folder that `root` (its real path) is."""
+
+    root: bytes
+    layout: Layout
+    checked: Sequence[Checked]
+
+
 async def restore(
     root: Path,
     actions: Sequence[Action],
     store: Store,
     *,
-    record: Callable[[], Sequence[Change]] = tuple,
+    record: Record = _nothing,
     touched: Touched | None = None,
+    stands: Callable[[], None] | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Carry out a plan in a workspace: all of it or nothing, whatever happens meanwhile.
 
     `record` gives the changes of the session's log that become durable together with the files.
-    It is asked once, when everything else is done, and written before anything that is written
-    to the store later; where it was asked and this raises, nothing of it was written. `touched`
-    is told the paths before and after files are moved (`Snapshots.mark_dirty`). `progress` is
-    told how much is done of how much.
+    It is asked once, when the files are as they will be, and what it gives is written before
+    anything that is written to the store later; where it was asked and this raises, nothing of
+    it was written. What it raises takes everything back, and is raised here. `touched`
+    is told the paths before files are moved, when they were, and when they went back
+    (`Snapshots.mark_dirty`). `stands` is called once the restore stands, while the disk is made
+    clean; it must not raise. `progress` is told how much is done of how much.
 
     Cancelled, it takes everything back and raises CancelledError; once it stands, it gives its
     outcome.
@@ -98,41 +118,46 @@ async def restore(
             says that the restore will be taken back later.
     """
     check_plan(actions)
-    base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
-    with claimed(base) as claim:
-        work = _Work(base, store.restores, claim, threading.Event(), progress or _tell_nobody)
-        return await _whole(_restore(work, actions, record, touched or _touch_nobody), work.stop)
+    stop = threading.Event()
 
-
-async def _restore(
-    work: _Work,
-    actions: Sequence[Action],
-    record: Callable[[], Sequence[Change]],
-    touched: Touched,
-) -> Outcome:
-    try:
-        found = await asyncio.to_thread(_look, work, actions)
+    async def work() -> Outcome:
+        try:
+            found = await asyncio.to_thread(_look, root, actions, stop)
+        except OSError as error:
+            raise failure(error) from error
         if isinstance(found, Refused):
             return found
-        layout, checked = found
-        stages = work.stages(layout.stages)
-        lost = await _unstored(work, layout)
-        number = await _begin(work, stages, layout, touched)
+        with claimed(found.root) as claim:
+            told = progress or _tell_nobody, stands or _touch_nobody
+            one = _Work(found.root, store.restores, claim, stop, *told)
+            return await _restore(one, found, record, touched or _touch_nobody)
+
+    return await _whole(work(), stop)
+
+
+async def _restore(work: _Work, found: _Found, record: Record, touched: Touched) -> Outcome:
+    stages = work.stages(found.layout.stages)
+    try:
+        begun = await _begin(work, stages, found.layout, touched)
     except OSError as error:
         raise failure(error) from error
     try:
-        steps = layout.steps(await _stage(work, number, layout, stages, lost))
-        await work.rows.intend(number, work.claim.owner.token, steps)
+        steps = found.layout.steps(await _stage(work, begun, found.layout, stages))
+        await work.rows.intend(begun.id, work.claim.owner.token, steps)
     except BaseException as error:
         # Whether the store took it in or not, no file was touched.
-        await clean(work.root, work.rows, number, stages)
+        await clean(work.root, work.rows, begun.id, stages)
         raise failure(error) if isinstance(error, Exception) else error from error
-    paths = [action.path for action in actions]
-    touched(*paths)
+    tell = partial(touched, *(one.action.path for one in found.checked))
+    tell()
     try:
-        return await _apply(work, number, stages, steps, checked, record)
-    finally:
-        touched(*paths)
+        ended = await _apply(work, begun.id, stages, steps, found.checked, record, tell)
+    except BaseException:
+        tell()
+        raise
+    if isinstance(ended, Refused):
+        tell()
+    return ended
 
 
 async def _apply(
@@ -141,7 +166,8 @@ async def _apply(
     stages: tuple[bytes, ...],
     steps: Sequence[Step],
     checked: Sequence[Checked],
-    record: Callable[[], Sequence[Change]],
+    record: Record,
+    tell: Callable[[], None],
 ) -> Outcome:
     found = [(c.action.path, c.found) for c in checked if c.found is not None]
     names = Counter((one.st_dev, one.st_ino) for _, one in found)
@@ -158,6 +184,7 @@ async def _apply(
 
     try:
         kept = await asyncio.to_thread(apply, work.root, stages, steps, changed, done)
+        tell()
         work.check()
         await _finish(work, number, record)
     except Moved as moved:
@@ -166,45 +193,37 @@ async def _apply(
     except Exception as error:
         await take_back(work.root, work.rows, unfinished)
         raise failure(error) from error
-    leftover = await clean(work.root, work.rows, number, stages)
+    leftover = await clean(work.root, work.rows, number, stages, work.stands)
     return Restored(tuple(sorted(kept)), leftover)
 
 
-async def _finish(work: _Work, number: int, record: Callable[[], Sequence[Change]]) -> None:
+async def _finish(work: _Work, number: int, record: Record) -> None:
+    changes = await record()
     try:
-        await work.rows.finish(number, work.claim.owner.token, record())
+        await work.rows.finish(number, work.claim.owner.token, changes)
     except StorageFailed:
         # A disk that fails while it commits may have committed.
         if not await work.rows.finished(number):
             raise
 
 
-def _look(work: _Work, actions: Sequence[Action]) -> tuple[Layout, list[Checked]] | Refused:
-    checked, conflicts = check(work.root, actions, work.stop.is_set)
-    work.check()
+def _look(root: Path, actions: Sequence[Action], stop: threading.Event) -> _Found | Refused:
+    base = os.fsencode(os.path.realpath(root))
+    checked, conflicts = check(base, actions, stop.is_set)
+    if stop.is_set():
+        raise _Stopped
     if conflicts:
         return Refused(tuple(conflicts))
-    return lay_out(work.root, checked), checked
+    return _Found(base, lay_out(base, checked), checked)
 
 
-async def _unstored(work: _Work, layout: Layout) -> frozenset[str]:
-    """Give what is to be overwritten and is not in the store; all that is to come must be."""
-    coming = {_needed(put): put.path for put in layout.puts if _needed(put)}
-    going = {put.old.hash for put in layout.puts if put.old is not None and put.old.hash}
-    missing = await work.rows.missing(coming.keys() | going)
-    swept = sorted(coming[name] for name in missing & coming.keys())
-    if swept:
-        raise BadRequest(SWEPT.format(path=_shown(swept[0])), "params.paths")
-    return missing
-
-
-async def _begin(work: _Work, stages: tuple[bytes, ...], layout: Layout, touched: Touched) -> int:
-    names = {_needed(put) for put in layout.puts}
-    names |= {put.old.hash for put in layout.puts if put.old is not None}
+async def _begin(work: _Work, stages: tuple[bytes, ...], layout: Layout, touched: Touched) -> Begun:
+    coming = {_needed(put) for put in layout.puts} - {""}
+    going = {put.old.hash for put in layout.puts if put.old is not None} - {""}
     for _ in range(TRIES):
-        found = await work.rows.begin(work.claim, stages, names - {""})
+        found = await work.rows.begin(work.claim, stages, coming, going)
         match found:
-            case int():
+            case Begun():
                 return found
             case Unfinished():
                 ended = await end(work.root, work.rows, found, touched)
@@ -216,32 +235,48 @@ async def _begin(work: _Work, stages: tuple[bytes, ...], layout: Layout, touched
 
 
 async def _stage(
-    work: _Work,
-    number: int,
-    layout: Layout,
-    stages: tuple[bytes, ...],
-    unstored: frozenset[str],
+    work: _Work, begun: Begun, layout: Layout, stages: tuple[bytes, ...]
 ) -> dict[int, Mark]:
-    marks: dict[int, Mark] = {}
-    await asyncio.to_thread(make_stages, work.root, stages)
-    total = sum(2 if put.entry is not None else 1 for put in layout.puts)
-    total += len(layout.loosened) + len(layout.modes)
-    for batch in batches(layout.puts):
-        work.check()
-        contents = await work.rows.contents({_needed(put) for put in batch} - {""})
-        for put in batch:
-            if _needed(put) and _needed(put) not in contents:
-                raise BadRequest(SWEPT.format(path=_shown(put.path)), "params.paths")
-        marks |= await asyncio.to_thread(write_batch, work.root, stages, batch, contents)
-        work.tell(len(marks), total)
+    swept = sorted(put.path for put in layout.puts if _needed(put) in begun.missing)
+    if swept:
+        raise BadRequest(SWEPT.format(path=_shown(swept[0])), "params.paths")
     for put in layout.puts:
-        if put.old is not None and put.old.hash in unstored:
+        if put.old is not None and put.old.hash in begun.missing:
             work.check()
             blob = await asyncio.to_thread(_pre_image, work.root, put)
             if blob is not None:
-                await work.rows.keep(number, [blob])
-    await asyncio.to_thread(sync_stages, work.root, stages)
+                await work.rows.keep(begun.id, [blob])
+    marks: dict[int, Mark] = {}
+    total = sum(2 if put.entry is not None else 1 for put in layout.puts)
+    total += len(layout.loosened) + len(layout.modes)
+    portions = list(batches(layout.puts)) or [[]]
+    for number, batch in enumerate(portions, 1):
+        work.check()
+        contents = begun.contents
+        if not contents.keys() >= (names := {_needed(put) for put in batch} - {""}):
+            contents = await work.rows.contents(names)
+        write = partial(_write, work.root, stages, batch, contents)
+        marks |= await asyncio.to_thread(write, first=number == 1, last=number == len(portions))
+        work.tell(len(marks), total)
     work.check()
+    return marks
+
+
+def _write(
+    root: bytes,
+    stages: tuple[bytes, ...],
+    batch: Sequence[Put],
+    contents: Mapping[str, bytes],
+    *,
+    first: bool,
+    last: bool,
+) -> dict[int, Mark]:
+    """Write a portion of what comes, into folders that are there for the first and synced last."""
+    if first:
+        make_stages(root, stages)
+    marks = write_batch(root, stages, batch, contents)
+    if last:
+        sync_stages(root, stages)
     return marks
 
 

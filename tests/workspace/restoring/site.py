@@ -3,6 +3,7 @@
 import os
 import stat
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from sidecar.core.digest import digest
@@ -29,6 +30,15 @@ def row(revision: int) -> SessionRow:
 def record(revision: int, name: str) -> tuple[Change, ...]:
     body = Record(revision, "restore", 1, {"to": name})
     return (PutSession(row(revision)), AppendRecord(SES, body))
+
+
+def recording(revision: int, name: str) -> Callable[[], Awaitable[tuple[Change, ...]]]:
+    """Give what a restore asks for its records."""
+
+    async def record_it() -> tuple[Change, ...]:
+        return record(revision, name)
+
+    return record_it
 
 
 def look(root: Path) -> tuple[Tree, dict[str, bytes]]:

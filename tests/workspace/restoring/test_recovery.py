@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.store.lease import this_process
-from sidecar.store.restores import Claim, Unfinished
+from sidecar.store.restores import Begun, Claim, Unfinished
 from sidecar.workspace.restoring.applying import apply
 from sidecar.workspace.restoring.checking import check
 from sidecar.workspace.restoring.laying import lay_out
@@ -37,8 +37,9 @@ async def leave_half(site: Site, before: Tree, after: Tree, steps_done: int = 1 
     rows = site.store.restores
     names = {e.hash for e in (*before.values(), *after.values()) if e.hash}
     owner = this_process("t")
-    number = await rows.begin(Claim(site.base, owner), STAGE, names)
-    assert isinstance(number, int)
+    begun = await rows.begin(Claim(site.base, owner), STAGE, names)
+    assert isinstance(begun, Begun)
+    number = begun.id
     make_stages(site.base, STAGE)
     contents = await rows.contents(names)
     marks = {}

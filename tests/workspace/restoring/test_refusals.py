@@ -14,7 +14,7 @@ from sidecar.core.errors import BadRequest, Overloaded
 from sidecar.core.rollback import Action
 from sidecar.core.tree import Entry
 from sidecar.store.lease import this_process
-from sidecar.store.restores import Claim
+from sidecar.store.restores import Begun, Claim
 from sidecar.workspace.restoring import checking, places
 from sidecar.workspace.restoring.checking import Conflict
 from sidecar.workspace.restoring.outcomes import Outcome, Refused, Restored
@@ -23,7 +23,7 @@ from sidecar.workspace.restoring.recovery import claimed, recover
 from sidecar.workspace.restoring.restore import restore
 from sidecar.workspace.restoring.staging import make_stages
 from sidecar.workspace.snapshots.ignore import STAGING
-from tests.workspace.restoring.site import SES, Site, Tree, plan, record
+from tests.workspace.restoring.site import SES, Site, Tree, plan, record, recording
 
 FILE = 0o100644
 
@@ -74,7 +74,7 @@ async def test_a_rename_in_letters_alone_is_taken_back_where_the_disk_knows_no_d
     assert site.tree() == before
     site.write("B", b"mine")
     action = Action(b"B", before[b"b"], None)
-    refused = await restore(site.root, [action], site.store, record=lambda: record(3, "B"))
+    refused = await restore(site.root, [action], site.store, record=recording(3, "B"))
     assert isinstance(refused, Refused)
     assert [(c.path, c.reason) for c in refused.conflicts] == [(b"B", checking.THERE)]
 
@@ -151,7 +151,7 @@ async def test_what_changed_meanwhile_is_never_overwritten(
         plan(after, before),
         site.store,
         progress=meddle,
-        record=lambda: record(2, "before"),
+        record=recording(2, "before"),
     )
     assert isinstance(outcome, Refused)
     assert outcome.conflicts[0].path == path
@@ -224,8 +224,7 @@ async def test_one_restore_at_a_time(site: Site) -> None:
     root = site.base
     action = Action(b"a", Entry(FILE, digest(b""), 0), None)
     with claimed(root) as claim:
-        number = await site.store.restores.begin(claim, (), ())
-        assert isinstance(number, int)
+        assert isinstance(await site.store.restores.begin(claim, ()), Begun)
         assert await site.store.restores.running(root) == claim.owner
         with pytest.raises(Overloaded, match=f"process {os.getpid()}"):
             await restore(site.root, [action], site.store)
@@ -240,8 +239,8 @@ async def test_a_dead_owners_restore_ends(site: Site) -> None:
     us = this_process("token")
     stages = (b".sidecar-restore-x",)
     await asyncio.to_thread(make_stages, root, stages)
-    number = await site.store.restores.begin(Claim(root, replace(us, pid=1)), stages, ())
-    assert isinstance(number, int)
+    begun = await site.store.restores.begin(Claim(root, replace(us, pid=1)), stages)
+    assert isinstance(begun, Begun)
     ended = await recover(site.root, site.store)
     assert ended is not None
     assert (ended.how, ended.paths) == ("undone", 0)

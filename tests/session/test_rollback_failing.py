@@ -1,0 +1,83 @@
+"""Going back where the store fails, or the daemon is killed: all of it, or nothing."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.tree import SnapshotId
+from sidecar.session.listing import timeline_of
+from sidecar.session.values import Wish
+from sidecar.workspace.restoring import restore as carrying_out
+from sidecar.workspace.snapshots.snapshots import Snapshots
+from tests.fakes.scripted_model import calls, write
+from tests.session.conftest import Desk, World
+from tests.session.test_rollback import ids, said, tree, work
+
+
+@pytest.fixture
+def world(world: World) -> World:
+    world.follows = True
+    return world
+
+
+async def test_a_restore_stands_and_is_nobodys_change_when_killed_right_after(world: World) -> None:
+    async with world.daemon(kill=True) as desk:
+        session = await desk.open()
+        turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+
+        async def dies(*_: object) -> str:
+            raise StorageFailed("killed", kind="io")
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(carrying_out, "clean", dies)
+            with pytest.raises(StorageFailed):
+                await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(session.id)
+        await work(desk, session, "more")
+        turns = [one for one in timeline_of(session.state).checkpoints if one.kind == "turn"]
+        assert [one.sets for one in turns] == [(), ()]
+        assert set(tree(desk.workspace)) == {"notes.txt"}
+
+
+async def test_nothing_stands_whose_outcome_cannot_be_remembered(desk: Desk) -> None:
+    session = await desk.open()
+    turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+    before, shown, points = tree(desk.workspace), said(session), ids(session)
+    snapshot = Snapshots.snapshot
+
+    async def fails(self: Snapshots) -> SnapshotId:
+        if not (desk.workspace / "a.txt").exists():
+            raise StorageFailed("the disk is full", kind="full")
+        return await snapshot(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Snapshots, "snapshot", fails)
+        with pytest.raises(StorageFailed):
+            await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+    assert (tree(desk.workspace), said(session), ids(session)) == (before, shown, points)
+    await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+    assert set(tree(desk.workspace)) == {"notes.txt"}
+
+
+async def test_a_store_that_fails_leaves_everything_as_it_was(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.open()
+    turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+    before, shown, points = tree(desk.workspace), said(session), ids(session)
+
+    async def fails(*_: Any) -> None:
+        raise StorageFailed("the disk is full", kind="full")
+
+    for scope in ("both", "conversation"):
+        with monkeypatch.context() as patch:
+            patch.setattr(desk.store.restores, "finish", fails)
+            patch.setattr(desk.store, "write", lambda *_: asyncio.ensure_future(fails()))
+            with pytest.raises(StorageFailed):
+                await session.rollback.restore(Wish(scope, before_message_id=turn.message_id))
+        assert (tree(desk.workspace), said(session), ids(session)) == (before, shown, points)
+    await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+    assert set(tree(desk.workspace)) == {"notes.txt"}
