@@ -296,6 +296,12 @@ def world(tmp_path: Path, request: pytest.FixtureRequest) -> World:
 
 
 @pytest.fixture
+def following(world: World) -> None:
+    """Have the world's daemons follow what becomes of the workspace's files."""
+    world.follows = True
+
+
+@pytest.fixture
 async def desk(world: World) -> AsyncIterator[Desk]:
     async with world.daemon() as running:
         yield running

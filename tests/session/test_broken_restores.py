@@ -15,9 +15,11 @@ STANDS = BROKEN + "It had been done already, and stands."
 TAKEN_BACK = BROKEN + "It was taken back: files and conversation are as before it."
 
 
+pytestmark = pytest.mark.usefixtures("following")
+
+
 @pytest.fixture
 def world(world: World, tmp_path: Path) -> World:
-    world.follows = True
     world.workspace = tmp_path / "work"
     world.workspace.mkdir()
     return world

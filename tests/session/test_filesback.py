@@ -17,13 +17,9 @@ from sidecar.session.session import Session
 from sidecar.session.values import Wish
 from sidecar.workspace.shared_snapshots import SharedSnapshots
 from tests.fakes.scripted_model import calls, says, shell, write
-from tests.session.conftest import Desk, World
+from tests.session.conftest import Desk
 
-
-@pytest.fixture
-def world(world: World) -> World:
-    world.follows = True
-    return world
+pytestmark = pytest.mark.usefixtures("following")
 
 
 async def work(desk: Desk, session: Session, *steps: Any) -> Wish:

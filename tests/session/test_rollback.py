@@ -16,11 +16,7 @@ from sidecar.session.values import Done, Wish
 from tests.fakes.scripted_model import Hold, calls, says, shell, started, write
 from tests.session.conftest import LIMIT, Desk, World
 
-
-@pytest.fixture
-def world(world: World) -> World:
-    world.follows = True
-    return world
+pytestmark = pytest.mark.usefixtures("following")
 
 
 def tree(folder: Path) -> dict[str, tuple[int, bytes]]:

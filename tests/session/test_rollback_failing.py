@@ -15,11 +15,7 @@ from tests.fakes.scripted_model import calls, write
 from tests.session.conftest import Desk, World
 from tests.session.test_rollback import ids, said, tree, work
 
-
-@pytest.fixture
-def world(world: World) -> World:
-    world.follows = True
-    return world
+pytestmark = pytest.mark.usefixtures("following")
 
 
 async def test_a_restore_stands_and_is_nobodys_change_when_killed_right_after(world: World) -> None:

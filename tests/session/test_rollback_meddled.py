@@ -9,19 +9,22 @@ import pytest
 from sidecar.core.errors import NothingToDo, RestoreConflict
 from sidecar.session import rollback
 from sidecar.session.listing import diff_checkpoints, timeline_of
-from sidecar.session.patches import patches
 from sidecar.session.session import Session
 from sidecar.session.values import Wish
 from sidecar.workspace.restoring.restore import Record
-from tests.fakes.scripted_model import calls, says, shell, write
+from tests.fakes.scripted_model import calls, shell, write
 from tests.session.conftest import Desk, World
+from tests.session.test_rollback import work
+from tests.session.test_tracking import told
 
 SHELL = "mkdir -p deep/er && echo made > deep/er/made.txt && rm gone.txt && chmod 600 notes.txt"
 
 
+pytestmark = pytest.mark.usefixtures("following")
+
+
 @pytest.fixture
 def world(world: World) -> World:
-    world.follows = True
     (world.workspace / "gone.txt").write_text("gone\n")
     return world
 
@@ -42,19 +45,6 @@ def meddled(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patch:
         patch.setattr(rollback, "carry_out", carry_out)
         yield
-
-
-def told(session: Session) -> list[list[tuple[str, str, str]]]:
-    """Path, change and author, part by part."""
-    return [
-        [(c.path.decode(), c.change, c.author) for one in patch.sets for c in one.changes]
-        for _, patch in patches(session.state.log.messages)
-    ]
-
-
-async def work(desk: Desk, session: Session, words: str, *steps: Any) -> Any:
-    desk.script(*steps, says("done"))
-    return await desk.ask(session, words)
 
 
 MINE = [("mine.txt", "created", "user"), ("notes.txt", "modified", "user")]

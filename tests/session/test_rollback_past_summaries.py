@@ -1,39 +1,16 @@
 """Going back past a compaction that wrote a summary, with files, and forth again."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from sidecar.core.prompt import flat
-from sidecar.session.session import Session
 from sidecar.session.values import Wish
-from tests.fakes.scripted_model import calls, says, shell, write
-from tests.session.conftest import Desk, World
+from tests.fakes.scripted_model import calls, shell, write
+from tests.session.conftest import World
+from tests.session.test_rollback import said, tree, work
+
+pytestmark = pytest.mark.usefixtures("following")
 
 SUMMARISED = "the server drops the fourth"
 """What the scripted model's summaries say."""
-
-
-@pytest.fixture
-def world(world: World) -> World:
-    world.follows = True
-    return world
-
-
-def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return {str(p.relative_to(folder)): (p.stat().st_mode, p.read_bytes()) for p in found}
-
-
-def said(session: Session) -> str:
-    """The request as it would be sent now."""
-    return repr(flat(session.state.view.prompt(tuple(session.state.log))))
-
-
-async def work(desk: Desk, session: Session, words: str, *steps: Any) -> Any:
-    desk.script(*steps, says("done"))
-    return await desk.ask(session, words)
 
 
 async def test_files_and_conversation_go_back_past_a_summary(world: World) -> None:

@@ -6,15 +6,11 @@ from sidecar.core.errors import RevisionConflict
 from sidecar.session.session import Session
 from sidecar.session.values import Scope, Wish
 from tests.fakes.scripted_model import calls, says, write
-from tests.session.conftest import Desk, World
+from tests.session.conftest import Desk
+
+pytestmark = pytest.mark.usefixtures("following")
 
 SCOPES: tuple[Scope, ...] = ("both", "files", "conversation")
-
-
-@pytest.fixture
-def world(world: World) -> World:
-    world.follows = True
-    return world
 
 
 def revision(session: Session) -> int:

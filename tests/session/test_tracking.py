@@ -18,22 +18,14 @@ from tests.fakes.scripted_model import calls, says, shell, write
 from tests.session.conftest import LIMIT, Desk, World
 
 ALTER = ToolSpec("alter", "Alter.", {"type": "object"}, "edit", origin="client")
-
-
-@pytest.fixture
-def world(world: World) -> World:
-    world.follows = True
-    return world
+pytestmark = pytest.mark.usefixtures("following")
 
 
 def told(session: Session) -> list[list[tuple[str, str, str]]]:
     """Path, change and author, part by part."""
     return [
-        [(change.path.decode(), change.change, change.author) for change in one]
-        for one in (
-            [c for changes in patch.sets for c in changes.changes]
-            for _, patch in patches(session.state.log.messages)
-        )
+        [(c.path.decode(), c.change, c.author) for one in patch.sets for c in one.changes]
+        for _, patch in patches(session.state.log.messages)
     ]
 
 
