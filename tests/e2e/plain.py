@@ -139,7 +139,8 @@ class PlainClient:
     def wait_for(self, found: Callable[[dict[str, Any]], bool], limit: float = LIMIT) -> Any:
         """Wait until a notification arrives for which `found` is true, and give it."""
         with self._arrived:
-            self._arrived.wait_for(lambda: any(map(found, self.notifications)), timeout=limit)
+            came = self._arrived.wait_for(lambda: any(map(found, self.notifications)), limit)
+            assert came, f"nothing such came in {limit:.0f} s; the daemon's log: {self.stderr}"
             return next(n for n in self.notifications if found(n))
 
     def updates(self, kind: str | None = None) -> list[dict[str, Any]]:

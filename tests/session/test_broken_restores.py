@@ -14,7 +14,6 @@ BROKEN = "A restore was broken off when Sidecar stopped. "
 STANDS = BROKEN + "It had been done already, and stands."
 TAKEN_BACK = BROKEN + "It was taken back: files and conversation are as before it."
 
-
 pytestmark = pytest.mark.usefixtures("following")
 
 

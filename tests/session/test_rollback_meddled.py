@@ -19,7 +19,6 @@ from tests.session.test_tracking import told
 
 SHELL = "mkdir -p deep/er && echo made > deep/er/made.txt && rm gone.txt && chmod 600 notes.txt"
 
-
 pytestmark = pytest.mark.usefixtures("following")
 
 
