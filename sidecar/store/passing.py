@@ -25,7 +25,7 @@ SELDOM: Millis = 600_000
 MOST = 100
 """Eras that are kept; what is dated before them counts as being as old as the oldest."""
 ALWAYS: Millis = 1 << 60
-"""Before every date, and after it: the one era of a store that knows no count."""
+"""Milliseconds: longer ago than any date."""
 
 
 @dataclass(frozen=True, slots=True)

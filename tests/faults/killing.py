@@ -218,7 +218,7 @@ class Killing:
             (self.told.ended, durable.ended),
             (self.told.rewrites, durable.rewrites),
         ):
-            mine.update(theirs)  # type: ignore[attr-defined]
+            mine.update(theirs)
         self.told.numbers = seen.numbers or self.told.numbers
         for method, params, number in asked:
             arrived = client._results[number]

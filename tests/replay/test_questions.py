@@ -42,7 +42,7 @@ class Log:
         turn = sum(message.role == "user" for message in self.messages) + (role == "user")
         message = Message(
             MessageId(f"m{number}"), TurnId(f"turn{turn}"), role, tuple(parts), number
-        )  # type: ignore[arg-type]
+        )
         self.messages.append(message)
         return self
 

@@ -89,7 +89,7 @@ async def test_facts_are_kept_that_the_log_bears_out(desk: Desk) -> None:
     worker = await grown(desk)
     await summed_up(worker)
     [record] = [r for r in worker.session.state.log.records if r.kind == "rewrite"]
-    facts: Any = record.body["summary"]["facts"]  # type: ignore[index, call-overload]
+    facts: Any = record.body["summary"]["facts"]
     assert [fact["content"] for fact in facts] == ["The last one used it"]
     found = await desk.store.facts.find(session_id=worker.session.id, limit=9)
     assert [one.fact.content for one in found] == ["The last one used it"]

@@ -69,7 +69,7 @@ def test_notifications(event: e.Event) -> None:
 
 
 def test_every_event_is_tested() -> None:
-    kinds = set(e.Event.__args__)  # type: ignore[attr-defined]
+    kinds = set(e.Event.__args__)
     assert {type(event) for event in EVENTS} == kinds
 
 

@@ -25,7 +25,7 @@ OPENCODE_IMAGE: JsonObject = {"type": "file", "mime": "image/png", "url": URL}
 
 def at(value: Json, *path: str | int) -> list[Json]:
     for key in path:
-        value = value[key]  # type: ignore[index, call-overload]
+        value = value[key]  # type: ignore[index]
     assert isinstance(value, list)
     return value
 
