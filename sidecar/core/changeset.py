@@ -5,7 +5,7 @@ user's: what came between steps, what the editor saved, and what another session
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias
 
@@ -167,7 +167,8 @@ def _joined(steps: Iterable[_Step]) -> Iterator[_Step]:
     """Take together what one author did in a row; what came to nothing is left out."""
     for author, own in groupby(steps, lambda step: step.author):
         row = list(own)
-        change = replace(row[0].change, new=row[-1].change.new)
+        first, last = row[0].change, row[-1].change
+        change = first if first is last else Change(first.path, first.old, last.new)
         if not same(change.old, change.new):
             yield _Step(change, author)
 

@@ -41,7 +41,7 @@ class Difference:
 
 def split(data: bytes) -> list[bytes]:
     """Divide into lines, so that joined they are the same bytes."""
-    if data.count(b"\r") == data.count(b"\r\n"):
+    if b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"):
         # It would divide at single carriage returns too, but is twice as quick.
         return data.splitlines(keepends=True)
     parts = data.split(b"\n")
@@ -105,23 +105,26 @@ def unified(
         return Difference(f"Binary files {from_name} and {to_name} differ\n", 0, 0)
     old_lines, new_lines = split(before), split(after)
     found = hunks(old_lines, new_lines)
-    shown = [f"--- {from_name}", f"+++ {to_name}"]
-    left = 0
-    for line in _body(old_lines, new_lines, found):
-        if len(shown) < most + 2:
-            shown.append(line)
-        else:
-            left += 1
+    shown = [f"--- {from_name}\n+++ {to_name}\n"]
+    room, left = most, 0
+    for sign, lines in _body(old_lines, new_lines, found):
+        shown.append(_shown(sign, lines[:room]))
+        left += max(0, len(lines) - room)
+        room = max(0, room - len(lines))
     if left:
-        shown.append(f"[… {left} more lines]")
-    return Difference("".join(f"{line}\n" for line in shown), *_total(found))
+        shown.append(f"[… {left} more lines]\n")
+    return Difference("".join(shown), *_total(found))
 
 
 def _total(found: Sequence[Hunk]) -> tuple[int, int]:
     return sum(h.new_to - h.new_from for h in found), sum(h.old_to - h.old_from for h in found)
 
 
-def _body(old: list[bytes], new: list[bytes], found: Sequence[Hunk]) -> Iterator[str]:
+_Stretch: TypeAlias = tuple[str, Sequence[bytes]]
+"""Lines of a diff, and the sign before each."""
+
+
+def _body(old: list[bytes], new: list[bytes], found: Sequence[Hunk]) -> Iterator[_Stretch]:
     group: list[Hunk] = []
     for hunk in found:
         if group and hunk.old_from - group[-1].old_to > 2 * _CONTEXT:
@@ -132,20 +135,20 @@ def _body(old: list[bytes], new: list[bytes], found: Sequence[Hunk]) -> Iterator
         yield from _group(old, new, group)
 
 
-def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterator[str]:
+def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterator[_Stretch]:
     first, last = group[0], group[-1]
     before = min(_CONTEXT, first.old_from)
     after = min(_CONTEXT, len(old) - last.old_to)
     old_span = _span(first.old_from - before, last.old_to + after)
     new_span = _span(first.new_from - before, last.new_to + after)
-    yield f"@@ -{old_span} +{new_span} @@"
+    yield "", (f"@@ -{old_span} +{new_span} @@\n".encode(),)
     at = first.old_from - before
     for hunk in group:
-        yield from _shown(" ", old[at : hunk.old_from])
-        yield from _shown("-", old[hunk.old_from : hunk.old_to])
-        yield from _shown("+", new[hunk.new_from : hunk.new_to])
+        yield " ", old[at : hunk.old_from]
+        yield "-", old[hunk.old_from : hunk.old_to]
+        yield "+", new[hunk.new_from : hunk.new_to]
         at = hunk.old_to
-    yield from _shown(" ", old[at : at + after])
+    yield " ", old[at : at + after]
 
 
 def _span(start: int, end: int) -> str:
@@ -155,11 +158,14 @@ def _span(start: int, end: int) -> str:
     return f"{start + 1 if end > start else start},{end - start}"
 
 
-def _shown(sign: str, lines: Sequence[bytes]) -> Iterator[str]:
-    for line in lines:
-        yield sign + line.removesuffix(b"\n").decode("utf-8", "replace")
-        if not line.endswith(b"\n"):
-            yield _NO_END
+def _shown(sign: str, lines: Sequence[bytes]) -> str:
+    if not lines:
+        return ""
+    # A line end is never part of another character, so all can be decoded at once.
+    text = b"".join(lines).decode("utf-8", "replace")
+    ended = text.removesuffix("\n")
+    signed = sign + ended.replace("\n", f"\n{sign}") + "\n"
+    return signed if len(ended) < len(text) else f"{signed}{_NO_END}\n"
 
 
 def _shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:

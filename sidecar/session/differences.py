@@ -162,7 +162,10 @@ def _told(
     )
     users = {path for path, author in authors.items() if author == "user"}
     found = attribute(delta, tools=(), shell=True, saved=users, between_steps=False)
-    return tuple(replace(c, author=authors.get(c.path, c.author)) for c in found)
+    return tuple(
+        c if (author := authors.get(c.path, c.author)) == c.author else replace(c, author=author)
+        for c in found
+    )
 
 
 def _pieces(change: PathChange) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:

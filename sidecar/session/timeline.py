@@ -224,7 +224,7 @@ def _title(sets: Sequence[ChangeSet]) -> str:
     """Name what the agent changed, and else what the user did."""
     changes = [change for one in sets for change in one.changes]
     own = [change for change in changes if change.author != "user"] or changes
-    names = list(dict.fromkeys(on_a_line(shown(change.path)) for change in own))
-    more = len(names) - MOST_NAMED
-    told = ", ".join(names[:MOST_NAMED])
+    paths = list(dict.fromkeys(change.path for change in own))
+    more = len(paths) - MOST_NAMED
+    told = ", ".join(on_a_line(shown(path)) for path in paths[:MOST_NAMED])
     return f"Changed {told}" + (f" and {more} more" if more > 0 else "")

@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import zstandard
@@ -29,6 +30,8 @@ class _Press(threading.local):
 
 _press = _Press()
 
+NAMED = 500
+"""Hashes in one query; old versions of SQLite take no more than 999."""
 AT_ONCE = 32 * 1024 * 1024
 """Bytes that are made room for because a frame says so; for more, as they really come."""
 
@@ -71,10 +74,22 @@ def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
 
 def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
     """Give the bytes under a hash, or `None`; raises BodyBroken when they are not those."""
-    found = con.execute("SELECT size, encoding, data FROM blob WHERE hash = ?", (name,)).fetchone()
-    if found is None:
-        return None
-    size, encoding, stored = found
+    return get_blobs(con, (name,)).get(name)
+
+
+def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]:
+    """Give the bytes under several hashes, as far as they are there; raises as `get_blob`."""
+    found: dict[str, bytes] = {}
+    for start in range(0, len(names), NAMED):
+        some = names[start : start + NAMED]
+        wanted = ", ".join("?" * len(some))
+        query = f"SELECT hash, size, encoding, data FROM blob WHERE hash IN ({wanted})"
+        for name, *stored in con.execute(query, some):
+            found[name] = _whole(name, *stored)
+    return found
+
+
+def _whole(name: str, size: int, encoding: str, stored: object) -> bytes:
     if not isinstance(stored, bytes):
         raise BodyBroken(f"blob {name} is damaged: it holds no bytes")
     data = expand(name, size, encoding, stored)

@@ -16,7 +16,7 @@ from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Millis
 from sidecar.store import lease
-from sidecar.store.blobs import PressedBlob, expand, get_blob, press, put_pressed
+from sidecar.store.blobs import PressedBlob, expand, get_blobs, press, put_pressed
 from sidecar.store.changes import apply_all, weight
 from sidecar.store.fields import BodyBroken
 from sidecar.store.holders import drop_unreferenced
@@ -159,7 +159,7 @@ class RestoreRows:
 
     async def contents(self, names: Iterable[str]) -> dict[str, bytes]:
         """Read blobs; those that are not there are left out."""
-        return await self._read(partial(_contents, names=tuple(names)))
+        return await self._read(partial(get_blobs, names=tuple(names)))
 
     async def keep(self, restore: int, blobs: Sequence[PressedBlob]) -> None:
         """Store what files held, for as long as the restore goes on."""
@@ -222,7 +222,7 @@ def _begin(
         [(done.lastrowid, name) for name in sizes],
     )
     there = tuple(coming & sizes.keys())
-    contents = _contents(con, there) if sum(map(sizes.__getitem__, there)) <= AT_ONCE else {}
+    contents = get_blobs(con, there) if sum(map(sizes.__getitem__, there)) <= AT_ONCE else {}
     return Begun(done.lastrowid, (coming | going).difference(sizes), contents)
 
 
@@ -276,11 +276,6 @@ def _running(con: sqlite3.Connection, root: bytes, now: Millis) -> Owner | None:
 
 def _roots(con: sqlite3.Connection) -> tuple[bytes, ...]:
     return tuple(root for (root,) in con.execute("SELECT root FROM restore ORDER BY id"))
-
-
-def _contents(con: sqlite3.Connection, names: tuple[str, ...]) -> dict[str, bytes]:
-    found = ((name, get_blob(con, name)) for name in names)
-    return {name: data for name, data in found if data is not None}
 
 
 def _keep(con: sqlite3.Connection, restore: int, blobs: tuple[PressedBlob, ...]) -> None:
