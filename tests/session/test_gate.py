@@ -12,6 +12,7 @@ from sidecar.session.gate import ColdGate, static_key
 from sidecar.session.session import Session
 from sidecar.session.values import PromptResult
 from tests.fakes.scripted_model import Hold, says, started, stop, text
+from tests.polling import until
 from tests.session.conftest import LIMIT, Desk
 
 LIFE = 300_000
@@ -197,9 +198,7 @@ async def send(group: asyncio.TaskGroup, desk: Desk, session: Session) -> Asked:
     """Send a prompt; it comes as far as the gate or, if that is open, to the model."""
     count = waiting(session) + len(desk.model.requests)
     task = group.create_task(desk.ask(session))
-    async with asyncio.timeout(LIMIT):
-        while waiting(session) + len(desk.model.requests) == count:  # noqa: ASYNC110 - no event tells
-            await asyncio.sleep(0)
+    await until(lambda: waiting(session) + len(desk.model.requests) != count)
     return task
 
 

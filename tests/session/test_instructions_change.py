@@ -15,6 +15,7 @@ from sidecar.session.instructions import TOLD
 from sidecar.session.session import Session
 from sidecar.workspace.instructions import Instruction, read_instructions
 from tests.fakes.scripted_model import says
+from tests.polling import until
 from tests.session.conftest import Desk, World, _refused
 from tests.session.work import Worker
 
@@ -337,9 +338,7 @@ async def test_people_hear_of_a_change_at_once(desk: Desk, world: World) -> None
     session = await desk.open()
     async with asyncio.TaskGroup() as group:
         watching = group.create_task(world.watch.run())
-        async with asyncio.timeout(LIMIT):
-            while world.watch.status()["mode"] != "events":  # noqa: ASYNC110 - none tells
-                await asyncio.sleep(0)
+        await until(lambda: world.watch.status()["mode"] == "events")
         write(world, "two")
         await desk.until(lambda: bool(desk.of(Notice)))
         (notice,) = desk.of(Notice)
@@ -348,7 +347,5 @@ async def test_people_hear_of_a_change_at_once(desk: Desk, world: World) -> None
             "The model is told with your next message."
         )
         await desk.sessions.close(session.id)
-        async with asyncio.timeout(LIMIT):
-            while world.watch.status()["mode"] != "idle":  # noqa: ASYNC110 - none tells
-                await asyncio.sleep(0)
+        await until(lambda: world.watch.status()["mode"] == "idle")
         watching.cancel()

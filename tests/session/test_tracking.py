@@ -2,6 +2,7 @@
 
 import asyncio
 import mmap
+from functools import partial
 
 import pytest
 
@@ -15,6 +16,7 @@ from sidecar.session.patches import patches
 from sidecar.session.session import Session
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.fakes.scripted_model import calls, says, shell, write
+from tests.polling import until
 from tests.session.conftest import LIMIT, Desk, World
 
 ALTER = ToolSpec("alter", "Alter.", {"type": "object"}, "edit", origin="client")
@@ -27,6 +29,12 @@ def told(session: Session) -> list[list[tuple[str, str, str]]]:
         [(c.path.decode(), c.change, c.author) for one in patch.sets for c in one.changes]
         for _, patch in patches(session.state.log.messages)
     ]
+
+
+def looked_behind(world: World) -> bool:
+    """Whether a look behind the events has found something."""
+    assert world.shared is not None
+    return "without an event" in str(world.shared.status())
 
 
 async def test_tools_commands_and_the_user_are_told_apart(desk: Desk) -> None:
@@ -112,8 +120,7 @@ async def test_a_cancelled_step_says_what_it_had_changed(desk: Desk) -> None:
     made = desk.workspace / "made.txt"
 
     async def cancel_when_made() -> None:
-        while not made.exists():  # noqa: ASYNC110 - a file's appearance is no event here
-            await asyncio.sleep(0.01)
+        await until(made.exists)
         session.cancel()
 
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
@@ -280,13 +287,10 @@ async def test_the_first_look_behind_the_events_comes_after_the_first_turn(world
         made, _ = await session.state.tracking.since()
         await made.ready()
         stored[:1] = b"U"
-        assert world.shared is not None
-        assert "without an event" not in str(world.shared.status())
+        assert not looked_behind(world)
         desk.script(says("one"))
         await desk.ask(session, "go")
-        async with asyncio.timeout(LIMIT):
-            while "without an event" not in str(world.shared.status()):  # noqa: ASYNC110 - no event tells of it
-                await asyncio.sleep(0)
+        await until(partial(looked_behind, world))
         stored.close()
 
 
@@ -301,12 +305,9 @@ async def test_after_a_turn_it_is_looked_behind_the_events_now_and_then(world: W
         _, fresh = await session.state.tracking.since()
         session.state.tracking.reached(fresh.after)
         stored[:1] = b"U"
-        assert world.shared is not None
         desk.script(says("two"))
         await desk.ask(session, "look")
-        async with asyncio.timeout(LIMIT):
-            while "without an event" not in str(world.shared.status()):  # noqa: ASYNC110 - no event tells of it
-                await asyncio.sleep(0)
+        await until(partial(looked_behind, world))
         desk.script(says("three"))
         await desk.ask(session, "look")
         # The look that the first turn began may have found it in time for the second one.

@@ -14,6 +14,7 @@ from sidecar.store import files, writer
 from sidecar.store.journal import Store
 from sidecar.store.lease import this_process
 from sidecar.store.migrations import MIGRATIONS
+from tests.polling import until
 from tests.store.samples import base, open_store, put_text, session
 
 SES = SessionId("ses_1")
@@ -73,9 +74,8 @@ async def test_too_much_at_once_is_refused_and_memory_is_bounded(
     for one in failed:
         assert isinstance(one, StorageFailed)
         assert (one.kind, "overloaded" in one.message) == ("io", True)
-    async with asyncio.timeout(10):
-        while store._writer._waiting_bytes:  # noqa: ASYNC110 - the saves that were taken have no end of their own
-            await asyncio.sleep(0.01)
+    # The saves that were taken have no end of their own.
+    await until(lambda: not store._writer._waiting_bytes)
     # One that is larger than the bound by itself is let through when nothing waits.
     await store.write(put_text("part_large", noise(2_000_000)))
     report = await store.verify()

@@ -15,17 +15,12 @@ from sidecar.tools.collect import MAX_KEPT, Collected
 from sidecar.tools.contract import ToolAnswer, ToolContext
 from sidecar.tools.run import run_builtin
 from sidecar.tools.shell import scrubbed
+from tests.polling import until
 
 
 async def run(context: ToolContext, command: str, **more: Json) -> ToolAnswer:
     async with asyncio.timeout(30):
         return await run_builtin("shell", {"command": command, **more}, context)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
-        while not condition():  # noqa: ASYNC110 - other processes set no event
-            await asyncio.sleep(0.01)
 
 
 async def gone(pid: int) -> None:

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from sidecar.wire.outbox import MAX_ANSWER_BYTES, MAX_UPDATE_BYTES, MAX_UPDATES, Outbox
+from tests.polling import until
 
 PATH = ["params", "update", "content", "text"]
 
@@ -83,9 +84,7 @@ async def test_a_client_that_does_not_read_bounds_memory_and_catches_up() -> Non
         assert len(box._waiting) <= MAX_UPDATES
         box.answer({"id": "kept"})
         pipe.open.set()
-        async with asyncio.timeout(10):
-            while not any(m.get("method") == "session/changed" for m in pipe.read):  # noqa: ASYNC110 - bounded
-                await asyncio.sleep(0)
+        await until(lambda: any(m.get("method") == "session/changed" for m in pipe.read))
         box.close()
         await running
     assert {"id": "kept"} in pipe.read

@@ -13,6 +13,7 @@ import watchfiles
 
 from sidecar.workspace.instructions import Instruction, instruction_folders, read_instructions
 from sidecar.workspace.instructions_watch import InstructionsWatch, hashes, name_of
+from tests.polling import until
 
 LIMIT = 10.0
 NEVER = 3600.0
@@ -214,9 +215,7 @@ async def test_with_nobody_to_tell_it_waits(ground: Ground) -> None:
     watch = ground.watch(0.05)
     assert watch.status() == {"mode": "off", "folders": 0}
     async with running(watch):
-        async with asyncio.timeout(LIMIT):
-            while watch.status() != {"mode": "idle", "folders": 0}:  # noqa: ASYNC110 - none tells
-                await asyncio.sleep(0)
+        await until(lambda: watch.status() == {"mode": "idle", "folders": 0})
         ground.follow(watch)
         await ground.until(lambda: ground.seen == [()])
 

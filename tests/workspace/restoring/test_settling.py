@@ -9,6 +9,7 @@ import pytest
 from sidecar.workspace.restoring.outcomes import Recovered
 from sidecar.workspace.restoring.recovery import recover, settle
 from sidecar.workspace.shared_snapshots import SharedSnapshots
+from tests.polling import until
 from tests.workspace.restoring.site import Site, now, plan
 from tests.workspace.restoring.test_recovery import leave_half, states, write_in_place
 
@@ -57,8 +58,7 @@ async def test_a_folder_that_cannot_be_made_whole_is_said_and_stops_no_other(
     shared = SharedSnapshots(site.store, site.data, now)
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
         group.create_task(shared.run())
-        while f"in {other.root}" not in caplog.text:  # noqa: ASYNC110 - nothing else tells of it
-            await asyncio.sleep(0)
+        await until(lambda: f"in {other.root}" in caplog.text)
         await shared.close()
     assert f"a restore in {site.root}" in caplog.text
     assert "could not be taken back yet" in caplog.text
