@@ -1,7 +1,6 @@
 """An ACP client that knows nothing of Sidecar: one JSON object a line over a pipe."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +59,12 @@ class LineClient(PlainClient):
 
     def wait_for_update(self, kind: str, limit: float = LIMIT) -> Any:
         """Wait for an update of a kind, and give the first of it."""
-        found: Callable[[dict[str, Any]], bool] = lambda n: (  # noqa: E731 - short, and named
-            n["method"] == "session/update" and n["params"]["update"]["sessionUpdate"] == kind
-        )
+
+        def found(n: dict[str, Any]) -> bool:
+            return (
+                n["method"] == "session/update" and n["params"]["update"]["sessionUpdate"] == kind
+            )
+
         return self.wait_for(found, limit)["params"]["update"]
 
     def _read(self) -> None:

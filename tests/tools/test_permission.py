@@ -14,8 +14,10 @@ from sidecar.tools.contract import Access, ToolContext
 from sidecar.tools.permission import Allow, Ask, Decision, Refuse, Rules, decide, remember
 from sidecar.tools.run import access
 
+NO_RULES = Rules()
 
-def call(tool: str, given: Json, context: ToolContext, rules: Rules = Rules()) -> Decision:  # noqa: B008 - frozen
+
+def call(tool: str, given: Json, context: ToolContext, rules: Rules = NO_RULES) -> Decision:
     spec = BY_NAME[tool]
     return decide(spec, access(spec, given, context), rules, context.trusted)
 
