@@ -44,9 +44,9 @@ def space(con: sqlite3.Connection) -> Space:
     )
 
 
-def shrink(con: sqlite3.Connection, seconds: float = SLICE_SECONDS) -> Space:
-    """Give free pages back for so long; says what is left. A transaction is somebody else's."""
-    end = time.monotonic() + seconds
+def shrink(con: sqlite3.Connection) -> Space:
+    """Give free pages back for one slice; says what is left. A transaction is somebody else's."""
+    end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page: who does not fetch them all stops it.
         con.execute(f"PRAGMA incremental_vacuum({AT_ONCE})").fetchall()

@@ -55,7 +55,7 @@ async def test_a_slice_ends_in_time_and_a_commit_comes_between(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A quick machine would do all of it in one.
-    monkeypatch.setattr(shrinking.shrink, "__defaults__", (0.0,))
+    monkeypatch.setattr(shrinking, "SLICE_SECONDS", 0.0)
     years, _ = await emptied(tmp_path)
     left = (await years.store.keeping.space()).free
     slices = 0
@@ -76,7 +76,7 @@ async def test_a_slice_ends_in_time_and_a_commit_comes_between(
 async def test_it_may_be_cancelled_between_any_two_slices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shrinking.shrink, "__defaults__", (0.0,))
+    monkeypatch.setattr(shrinking, "SLICE_SECONDS", 0.0)
     years, ground = await emptied(tmp_path)
     before = await years.store.keeping.space()
     heard = asyncio.Event()
