@@ -5,7 +5,8 @@ What is refused is refused in words; what is taken is loaded, asked, written out
 
 import json
 import os
-from itertools import count
+from collections.abc import Iterator
+from itertools import count, cycle
 
 from sidecar.store.packing import encode_text
 from sidecar.wire.framing import Framing
@@ -27,15 +28,17 @@ TOLD: list[Value] = json.loads(json.dumps(THINGS).replace('"scripted', '"offline
 NAMES = ("", "sidecar", *FORMATS, "none")
 ODD_GIVEN = (*ODD, deep(60), deep(700), NOWHERE, f"{FOLDER}/file", f"{FOLDER}/fifo", FOLDER)
 _daemons: list[Daemon] = []
-_used = count(1)
+_inputs = count(1)
+_framings: Iterator[Framing] = cycle(("headers", "lines"))
+"""Each daemon has the other face than the one before."""
 
 
 def run(data: bytes) -> None:
     """Import something, and go on in it if it was taken."""
-    if next(_used) % OFTEN == 0:
+    if next(_inputs) % OFTEN == 0:
         close()
     if not _daemons:
-        _daemons.append(_started("lines" if next(_used) % 2 else "headers"))
+        _daemons.append(_started(next(_framings)))
     try:
         _one(_daemons[0], Dice(data))
     except BaseException:
