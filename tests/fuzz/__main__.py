@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from tests.fuzz.running import CORPUS, Tally, Target, file_name, fuzz, name_of, targets
+from tests.fuzz.running import Tally, Target, fuzz, keep, name_of, share, targets
 
 ROOM = 2 << 30
 """Bytes of address space beyond what the start takes; more is a crash, whoever asks for it."""
@@ -52,10 +52,7 @@ def table(tallies: Sequence[Tally]) -> str:
     whole = Tally("all")
     for tally in tallies:
         lines.append(_row(tally))
-        whole.inputs += tally.inputs
-        whole.seconds += tally.seconds
-        whole.crashed += tally.crashed
-        whole.unanswered += tally.unanswered
+        whole.add(tally)
     return "\n".join([*lines, "-" * len(head), _row(whole)])
 
 
@@ -80,16 +77,7 @@ def _budgets(
 ) -> list[dict[str, int | float | None]]:
     if given.minutes is not None:
         return [{"seconds": given.minutes * 60 / len(chosen)} for _ in chosen]
-    shares = sum(one.SHARE for one in chosen)
-    return [{"most": -(-given.inputs * one.SHARE // shares)} for one in chosen]
-
-
-def keep(target: Target, data: bytes, trace: str) -> None:
-    """Keep an input that found something, so that the suite tries it from now on."""
-    path = CORPUS / name_of(target) / file_name(data)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    print(f"\n{path}\n{trace}", file=sys.stderr, flush=True)
+    return [{"most": share(given.inputs, one, chosen)} for one in chosen]
 
 
 def _limit_memory() -> None:

@@ -6,9 +6,10 @@ wrong, its `SHARE` of a long run, and a `close()` where something has to end.
 
 import random
 import signal
+import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -53,6 +54,13 @@ class Tally:
     interrupted: bool = False
     crashes: dict[str, bytes] = field(default_factory=dict)
 
+    def add(self, other: "Tally") -> None:
+        """Add what came of another one, but for its inputs themselves."""
+        self.inputs += other.inputs
+        self.seconds += other.seconds
+        self.unanswered += other.unanswered
+        self.crashed += other.crashed
+
 
 def name_of(target: Target) -> str:
     """Give a target's name."""
@@ -68,6 +76,11 @@ def targets() -> tuple[Target, ...]:
 def corpus(target: Target) -> list[Path]:
     """Give the inputs that are kept of a target."""
     return sorted((CORPUS / name_of(target)).glob("*"))
+
+
+def share(inputs: int, target: Target, among: Sequence[Target]) -> int:
+    """Give how many of so many inputs are a target's."""
+    return -(-inputs * target.SHARE // sum(one.SHARE for one in among))
 
 
 def fuzz(
@@ -108,6 +121,14 @@ def fuzz(
     if close is not None:
         close()
     return tally
+
+
+def keep(target: Target, data: bytes, trace: str) -> None:
+    """Keep an input that found something, so that the suite tries it from now on."""
+    path = CORPUS / name_of(target) / file_name(data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    print(f"\n{path}\n{trace}", file=sys.stderr, flush=True)
 
 
 @contextmanager

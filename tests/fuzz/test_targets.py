@@ -10,8 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.figures import Figures
-from tests.fuzz.__main__ import keep, table
-from tests.fuzz.running import LIMIT, Tally, Target, corpus, fuzz, limited, name_of, targets
+from tests.fuzz.__main__ import table
+from tests.fuzz.running import (
+    LIMIT,
+    Tally,
+    Target,
+    corpus,
+    fuzz,
+    keep,
+    limited,
+    name_of,
+    share,
+    targets,
+)
 
 SECONDS = float(os.environ.get("SIDECAR_FUZZ_SECONDS", "0.5"))
 """For each target."""
@@ -40,17 +51,14 @@ def whole(figures: Figures) -> Iterator[Tally]:
 def fuzzed(target: Target) -> Tally:
     if not INPUTS:
         return fuzz(target, seconds=SECONDS, seed=1)
-    most = -(-INPUTS * target.SHARE // sum(one.SHARE for one in targets()))
-    most = max(most, len(corpus(target)) + 1)
+    most = max(share(INPUTS, target, targets()), len(corpus(target)) + 1)
     return fuzz(target, most=most, seed=time.time_ns(), found=keep)
 
 
 @pytest.mark.parametrize("target", targets(), ids=name_of)
 def test_nothing_is_found_in_what_is_kept_and_in_new_inputs(target: Target, whole: Tally) -> None:
     tally = fuzzed(target)
-    whole.inputs += tally.inputs
-    whole.crashed += tally.crashed
-    whole.unanswered += tally.unanswered
+    whole.add(tally)
     assert tally.crashes == {}
     assert tally.unanswered == 0
     assert tally.inputs > len(corpus(target))
