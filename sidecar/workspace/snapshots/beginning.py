@@ -1,14 +1,14 @@
 """Reads what files held before anything of ours changed them. Blocks: call it in a thread."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from sidecar.core.tree import Entry, Seen
 from sidecar.store.blobs import PressedBlob, press
 from sidecar.workspace.snapshots.reading import Budget, Limits, Looked, look, read
-from sidecar.workspace.snapshots.state import is_tracked_kind, lost, seen_of, unchanged
+from sidecar.workspace.snapshots.state import State, is_tracked_kind, lost, seen_of, unchanged
 from sidecar.workspace.straight import stat_straight
 
 SLICE_FILES = 256
@@ -16,6 +16,36 @@ SLICE_BYTES = 4 * 1024 * 1024
 """What is read at once, so that a snapshot never waits for it for long."""
 
 Batch: TypeAlias = dict[bytes, Seen]
+
+
+class Beginning:
+    """What is still to be told of a first snapshot: its paths, with what was seen there.
+
+    Until somebody gathers it, that is all that is known.
+    """
+
+    def __init__(self) -> None:
+        self._left: Batch | None = {}
+
+    def begin(self) -> None:
+        """A first snapshot was taken, and nothing of it is told yet."""
+        self._left = None
+
+    def left(self, state: State) -> Batch:
+        """Give it; takes time in proportion to it when first asked."""
+        if self._left is None:
+            self._left = dict(state.items())
+        return self._left
+
+    def count(self, state: State) -> int:
+        """Count the paths."""
+        return len(state if self._left is None else self._left)
+
+    def told(self, paths: Iterable[bytes]) -> None:
+        """Take out what was told, here or by others."""
+        if self._left is not None:
+            for path in paths:
+                self._left.pop(path, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ class Scan:
     any more. `shown`: new ones that the rules ignored before. `linked`: the inodes of files with
     several hard links, which may change without an event here.
     `root_stat`: the root's, where everything was looked at.
-    `unread`: what is taken as it is, to be read later, where `begun` says when a first look began
-    (ms). A stat takes half a KiB, so none is kept for each file of a workspace.
+    `unread`: the names in folders that are taken as they are, to be read later, where `begun` says
+    when a first look began (ms). A stat takes half a KiB, so none is kept for each file.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Scan:
         self.gone: set[bytes] = set()
         self.shown: set[bytes] = set()
         self.linked: dict[bytes, int] = {}
-        self.unread: dict[bytes, Seen] = {}
+        self.unread: dict[bytes, dict[bytes, Seen]] = {}
         self._begun = begun
         self.root_stat: os.stat_result | None = None
         self._visited: set[bytes] = set()
@@ -318,7 +318,7 @@ class Scan:
         prefix = self._base + b"/" + begin
         keeps_all = rules.keeps_all(names)
         if keeps_all and not (known or unseen or fresh):
-            return self._take_all(names, prefix, begin, anew)
+            return self._take_all(folder, names, anew)
         inner: list[_Visit] = []
         lstat, table = os.lstat, self._table
         for name in names:
@@ -363,15 +363,16 @@ class Scan:
             self._close(folder)
         return None
 
-    def _take_all(
-        self, names: list[bytes], prefix: bytes, begin: bytes, anew: bool
-    ) -> list[_Visit]:
+    def _take_all(self, folder: bytes, names: list[bytes], anew: bool) -> list[_Visit]:
         """Look at a new folder's names, none of which is left out; gives the folders in it.
 
         Every file of a workspace comes by here before its first turn, so it does nothing else.
         """
         inner: list[_Visit] = []
-        stats, unread, begun, lstat = self.stats, self.unread, self._begun, os.lstat
+        begin = folder + b"/" if folder else b""
+        prefix = self._base + b"/" + begin
+        taken: dict[bytes, Seen] = {}
+        begun, lstat = self._begun, os.lstat
         for name in names:
             try:
                 found = lstat(prefix + name)
@@ -380,15 +381,17 @@ class Scan:
             kind = found.st_mode & 0o170000
             if kind not in KINDS:
                 continue
-            path = begin + name
             if begun is None:
-                stats[path] = found
+                self.stats[begin + name] = found
             else:
-                unread[path] = unread_of(found, begun)
+                taken[name] = unread_of(found, begun)
             if kind == 0o040000:
-                inner.append((path, True, anew, False))
+                inner.append((begin + name, True, anew, False))
             elif found.st_nlink > 1 and kind == 0o100000:
-                self.linked[path] = found.st_ino
+                self.linked[begin + name] = found.st_ino
+        if begun is not None:
+            self.unread[folder] = taken
+            self.unread |= {path: {} for path, *_ in inner}
         return inner
 
     def _is_left_out(self, path: bytes, seen: Seen | None, is_folder: bool, rules: Rules) -> bool:

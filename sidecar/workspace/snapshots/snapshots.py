@@ -13,7 +13,7 @@ from sidecar.core.parts import JsonObject
 from sidecar.core.tree import Delta, Entry, Seen, SnapshotId, inverse, net
 from sidecar.store.chains import Addition, Moved
 from sidecar.store.snapshots import SnapshotRows
-from sidecar.workspace.snapshots.beginning import Batch, pre_image, read_batch, slice_of
+from sidecar.workspace.snapshots.beginning import Batch, Beginning, pre_image, read_batch, slice_of
 from sidecar.workspace.snapshots.chain import Chain
 from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.ignore import HISTORIES, Rules
@@ -56,7 +56,7 @@ class Snapshots:
         self._noticing = Noticing(self._base, self._in_thread)
         self._state = State()
         self._rules: dict[bytes, Rules] = {}
-        self._unread: dict[bytes, Seen] = {}
+        self._beginning = Beginning()
         self._closed = False
 
     @classmethod
@@ -203,7 +203,7 @@ class Snapshots:
             "mode": self._noticing.mode,
             "reason": self._noticing.why_rescan,
             "paths": len(self._state),
-            "unread": len(self._unread),
+            "unread": self._beginning.count(self._state),
             "bytes": self._chain.held,
             "limit": self._limits.workspace,
         }
@@ -251,10 +251,11 @@ class Snapshots:
     async def _begin(self) -> None:
         """Take the state as it is now, to be read later."""
         at, scan = self._now(), await self._scanned(Noticed(all=True), rules=False)
-        self._unread = scan.unread
-        self._unread |= {path: unread_of(found, at) for path, found in scan.stats.items()}
+        unread = {path: unread_of(found, at) for path, found in scan.stats.items()}
         await self._chain.begin()
-        self._accept(Outcome((), self._unread), scan, Looked())
+        self._state.begin(scan.unread)
+        self._beginning.begin()
+        self._accept(Outcome((), unread), scan, Looked())
         self._work.set()
 
     async def _look(self, noticed: Noticed, rules: bool) -> Moved | None:
@@ -273,8 +274,7 @@ class Snapshots:
                 return moved
         if self._chain.learn(outcome.known) or self._chain.held > self._limits.workspace * 9 // 10:
             self._work.set()
-        for path in outcome.known:
-            self._unread.pop(path, None)
+        self._beginning.told(outcome.known)
         self._accept(outcome, scan, looked)
         return None
 
@@ -291,16 +291,16 @@ class Snapshots:
 
     async def _read_more(self) -> None:
         """Read and store some of what the beginning held."""
-        batch = slice_of(self._unread)
+        left = await self._in_thread(partial(self._beginning.left, self._state))
+        batch = slice_of(left)
         # Half of what a workspace may take is left for what changes later.
         room = max(0, self._limits.workspace // 2 - self._chain.held)
         scan = self._scan(None)
         looked = await self._in_thread(
             partial(read_batch, self._base, batch, partial(self._limit, scan), room, self._now)
         )
-        if await self._tell(batch, looked, complete=len(batch) == len(self._unread)):
-            for path in batch:
-                del self._unread[path]
+        if await self._tell(batch, looked, complete=len(batch) == len(left)):
+            self._beginning.told(batch)
 
     async def _tell(self, batch: Batch, looked: Looked, *, complete: bool = False) -> bool:
         """Store more of the state at the head, without a change to it."""
@@ -333,8 +333,7 @@ class Snapshots:
         batch = {path: told} if image.same or (known is None and ignored) else {}
         for _ in range(TRIES):
             if await self._tell(batch, image.looked(path, told)):
-                if path in batch:
-                    self._unread.pop(path, None)
+                self._beginning.told(batch)
                 return told.entry
             # Others have moved the chain on; what they found at this path is theirs to tell.
             batch = {}
@@ -344,13 +343,15 @@ class Snapshots:
         """Go on from where another process has brought the chain."""
         known = await self._chain.adopt(moved)
         if known is None:
-            self._state, self._rules, self._unread = State(), {}, {}
+            self._state, self._rules, self._beginning = State(), {}, Beginning()
             self._noticing.waiting.lose()
             self._know(await self._chain.load())
             return
+        # What others found is told by them, so it is taken out of what is still to be told.
+        await self._in_thread(partial(self._beginning.left, self._state))
+        self._beginning.told(known)
         self._know(known)
         for path, seen in known.items():
-            self._unread.pop(path, None)
             if seen is not None and seen.entry.is_folder:
                 self._noticing.waiting.folders.add(path)
             else:

@@ -59,6 +59,11 @@ class State:
         if not self.folders.get(path, True):
             del self.folders[path]
 
+    def begin(self, folders: dict[bytes, dict[bytes, Seen]]) -> None:
+        """Know what is in folders of which nothing was known."""
+        self.folders |= folders
+        self._table = None
+
     def below(self, path: bytes) -> Iterator[bytes]:
         """Yield what is known below a folder, the inner paths after the outer ones."""
         pending = [path]
