@@ -37,7 +37,7 @@ class Listing:
 
 def timeline_of(state: State) -> Timeline:
     """Read a session's timeline."""
-    return Timeline(state.log.messages, state.log.records)
+    return Timeline(state.log.messages, state.log.records, state.sets.read)
 
 
 async def list_checkpoints(state: State, differences: Differences) -> Listing:

@@ -5,20 +5,25 @@ then; an answer carries what changed while its calls ran.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 from sidecar.core.changeset import Author, ChangeSet, PathChange, PathChangeKind
 from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart
 from sidecar.core.tree import Entry, Loss, SnapshotId
 from sidecar.session.log import RESTORED, SessionLog
 
+MOST_KNOWN = 10_000
+"""Changes that are remembered as read: some 6 MB."""
 REACHED = "snapshot_reached"
 """The record that follows a restore of files: `{at, sets}`.
 
 `at` is the snapshot after it, and `sets` what others changed until then, while it was carried out.
 """
+
+
+ReadSets: TypeAlias = Callable[[Json], tuple[ChangeSet, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +40,10 @@ def part_of(part_id: PartId, patch: Patch) -> PatchPart:
     return PatchPart(part_id, files, {"at": patch.at, "sets": sets_to_json(patch.sets)})
 
 
-def patch_of(part: PatchPart) -> Patch:
+def patch_of(part: PatchPart, read: ReadSets | None = None) -> Patch:
     """Read what `part_of` wrote."""
     at = cast("int", part.detail.get("at", 0))
-    return Patch(SnapshotId(at), sets_from_json(part.detail.get("sets", [])))
+    return Patch(SnapshotId(at), (read or sets_from_json)(part.detail.get("sets", [])))
 
 
 def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
@@ -96,6 +101,32 @@ def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
         )
         for one in cast("list[JsonObject]", body)
     )
+
+
+class KnownSets:
+    """Reads change sets as `sets_from_json` does, and remembers of each body what it says.
+
+    A log says the same every time that it is looked at, and bodies are never changed.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Json, tuple[ChangeSet, ...]]] = {}
+        self._changes = 0
+
+    def read(self, body: Json) -> tuple[ChangeSet, ...]:
+        """Give the change sets of a body."""
+        if not body:
+            return ()
+        # The body is kept, so that no other one can have its id.
+        known = self._known.get(id(body))
+        if known is None:
+            known = (body, sets_from_json(body))
+            self._changes += sum(len(one.changes) for one in known[1])
+            if self._changes > MOST_KNOWN:
+                self._known.clear()
+                self._changes = 0
+            self._known[id(body)] = known
+        return known[1]
 
 
 def _change(change: PathChange) -> JsonObject:

@@ -7,7 +7,7 @@ from typing import cast
 from sidecar.core.changeset import ChangeSet
 from sidecar.core.parts import Json, JsonObject, MessageId, Millis
 from sidecar.session.log import RESTORED
-from sidecar.session.patches import on_a_line, sets_from_json, sets_to_json
+from sidecar.session.patches import ReadSets, on_a_line, sets_from_json, sets_to_json
 from sidecar.store.values import Record
 
 MOST_NAMED = 10
@@ -54,7 +54,7 @@ def to_json(restored: Restored) -> JsonObject:
     }
 
 
-def from_record(record: Record) -> Restored:
+def from_record(record: Record, read: ReadSets = sets_from_json) -> Restored:
     """Read a record whose body has what `to_json` gave."""
     body = record.body
     newest, undoes, head = body["newest"], body["undoes"], body["head"]
@@ -67,7 +67,7 @@ def from_record(record: Record) -> Restored:
         None if undoes is None else str(undoes),
         _ids(body["left"]),
         _ids(body["back"]),
-        sets_from_json(body["sets"]),
+        read(body["sets"]),
         tuple((path, fate) for path, fate in cast("list[tuple[str, str]]", body["fates"])),
         record.revision,
         record.at,

@@ -17,6 +17,7 @@ from sidecar.session.context import Clock
 from sidecar.session.counts import Counts
 from sidecar.session.gate import ColdGate
 from sidecar.session.log import SessionLog
+from sidecar.session.patches import KnownSets
 from sidecar.session.permissions import Permissions
 from sidecar.session.tracking import Tracking
 from sidecar.session.trust import Trust
@@ -122,6 +123,7 @@ class State:
     compared: bool = False
     widening: asyncio.Lock = field(default_factory=asyncio.Lock)
     folded: tuple[int, int] = (0, 0)
+    sets: KnownSets = field(default_factory=KnownSets)
 
     @property
     def store(self) -> Store:

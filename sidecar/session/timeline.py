@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from sidecar.core.changeset import ChangeSet
 from sidecar.core.parts import Message, MessageId, Millis, PatchPart, TextPart, TurnId
 from sidecar.core.turns import first_line
-from sidecar.session.patches import on_a_line, patch_of, shown
+from sidecar.session.patches import ReadSets, on_a_line, patch_of, sets_from_json, shown
 from sidecar.session.restored import Restored, from_record, is_restore
 from sidecar.session.tracking import PATCHED
 from sidecar.store.values import Record
@@ -58,11 +58,17 @@ class Checkpoint:
 
 
 class Timeline:
-    """What happened in one session, oldest first."""
+    """What happened in one session, oldest first. `read` reads its change sets."""
 
-    def __init__(self, messages: Sequence[Message], records: Sequence[Record]) -> None:
+    def __init__(
+        self,
+        messages: Sequence[Message],
+        records: Sequence[Record],
+        read: ReadSets = sets_from_json,
+    ) -> None:
         self._records = records
-        self.events = tuple(_events(messages, [from_record(r) for r in records if is_restore(r)]))
+        restores = [from_record(record, read) for record in records if is_restore(record)]
+        self.events = tuple(_event(one, read) for one in _in_order(messages, restores))
         self._naming = _naming(records)
         self._at = {event.of.id: place for place, event in enumerate(self.events)}
         self.checkpoints = tuple(self._checkpoints())
@@ -179,7 +185,9 @@ def typed(message: Message) -> str:
     return "\n\n".join(part.text for part in texts if part.source in ("typed", "steer"))
 
 
-def _events(messages: Sequence[Message], restores: Sequence[Restored]) -> Iterator[Event]:
+def _in_order(
+    messages: Sequence[Message], restores: Sequence[Restored]
+) -> Iterator[Message | Restored]:
     waiting = list(restores)
     known = {message.id for message in messages}
 
@@ -193,17 +201,16 @@ def _events(messages: Sequence[Message], restores: Sequence[Restored]) -> Iterat
     passed: set[MessageId] = set()
     for message in messages:
         while waiting and due(message):
-            yield _event(waiting.pop(0))
+            yield waiting.pop(0)
         passed.add(message.id)
-        yield _event(message)
-    for restored in waiting:
-        yield _event(restored)
+        yield message
+    yield from waiting
 
 
-def _event(of: Message | Restored) -> Event:
+def _event(of: Message | Restored, read: ReadSets) -> Event:
     if isinstance(of, Restored):
         return Event(of, of.sets, False)
-    found = [patch_of(p) for p in of.parts if isinstance(p, PatchPart) and p.detail]
+    found = [patch_of(p, read) for p in of.parts if isinstance(p, PatchPart) and p.detail]
     return Event(of, tuple(one for patch in found for one in patch.sets), bool(found))
 
 
