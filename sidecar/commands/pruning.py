@@ -108,7 +108,7 @@ async def _really(console: Console, store: Store, config: Config, how: How) -> N
             after = await shrink(ground, tell)
     finally:
         await store.keeping.swept(owner.token, whole=False)
-    _show_done(console, done, before, after, how)
+    _show_done(console, done, (before, after), plan.noticed, how)
 
 
 def _bars(console: Console, *, shown: bool) -> Progress:
@@ -138,6 +138,7 @@ def _show_plan(console: Console, plan: Plan, space: Space, how: How) -> None:
             "bytes": plan.size,
             "fileBytes": space.size,
             "freeBytes": space.free,
+            "noticed": plan.noticed,
         }
         console.print_json(json.dumps(told))
         return
@@ -177,7 +178,10 @@ def _table(plan: Plan) -> Table:
     return table
 
 
-def _show_done(console: Console, done: Swept, before: Space, after: Space, how: How) -> None:
+def _show_done(
+    console: Console, done: Swept, spaces: tuple[Space, Space], noticed: str, how: How
+) -> None:
+    before, after = spaces
     if how.as_json:
         told: JsonObject = {
             "dryRun": False,
@@ -188,6 +192,7 @@ def _show_done(console: Console, done: Swept, before: Space, after: Space, how: 
             "bytes": done.size,
             "fileBytes": after.size,
             "freeBytes": after.free,
+            "noticed": noticed,
         }
         console.print_json(json.dumps(told))
         return

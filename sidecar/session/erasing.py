@@ -131,7 +131,12 @@ def _put_aside(folder: Path) -> tuple[str, ...]:
 
 
 def _day(aside: Path) -> str:
-    return datetime.fromtimestamp(aside.stat().st_mtime, UTC).strftime("%Y-%m-%d")
+    try:
+        at = aside.stat().st_mtime
+    except OSError:
+        # What is deleted is deleted, also where somebody takes this away just now.
+        return "an unknown day"
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
 
 
 def _beside(data_dir: Path, session_id: SessionId) -> Iterator[Path]:

@@ -125,7 +125,11 @@ def test_a_clock_that_is_wrong_lets_nothing_go(tmp_path: Path, folder: Path, ses
     assert code == 0
     assert "The clock was set 400.0 days ahead" in said.replace("\n", " ")
     assert "Would go: 0 outputs and 0 sessions" in said
-    assert told(data, folder, "prune")["outputs"] == 0
+    for arguments in (("prune", "--dry-run"), ("prune",)):
+        plain = told(data, folder, *arguments)
+        assert plain["outputs"] == 0
+        assert "The clock was set 400.0 days ahead" in plain["noticed"]
     # It is right again, and the time that passes counts.
     (tmp_path / "offset").write_text(str(9 * DAY))
-    assert told(data, folder, "prune", "--dry-run")["outputs"] == 1
+    plain = told(data, folder, "prune", "--dry-run")
+    assert (plain["outputs"], plain["noticed"]) == (1, "")

@@ -11,6 +11,7 @@ from sidecar.config.retention import DAY, Retention
 from sidecar.core.errors import UnknownSession
 from sidecar.core.facts import Fact
 from sidecar.core.parts import SessionId
+from sidecar.session import erasing
 from sidecar.session.archiving import Ground, archive
 from sidecar.session.erasing import erase
 from sidecar.session.exporting import export_session
@@ -127,6 +128,10 @@ async def test_a_damaged_store_that_may_hold_it_is_named(world: World) -> None:
             "Damaged stores put aside from 1970-01-01 to 1970-01-02 may still hold it: "
             f"delete {world.folder / ASIDE}."
         )
+
+
+def test_what_is_gone_meanwhile_is_no_error_of_what_was_deleted(tmp_path: Path) -> None:
+    assert erasing._day(tmp_path / "gone") == "an unknown day"
 
 
 @pytest.mark.parametrize("name", ["x" * 4_000, "é" * 200, "../data", "", "\0", "\ud800", "."])
