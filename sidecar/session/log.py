@@ -267,7 +267,9 @@ class SessionLog:
         for change in unit[-own:]:
             assert isinstance(change, AppendRecord)
             self.records.remove(change.record)
-            self._untold.remove(change.record)
+            # Another commit may have gone to the disk behind it, and taken it along.
+            with suppress(ValueError):
+                self._untold.remove(change.record)
         self._gather(unit[1:-own])
 
     def _append(self, record: Record) -> None:

@@ -7,7 +7,6 @@ the log, from which the conversation follows, become durable in one transaction.
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from time import monotonic
 from typing import Protocol
 
@@ -222,7 +221,6 @@ class Rollback:
     ) -> str:
         """Make it durable as one; gives the id of the state before it."""
         state, log = self._state, self._state.log
-        before = log.row.revision
         restored = Restored(
             state.clock.new_id("cp"),
             aim.scope,
@@ -243,9 +241,9 @@ class Rollback:
             body |= {**rewrite_to_json(recorded), "standing": standing}
         if files is None:
             await self._commit(body)
-            self._show(recorded, before)
+            self._show(recorded)
         else:
-            await self._with_files(body, files, partial(self._show, recorded, before))
+            await self._with_files(body, files, recorded)
             await show_in_editor(state, files, self._host.client)
         return restored.id
 
@@ -286,9 +284,9 @@ class Rollback:
             log.withdraw(unit)
             raise error
 
-    async def _with_files(self, body: JsonObject, files: Files, show: Callable[[], None]) -> None:
-        """Move the files, and make the record durable with them; `show` is called as it stands."""
-        log, made = self._state.log, files.snapshots
+    async def _with_files(self, body: JsonObject, files: Files, recorded: Recorded | None) -> None:
+        """Move the files, and make the record durable with them."""
+        state, log, made = self._state, self._state.log, files.snapshots
         told: list[tuple[tuple[Change, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
 
         async def record() -> Sequence[Change]:
@@ -296,20 +294,26 @@ class Rollback:
             at = await made.snapshot()
             theirs = await others_meanwhile(files, at)
             reached: JsonObject = {"at": at, "sets": sets_to_json(theirs)}
+            (revision, warm), price = state.compact_now
+            same = recorded is None and revision == log.row.revision
             unit = log.unit(REACHED, reached, first=(RESTORED, body))
             told.append((unit, at, theirs))
+            if same:
+                # The context is what it was, and so is what a compaction of it would cost.
+                state.compact_now = ((log.row.revision, warm), price)
             return unit
 
         def stands() -> None:
-            _, at, theirs = told[-1]
-            self._state.tracking.reached(at, theirs)
-            show()
+            # From here on nothing is withdrawn, whatever comes of telling people.
+            _, at, theirs = told.pop()
+            state.tracking.reached(at, theirs)
+            self._show(recorded)
 
         try:
             ended = await carry_out(
                 made.root,
                 files.plan.actions,
-                self._state.store,
+                state.store,
                 record=record,
                 touched=made.mark_dirty,
                 stands=stands,
@@ -329,15 +333,11 @@ class Rollback:
                 ],
             )
 
-    def _show(self, recorded: Recorded | None, before: int) -> None:
-        """Show the conversation as the log has it now, and tell of it; `before`: its revision."""
+    def _show(self, recorded: Recorded | None) -> None:
+        """Show the conversation as the log has it now, and tell of it."""
         state = self._state
         state.log.look_again()
         if recorded is None:
-            (revision, warm), price = state.compact_now
-            if revision == before:
-                # The context is what it was, and so is what a compaction of it would cost.
-                state.compact_now = ((state.log.row.revision, warm), price)
             self._host.rewritten(None, "restored")
             return
         # What the model was told of the workspace may have left the conversation with its message.

@@ -58,6 +58,73 @@ async def test_nothing_stands_whose_outcome_cannot_be_remembered(desk: Desk) -> 
     assert set(tree(desk.workspace)) == {"notes.txt"}
 
 
+async def test_what_stands_is_in_the_log_though_nobody_could_be_told(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world.daemon(kill=True) as desk:
+        session = await desk.open()
+        turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+
+        def breaks(*_: object) -> None:
+            raise RuntimeError("nobody listens")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(session, "rewritten", breaks)
+            with pytest.raises(RuntimeError, match="nobody listens"):
+                await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+        kinds = [record.kind for record in session.state.log.records]
+        shown, points = said(session), ids(session)
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(session.id)
+        assert [record.kind for record in session.state.log.records] == kinds
+        assert (said(session), ids(session)) == (shown, points)
+        assert set(tree(desk.workspace)) == {"notes.txt"}
+
+
+async def test_what_else_was_written_meanwhile_stays_when_it_fails(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.open()
+    turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+    log, points = session.state.log, ids(session)
+    before = list(log.records)
+
+    async def fails(*_: Any) -> None:
+        await log.commit("option", {"configId": "mode"})
+        raise StorageFailed("the disk is full", kind="full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(desk.store.restores, "finish", fails)
+        with pytest.raises(StorageFailed, match="the disk is full"):
+            await session.rollback.restore(Wish("files", before_message_id=turn.message_id))
+    assert [record.kind for record in log.records[len(before) :]] == ["option"]
+    assert ids(session) == points
+    await session.rollback.restore(Wish("files", before_message_id=turn.message_id))
+    assert set(tree(desk.workspace)) == {"notes.txt"}
+
+
+@pytest.mark.parametrize("changes", [False, True])
+async def test_a_price_is_kept_where_nothing_else_was_logged(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, changes: bool
+) -> None:
+    session = await desk.open()
+    turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+    session.meter()
+    state = session.state
+    state.compact_now = (state.compact_now[0], "as before")
+    snapshot = Snapshots.snapshot
+
+    async def changing(self: Snapshots) -> SnapshotId:
+        if changes and not (desk.workspace / "a.txt").exists():
+            await state.log.commit("option", {"configId": "model"})
+        return await snapshot(self)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Snapshots, "snapshot", changing)
+        await session.rollback.restore(Wish("files", before_message_id=turn.message_id))
+    assert (session.meter().cost.compact_now == "as before") is not changes
+
+
 async def test_a_store_that_fails_leaves_everything_as_it_was(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
