@@ -14,8 +14,13 @@ from sidecar.workspace.snapshots.snapshots import Snapshots
 from tests.fakes.scripted_model import calls, write
 from tests.session.conftest import Desk, World
 from tests.session.test_rollback import ids, said, tree, work
+from tests.session.test_tracking import told
 
 pytestmark = pytest.mark.usefixtures("following")
+
+
+class Killed(BaseException):
+    """Stands for the end of a process."""
 
 
 async def test_a_restore_stands_and_is_nobodys_change_when_killed_right_after(world: World) -> None:
@@ -36,6 +41,35 @@ async def test_a_restore_stands_and_is_nobodys_change_when_killed_right_after(wo
         turns = [one for one in timeline_of(session.state).checkpoints if one.kind == "turn"]
         assert [one.sets for one in turns] == [(), ()]
         assert set(tree(desk.workspace)) == {"notes.txt"}
+
+
+async def test_it_is_taken_back_and_nobodys_change_when_killed_before_it_stands(
+    world: World,
+) -> None:
+    async with world.daemon(kill=True) as desk:
+        session = await desk.open()
+        turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
+        before, shown = tree(desk.workspace), said(session)
+
+        async def dies(*_: object) -> None:
+            assert not (desk.workspace / "a.txt").exists()
+            (desk.workspace / "mine.txt").write_text("mine\n")
+            raise Killed
+
+        with pytest.MonkeyPatch.context() as patch:
+            # The snapshot after it is stored by then.
+            patch.setattr(desk.store.restores, "finish", dies)
+            with pytest.raises(BaseExceptionGroup) as ended:
+                await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+            assert ended.group_contains(Killed)
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(session.id)
+        assert said(session) == shown
+        assert tree(desk.workspace) == {**before, "mine.txt": (0o100644, b"mine\n")}
+        await work(desk, session, "more")
+        assert told(session)[-1] == [("mine.txt", "created", "user")]
+        await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+        assert set(tree(desk.workspace)) == {"mine.txt", "notes.txt"}
 
 
 async def test_nothing_stands_whose_outcome_cannot_be_remembered(desk: Desk) -> None:

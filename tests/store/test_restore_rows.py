@@ -144,6 +144,22 @@ async def test_much_is_not_read_with_the_beginning(tmp_path: Path) -> None:
     await store.close()
 
 
+@pytest.mark.parametrize("damage", ["size = 'x'", "size = 2", "data = x'00'", "data = 'one'"])
+async def test_a_damaged_content_is_said_to_be_so_and_nothing_begins(
+    tmp_path: Path, damage: str
+) -> None:
+    store = open_store(tmp_path)
+    await store.write(PutBlob(digest(b"one"), b"one"))
+    with closing(sqlite3.connect(tmp_path / files.NAME)) as con:
+        con.execute(f"UPDATE blob SET {damage}")
+        con.commit()
+    with pytest.raises(StorageFailed) as failed:
+        await begun(store, "one", STAGES, coming=(digest(b"one"),))
+    assert failed.value.failure == "corrupt"
+    assert await store.restores.roots() == ()
+    await store.close()
+
+
 async def test_damage_is_told(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(PutBlob(digest(b"one"), b"one"))
