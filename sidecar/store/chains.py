@@ -89,6 +89,16 @@ def load(con: sqlite3.Connection, root: bytes) -> Workspace | None:
     return Workspace(number, SnapshotId(head), bool(complete) and whole, held_bytes, tree)
 
 
+def telling(con: sqlite3.Connection, root: bytes) -> tuple[int, int] | None:
+    """See `SnapshotRows.telling`."""
+    found: tuple[int, int] | None = con.execute(
+        "SELECT head, (SELECT count(*) FROM tree WHERE workspace_id = workspace.id) "
+        "FROM workspace WHERE root = ? AND NOT complete",
+        (root,),
+    ).fetchone()
+    return found
+
+
 def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
     """See `SnapshotRows.begin`."""
     con.execute(

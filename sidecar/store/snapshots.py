@@ -45,6 +45,13 @@ class SnapshotRows:
         """Read a workspace by the bytes of its path; `None` when it has no snapshots."""
         return await self._read(partial(chains.load, root=root))
 
+    async def telling(self, root: bytes) -> tuple[int, int] | None:
+        """Read how far the beginning of a chain is told: its head, and how many paths.
+
+        `None` where it is told to its end, or there is none.
+        """
+        return await self._read(partial(chains.telling, root=root))
+
     async def begin(self, root: bytes, at: int) -> Workspace:
         """Start a chain with a snapshot of a state that is still to be told by `fill`.
 

@@ -1,5 +1,6 @@
 """Where a workspace's chain of snapshots stands, as this process knows it."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
 from sidecar.core.tree import Delta, Seen, SnapshotId, net
@@ -13,6 +14,10 @@ MOST_UNTOLD = 1000
 
 A delta of no more is kept at hand, for it is mostly asked for at once.
 """
+
+PAUSE = 0.1
+PATIENCE = 50
+"""Seconds between looks at what another process tells, and how many may find nothing new."""
 
 
 class Chain:
@@ -81,10 +86,12 @@ class Chain:
     async def adopt(self, moved: Moved) -> dict[bytes, Seen | None] | None:
         """Go where the chain stands, and give what others found on the way.
 
-        `None` where that is another chain: `load` it.
+        `None` where that is another chain: `load` it. Where a process has just begun that one,
+        it is waited for until it has told what there was.
         """
         deltas = await self._rows.deltas(self._id, self.head, moved.head)
         if deltas is None:
+            await self._told_by_others()
             return None
         paths = [change.path for change in net(deltas)]
         seen = await self._rows.tree(self._id, paths)
@@ -111,6 +118,17 @@ class Chain:
     async def sweep_oldest(self) -> bool:
         """Let go of some of what the oldest snapshot holds; says whether there was any."""
         return await self.sweep(self.head)
+
+    async def _told_by_others(self) -> None:
+        """Wait as long as a beginning is being told.
+
+        Who began anew instead would take its place, and be told to wait in turn: with many files
+        two processes would never come to an end of it.
+        """
+        before, still = None, 0
+        while still < PATIENCE and (now := await self._rows.telling(self._base)) is not None:
+            before, still = now, still + 1 if now == before else 0
+            await asyncio.sleep(PAUSE)
 
     def _done(self, done: Appended | Moved) -> Moved | None:
         if isinstance(done, Moved):

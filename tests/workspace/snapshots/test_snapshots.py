@@ -10,6 +10,7 @@ import pytest
 from sidecar.core.digest import digest
 from sidecar.core.tree import Entry
 from sidecar.store.journal import Store
+from sidecar.workspace.snapshots import chain
 from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.reading import Limits
 from sidecar.workspace.snapshots.snapshots import Snapshots
@@ -329,6 +330,34 @@ async def test_two_processes_share_one_chain(work: Work) -> None:
     assert one.entries() == other.entries() == plain(work.root)
     await other.close()
     await other_store.close()
+
+
+async def test_of_two_processes_that_begin_at_once_one_tells_what_there_was(work: Work) -> None:
+    for number in range(1200):
+        work.write(f"{number % 7}/{number}", b"%d" % number)
+    other_store = Store.open(work.data, now=now)
+    one = await work.open()
+    other = await Snapshots.open(work.root, other_store.snapshots, data_dir=work.data, now=now)
+    await asyncio.gather(one.ready(), other.ready())
+    (held,) = await other_store.snapshots.held()
+    assert held.snapshots == 2
+    assert await one.snapshot() == await other.snapshot()
+    assert one.entries() == other.entries() == plain(work.root)
+    await other.close()
+    await other_store.close()
+
+
+async def test_who_began_and_was_killed_is_not_waited_for_long(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "PATIENCE", 2)
+    work.write("a")
+    one = await work.open()
+    first = await one.snapshot()
+    await work.store.snapshots.begin(os.fsencode(one.root), now())
+    await one.ready()
+    assert one.entries() == plain(work.root)
+    assert await one.delta(first, await one.snapshot()) is None
 
 
 async def test_git_is_never_read_as_content_nor_touched(work: Work) -> None:
