@@ -18,6 +18,8 @@ A delta of no more is kept at hand, for it is mostly asked for at once.
 PAUSE = 0.1
 PATIENCE = 50
 """Seconds between looks at what another process tells, and how many may find nothing new."""
+BRIEFLY = 5
+"""The same where that process may have been killed long ago."""
 
 
 class Chain:
@@ -41,6 +43,17 @@ class Chain:
     def begun(self) -> bool:
         """Tell whether there is a snapshot to go on from."""
         return self.head > 0
+
+    async def wait(self, patience: int) -> None:
+        """Wait as long as another process tells a beginning; looks so often when nothing comes.
+
+        Who began anew instead would take its place, and with it what is known of its steps. With
+        many files two processes would do that to each other for ever.
+        """
+        before, still = None, 0
+        while still < patience and (now := await self._rows.telling(self._base)) is not None:
+            before, still = now, still + 1 if now == before else 0
+            await asyncio.sleep(PAUSE)
 
     async def load(self) -> dict[bytes, Seen]:
         """Go on from what is stored, and give the state there; nothing where none can be used."""
@@ -91,7 +104,7 @@ class Chain:
         """
         deltas = await self._rows.deltas(self._id, self.head, moved.head)
         if deltas is None:
-            await self._told_by_others()
+            await self.wait(PATIENCE)
             return None
         paths = [change.path for change in net(deltas)]
         seen = await self._rows.tree(self._id, paths)
@@ -118,17 +131,6 @@ class Chain:
     async def sweep_oldest(self) -> bool:
         """Let go of some of what the oldest snapshot holds; says whether there was any."""
         return await self.sweep(self.head)
-
-    async def _told_by_others(self) -> None:
-        """Wait as long as a beginning is being told.
-
-        Who began anew instead would take its place, and be told to wait in turn: with many files
-        two processes would never come to an end of it.
-        """
-        before, still = None, 0
-        while still < PATIENCE and (now := await self._rows.telling(self._base)) is not None:
-            before, still = now, still + 1 if now == before else 0
-            await asyncio.sleep(PAUSE)
 
     def _done(self, done: Appended | Moved) -> Moved | None:
         if isinstance(done, Moved):

@@ -14,7 +14,7 @@ from sidecar.core.tree import Delta, Entry, Seen, SnapshotId, inverse, net
 from sidecar.store.chains import Addition, Moved
 from sidecar.store.snapshots import SnapshotRows
 from sidecar.workspace.snapshots.beginning import Batch, Beginning, pre_image, read_batch, slice_of
-from sidecar.workspace.snapshots.chain import Chain
+from sidecar.workspace.snapshots.chain import BRIEFLY, Chain
 from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.ignore import HISTORIES, Rules
 from sidecar.workspace.snapshots.noticing import Noticing
@@ -80,6 +80,7 @@ class Snapshots:
         """
         real = await asyncio.to_thread(check_root, root, data_dir)
         self = cls(real, rows, now, limits or Limits())
+        await self._chain.wait(BRIEFLY)
         with lasting():
             self._know(await self._chain.load())
         if watch is None:
@@ -109,10 +110,7 @@ class Snapshots:
         """
         while not self._chain.complete:
             async with self._lock:
-                if self._chain.begun:
-                    await self._read_more()
-                else:
-                    await self._take()
+                await (self._read_more() if self._chain.begun else self._take())
 
     async def run(self) -> None:
         """Store the beginning, keep stats, and sweep what is too much, until cancelled."""

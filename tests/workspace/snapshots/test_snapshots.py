@@ -347,6 +347,24 @@ async def test_of_two_processes_that_begin_at_once_one_tells_what_there_was(work
     await other_store.close()
 
 
+async def test_who_comes_while_a_beginning_is_told_takes_nothing_from_who_tells_it(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sidecar.workspace.snapshots.snapshots.BRIEFLY", 50)
+    for number in range(1200):
+        work.write(f"{number % 7}/{number}", b"%d" % number)
+    one = await work.open()
+    first = await one.snapshot()
+    await one.note_edit(b"3/3")
+    work.write("3/3", b"by a tool")
+    telling = asyncio.ensure_future(one.ready())
+    other = await work.open()
+    assert await other.snapshot() == await one.snapshot()
+    assert await kinds(one, first, await one.snapshot()) == {b"3/3": "edited"}
+    assert one.entries() == other.entries() == plain(work.root)
+    await telling
+
+
 async def test_who_began_and_was_killed_is_not_waited_for_long(
     work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
