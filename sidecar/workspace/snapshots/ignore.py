@@ -160,9 +160,14 @@ class Rules:
         """Tell whether git tracks a file."""
         return self.repository is not None and self.repository.tracks(path, False)
 
-    def inside(self, root: Path, folder: bytes, *, git: bool, gitignore: bool) -> "Rules":
-        """Give the rules for what lies in a folder below this one."""
-        only = self.only_tracked or self._matches(folder, True)
+    def inside(
+        self, root: Path, folder: bytes, *, git: bool, gitignore: bool, unsaid: bool = False
+    ) -> "Rules":
+        """Give the rules for what lies in a folder below this one.
+
+        `unsaid`: it is known that none says anything of that folder (`keeps_all`).
+        """
+        only = self.only_tracked or (not unsaid and self._matches(folder, True))
         if not (git or gitignore) and self.own == (False, False) and only == self.only_tracked:
             return self
         rules = replace(self, only_tracked=only, own=(git, gitignore))

@@ -15,7 +15,8 @@ from sidecar.workspace.snapshots.state import ancestors
 class RuleBook:
     """Reads rules, beside those `rules` that are kept, by folder.
 
-    `is_other`: a folder got other rules than it had.
+    `is_other`: a folder got other rules than it had. `unsaid`: folders of which no line says
+    anything, as a first look found them.
     """
 
     def __init__(self, root: Path, rules: dict[bytes, Rules]) -> None:
@@ -23,6 +24,7 @@ class RuleBook:
         self._kept = rules
         self._changes: dict[bytes, Rules | None] = {}
         self.is_other = False
+        self.unsaid: set[bytes] = set()
 
     def known(self, folder: bytes) -> Rules | None:
         """Give the rules for what lies in a folder if they were read before."""
@@ -88,7 +90,9 @@ class RuleBook:
         if folder:
             git, gitignore = own
             outer = self.outside(folder)
-            rules = outer.inside(self._root, folder, git=git, gitignore=gitignore)
+            rules = outer.inside(
+                self._root, folder, git=git, gitignore=gitignore, unsaid=folder in self.unsaid
+            )
         else:
             rules = root_rules(self._root)
         self._changes[folder] = rules

@@ -390,8 +390,9 @@ class Scan:
             elif found.st_nlink > 1 and kind == 0o100000:
                 self.linked[begin + name] = found.st_ino
         if begun is not None:
-            self.unread[folder] = taken
-            self.unread |= {path: {} for path, *_ in inner}
+            below: dict[bytes, dict[bytes, Seen]] = {path: {} for path, *_ in inner}
+            self.unread |= {folder: taken, **below}
+            self.rules.unsaid |= below.keys()
         return inner
 
     def _is_left_out(self, path: bytes, seen: Seen | None, is_folder: bool, rules: Rules) -> bool:
