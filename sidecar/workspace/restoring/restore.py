@@ -95,7 +95,7 @@ async def restore(
     *,
     record: Record = _nothing,
     touched: Touched | None = None,
-    stands: Callable[[], None] | None = None,
+    stands: Callable[[], None] = lambda: None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Carry out a plan in a workspace: all of it or nothing, whatever happens meanwhile.
@@ -128,8 +128,8 @@ async def restore(
         if isinstance(found, Refused):
             return found
         with claimed(found.root) as claim:
-            told = progress or _tell_nobody, stands or _touch_nobody
-            one = _Work(found.root, store.restores, claim, stop, *told)
+            tell = progress or _tell_nobody
+            one = _Work(found.root, store.restores, claim, stop, tell, stands)
             return await _restore(one, found, record, touched or _touch_nobody)
 
     return await _whole(work(), stop)
@@ -148,15 +148,15 @@ async def _restore(work: _Work, found: _Found, record: Record, touched: Touched)
         # Whether the store took it in or not, no file was touched.
         await clean(work.root, work.rows, begun.id, stages)
         raise failure(error) if isinstance(error, Exception) else error from error
-    tell = partial(touched, *(one.action.path for one in found.checked))
-    tell()
+    touch = partial(touched, *(one.action.path for one in found.checked))
+    touch()
     try:
-        ended = await _apply(work, begun.id, stages, steps, found.checked, record, tell)
+        ended = await _apply(work, begun.id, stages, steps, found.checked, record, touch)
     except BaseException:
-        tell()
+        touch()
         raise
     if isinstance(ended, Refused):
-        tell()
+        touch()
     return ended
 
 
@@ -167,7 +167,7 @@ async def _apply(
     steps: Sequence[Step],
     checked: Sequence[Checked],
     record: Record,
-    tell: Callable[[], None],
+    touch: Callable[[], None],
 ) -> Outcome:
     found = [(c.action.path, c.found) for c in checked if c.found is not None]
     names = Counter((one.st_dev, one.st_ino) for _, one in found)
@@ -184,7 +184,7 @@ async def _apply(
 
     try:
         kept = await asyncio.to_thread(apply, work.root, stages, steps, changed, done)
-        tell()
+        touch()
         work.check()
         await _finish(work, number, record)
     except Moved as moved:
