@@ -392,7 +392,7 @@ class Scan:
         if begun is not None:
             below: dict[bytes, dict[bytes, Seen]] = {path: {} for path, *_ in inner}
             self.unread |= {folder: taken, **below}
-            self.rules.unsaid |= below.keys()
+            self.rules.unsaid.update(below)
         return inner
 
     def _is_left_out(self, path: bytes, seen: Seen | None, is_folder: bool, rules: Rules) -> bool:
