@@ -108,13 +108,19 @@ class Desk {
 
   /** Run a command of the palette by its title. */
   async run(title, category = "Sidecar") {
-    await this.page.keyboard.press("F1");
-    const input = this.page.locator(".quick-input-widget input[type=text]");
-    await input.waitFor();
-    await input.fill(`>${category}: ${title}`);
+    await this.ask("F1", `>${category}: ${title}`);
     const row = this.row(`${category}: ${title}`);
     await row.waitFor();
     await this.page.keyboard.press("Enter");
+  }
+
+  /** Open the palette by a key and type into it: again where the one of before was just closing. */
+  async ask(key, text) {
+    const input = this.page.locator(".quick-input-widget input[type=text]");
+    await this.until(`the palette to take ${text}`, async () => {
+      if (!(await input.isVisible())) await this.page.keyboard.press(key);
+      return input.fill(text, { timeout: 3000 }).then(() => true, () => false);
+    });
   }
 
   /** Begin a turn by the palette. */
@@ -173,10 +179,7 @@ class Desk {
 
   /** Open a file in an editor tab. */
   async open(name) {
-    await this.page.keyboard.press("Control+P");
-    const input = this.page.locator(".quick-input-widget input[type=text]");
-    await input.waitFor();
-    await input.fill(name);
+    await this.ask("Control+P", name);
     await this.row(name).waitFor();
     await this.page.keyboard.press("Enter");
     await this.tab(name).waitFor();
