@@ -9,7 +9,6 @@ import os
 import platform
 import sqlite3
 import sys
-from functools import cache
 from pathlib import Path
 
 from sidecar.core.parts import Millis, SessionId
@@ -25,11 +24,19 @@ def this_process(token: str) -> Owner:
     return Owner(pid, platform.node(), _since(pid), token)
 
 
-@cache
+_since_known: dict[int, str] = {}
+
+
 def _since(pid: int) -> str:
     """Name the start of this process, which stays the same; a child asks with another pid."""
-    started = _started(pid)
-    return "" if started is None else f"{_world()}:{started}"
+    if pid in _since_known:
+        return _since_known[pid]
+    started, world = _started(pid), _world()
+    since = "" if started is None else f"{world}:{started}"
+    # What could not be read now, because no more files can be opened, may be the next time.
+    if started is not None and world:
+        _since_known[pid] = since
+    return since
 
 
 def acquire(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import SessionId
+from sidecar.store import lease
 from sidecar.store.lease import HEARTBEAT_LIMIT, alive, this_process
 from sidecar.store.values import Owner
 from tests.store.samples import NOW, base, open_store
@@ -102,3 +103,14 @@ async def test_a_deleted_session_has_no_lease(tmp_path: Path) -> None:
     await store.delete(SES)
     assert await store.acquire(SES, replace(US, token="other")) is None
     await store.close()
+
+
+@pytest.mark.parametrize(("name", "nothing"), [("boot_of_machine", ""), ("_started", None)])
+def test_what_could_not_be_read_of_this_process_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, name: str, nothing: str | None
+) -> None:
+    monkeypatch.setattr(lease, "_since_known", {})
+    with monkeypatch.context() as patch:
+        patch.setattr(lease, name, lambda *_: nothing)
+        without = this_process("one")
+    assert this_process("one") != without
