@@ -193,7 +193,7 @@ class RestoreRows:
 
     async def over(self, restore: int) -> None:
         """Forget it: nothing of it is left on the disk."""
-        # Another power cut before the next commit only makes somebody forget it again.
+        # A power cut before the next commit only makes somebody forget it again.
         await self._submit(partial(_over, restore=restore), synced=False)
 
 

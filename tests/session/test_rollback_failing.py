@@ -106,6 +106,9 @@ async def test_what_stands_is_in_the_log_though_nobody_could_be_told(
             patch.setattr(session, "rewritten", breaks)
             with pytest.raises(RuntimeError, match="nobody listens"):
                 await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
+        # Nothing is left of it on the disk, nor for a restart to end.
+        assert not list(desk.workspace.glob(".sidecar-restore-*"))
+        assert await desk.store.restores.roots() == ()
         kinds = [record.kind for record in session.state.log.records]
         shown, points = said(session), ids(session)
     async with world.daemon() as desk:

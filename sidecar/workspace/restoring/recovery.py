@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -133,11 +133,18 @@ async def clean(
 ) -> str:
     """Remove the staging folders and forget the restore; says for people why it cannot.
 
-    `meanwhile` is called while the disk works.
+    `meanwhile` is called while the disk works; what it raises is raised when that is done.
     """
     removed = asyncio.get_running_loop().run_in_executor(None, remove_stages, root, stages)
     try:
         meanwhile()
+    finally:
+        leftover = await _forget(removed, rows, number)
+    return leftover
+
+
+async def _forget(removed: Awaitable[None], rows: RestoreRows, number: int) -> str:
+    try:
         await removed
         await rows.over(number)
     except (OSError, StorageFailed) as error:
