@@ -151,7 +151,8 @@ class Asked:
     def __init__(self, desk: Desk, **answers: str) -> None:
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.answers = answers
-        desk.editor.request_permission = self.ask  # type: ignore[method-assign]
+        editor: Any = desk.editor
+        editor.request_permission = self.ask
 
     async def ask(self, session_id: str, tool_call: Any, options: Any) -> str | None:
         self.seen.append((session_id, tool_call))

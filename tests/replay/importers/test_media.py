@@ -3,6 +3,7 @@
 import copy
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,9 @@ PI_IMAGE: JsonObject = {"type": "image", "data": DATA, "mimeType": "image/png"}
 OPENCODE_IMAGE: JsonObject = {"type": "file", "mime": "image/png", "url": URL}
 
 
-def at(value: Json, *path: str | int) -> list[Json]:
+def at(value: Any, *path: str | int) -> list[Json]:
     for key in path:
-        value = value[key]  # type: ignore[index]
+        value = value[key]
     assert isinstance(value, list)
     return value
 
