@@ -257,4 +257,5 @@ def held(con: sqlite3.Connection) -> tuple[Held, ...]:
 
 def weight(addition: Addition) -> int:
     """Estimate the bytes of an addition."""
-    return sum(len(blob.data) + 100 for blob in addition.blobs) + 200 * len(addition.tree)
+    rows = len(addition.delta) + len(addition.tree)
+    return sum([len(blob.data) + 100 for blob in addition.blobs]) + 200 * rows

@@ -268,10 +268,15 @@ class Store:
             self._writer.forget(lambda key: key[0] in deleted or key in newer)
 
     def _submit(
-        self, run: Callable[[sqlite3.Connection], T], size: int = 0, *, synced: bool = True
+        self,
+        run: Callable[[sqlite3.Connection], T],
+        size: int = 0,
+        *,
+        synced: bool = True,
+        small: bool = False,
     ) -> "asyncio.Future[T]":
         if self._writer is not None:
-            return self._writer.submit(run, size, synced=synced)
+            return self._writer.submit(run, size, synced=synced, small=small)
         refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         refused.set_exception(_refusal(self._why or "read_only"))
         return refused

@@ -13,6 +13,9 @@ from sidecar.core.tree import Delta, Seen, SnapshotId
 from sidecar.store import chains
 from sidecar.store.chains import Addition, Appended, Held, Moved, Swept, Workspace
 
+SMALL = 32 * 1024
+"""Bytes of an addition that the event loop writes in about a millisecond."""
+
 T = TypeVar("T")
 Run = Callable[[sqlite3.Connection], T]
 
@@ -20,10 +23,13 @@ Run = Callable[[sqlite3.Connection], T]
 class Submit(Protocol):
     """Run something in the thread that writes, as one unit of about so many bytes."""
 
-    def __call__(self, run: Run[T], size: int = 0, /, *, synced: bool = True) -> Awaitable[T]:
+    def __call__(
+        self, run: Run[T], size: int = 0, /, *, synced: bool = True, small: bool = False
+    ) -> Awaitable[T]:
         """Give what `run` gave, once it is durable; raises StorageFailed.
 
-        Not `synced`: it is durable no later than what is submitted after it.
+        Not `synced`: it is durable no later than what is submitted after it. `small`: it may run
+        here.
         """
 
 
@@ -80,7 +86,8 @@ class SnapshotRows:
         one takes it along.
         """
         run = partial(chains.append, workspace=workspace, parent=parent, addition=addition, at=at)
-        return await self._submit(run, chains.weight(addition), synced=False)
+        size = chains.weight(addition)
+        return await self._submit(run, size, synced=False, small=size <= SMALL)
 
     async def deltas(
         self, workspace: int, after: SnapshotId, until: SnapshotId

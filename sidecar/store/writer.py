@@ -1,7 +1,8 @@
 """The one thread that owns the write connection: a bounded queue and group commit.
 
 Whatever waits when a commit ends goes into the next one: one transaction, one sync to the disk,
-a savepoint for each unit, so that a bad unit fails alone. It knows nothing of what is stored.
+a savepoint for each unit, so that a bad unit fails alone. A small unit that waits neither for the
+disk nor for others is written where it is asked for. It knows nothing of what is stored.
 """
 
 import asyncio
@@ -19,6 +20,8 @@ from sidecar.store.files import patiently
 
 QUEUE_BYTES = 128 * 1024 * 1024
 """What may wait for the disk. Callers await their writes, so only a stalled disk gets here."""
+CHECKPOINT_PAGES = 1000
+"""SQLite's own measure of a log that is brought into the file."""
 OVERLOADED = (
     "The store is overloaded: too much waits for the disk already. Wait a moment and try again."
 )
@@ -69,24 +72,33 @@ class Writer:
     """
 
     def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
+        # A connection that is in the way is waited for by `patiently`, in the thread alone.
+        con.execute("PRAGMA busy_timeout = 0")
         self._con = con
         self._guard = guard
         self._syncing = True
+        self._checkpoints = True
         self._changed = threading.Condition()
         self._units: deque[Unit] = deque()
         self._saves: dict[Key, Save] = {}
         self._waiting_bytes = 0
+        self._writing = False
+        """Whether the connection is in use, by the thread or by a loop."""
         self._closing = False
         self._closers: list[Outcome] = []
         self._ended = False
         threading.Thread(target=self._work, name="store-write", daemon=True).start()
 
-    def submit(self, run: Run[T], weight: int = 0, *, synced: bool = True) -> "asyncio.Future[T]":
+    def submit(
+        self, run: Run[T], weight: int = 0, *, synced: bool = True, small: bool = False
+    ) -> "asyncio.Future[T]":
         """Queue a unit of about `weight` bytes; must be called on an event loop.
 
         The future gets what `run` gave, after the commit, or a StorageFailed. Cancelling the
         future does not stop the unit. One that need not be `synced` saves the disk a sync: it is
-        for what means nothing until a later unit, which is synced, refers to it.
+        for what means nothing until a later unit, which is synced, refers to it. One that is
+        `small` too is committed before this returns where nobody else writes: to hand it to the
+        thread would take as long again.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -99,14 +111,18 @@ class Writer:
             if not future.done():
                 future.set_exception(error)
 
+        unit = Unit(attempt, fail, loop, weight, synced)
         with self._changed:
             refusal = self._refusal(weight)
-            if refusal is None:
-                self._units.append(Unit(attempt, fail, loop, weight, synced))
-                self._waiting_bytes += weight
-                self._changed.notify()
+            here = small and not synced and refusal is None and self._is_idle()
+            if here:
+                self._writing = True
+            elif refusal is None:
+                self._queue(unit)
         if refusal is not None:
             future.set_exception(refusal)
+        elif here:
+            self._write_here(unit)
         return future
 
     def save(self, key: Key, run: Run[None], weight: int = 0) -> None:
@@ -149,6 +165,41 @@ class Writer:
             return StorageFailed(OVERLOADED, kind="io")
         return None
 
+    def _queue(self, unit: Unit) -> None:
+        self._units.append(unit)
+        self._waiting_bytes += unit.weight
+        self._changed.notify()
+
+    def _is_idle(self) -> bool:
+        return not (self._writing or self._units or self._saves)
+
+    def _write_here(self, unit: Unit) -> None:
+        """Commit a unit on this thread; queue it where the connection cannot begin at once."""
+        outcomes: list[Outcome] = []
+        # Another process writes now, or worse: the thread waits for it, or says what is wrong.
+        with suppress(sqlite3.Error):
+            self._begin(synced=False, here=True)
+        begun = self._con.in_transaction
+        try:
+            if begun:
+                outcomes = self._commit([unit], [], begun=True)
+        finally:
+            # Whatever interrupts a loop, it leaves the connection to others as it was.
+            self._roll_back()
+            with self._changed:
+                self._writing = False
+                if not begun:
+                    self._queue(unit)
+                elif self._units or self._saves or self._closing:
+                    self._changed.notify()
+        for outcome in outcomes:
+            outcome.settle()
+
+    def _roll_back(self) -> None:
+        if self._con.in_transaction:
+            with suppress(sqlite3.Error):
+                self._con.execute("ROLLBACK")
+
     def _forget(self, key: Key) -> None:
         save = self._saves.pop(key, None)
         if save is not None:
@@ -156,8 +207,10 @@ class Writer:
 
     def _work(self) -> None:
         while (taken := self._take()) is not None:
-            units, saves = taken
-            _settle_all(self._commit(units, saves))
+            outcomes = self._commit(*taken)
+            with self._changed:
+                self._writing = False
+            _settle_all(outcomes)
         self._con.close()
         with self._changed:
             self._ended = True
@@ -166,22 +219,28 @@ class Writer:
 
     def _take(self) -> tuple[list[Unit], list[Save]] | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._units or self._saves or self._closing)
+            self._changed.wait_for(
+                lambda: not self._writing and (self._units or self._saves or self._closing)
+            )
             if not self._units and not self._saves:
                 return None
             taken = list(self._units), list(self._saves.values())
             self._units.clear()
             self._saves.clear()
             self._waiting_bytes = 0
+            self._writing = True
             return taken
 
-    def _commit(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
+    def _commit(
+        self, units: list[Unit], saves: list[Save], *, begun: bool = False
+    ) -> list[Outcome]:
         try:
+            if not begun:
+                synced = bool(saves) or any(unit.synced for unit in units)
+                patiently(lambda: self._begin(synced=synced))
             return self._transact(units, saves)
         except (*FAULTS, SidecarError) as error:
-            if self._con.in_transaction:
-                with suppress(sqlite3.Error):
-                    self._con.execute("ROLLBACK")
+            self._roll_back()
             hopeless = isinstance(error, SidecarError) or is_busy(error)
             if hopeless or len(units) + len(saves) == 1:
                 return [_failed(unit, error) for unit in units]
@@ -191,10 +250,23 @@ class Writer:
             self._commit([], [save])
         return outcomes
 
+    def _begin(self, *, synced: bool, here: bool = False) -> None:
+        """Begin a transaction; raises sqlite3.Error where that is not possible now.
+
+        `here`: on an event loop, which leaves it to the thread to bring the log into the file.
+        """
+        con = self._con
+        # A sync takes all before it along.
+        if synced != self._syncing:
+            con.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+            self._syncing = synced
+        if here == self._checkpoints:
+            con.execute(f"PRAGMA wal_autocheckpoint = {0 if here else CHECKPOINT_PAGES}")
+            self._checkpoints = not here
+        con.execute("BEGIN IMMEDIATE")
+
     def _transact(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
         con = self._con
-        self._sync(bool(saves) or any(unit.synced for unit in units))
-        patiently(lambda: con.execute("BEGIN IMMEDIATE"))
         self._guard(con)
         outcomes = [self._attempt(unit) for unit in units]
         for save in saves:
@@ -202,12 +274,6 @@ class Writer:
             _in_savepoint(con, save.run)
         con.execute("COMMIT")
         return outcomes
-
-    def _sync(self, wanted: bool) -> None:
-        """Choose whether the next commit waits for the disk; a sync takes all before it along."""
-        if wanted != self._syncing:
-            self._con.execute(f"PRAGMA synchronous = {'FULL' if wanted else 'NORMAL'}")
-            self._syncing = wanted
 
     def _attempt(self, unit: Unit) -> Outcome:
         done = _in_savepoint(self._con, unit.run)

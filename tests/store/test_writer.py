@@ -1,17 +1,20 @@
-"""Which commits wait for the disk."""
+"""Which commits wait for the disk, and which are written where they are asked for."""
 
 import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from sidecar.core.errors import StorageFailed
 from sidecar.store.files import open_writer, prepare
 from sidecar.store.writer import Writer
 
 NORMAL, FULL = 1, 2
+CHECKPOINT_PAGES = 1000
 
 
 @pytest.fixture
@@ -49,3 +52,69 @@ async def test_a_save_is_synced(writer: Writer) -> None:
     writer.save(("session", "part"), lambda con: modes.append(mode(con)))
     await writer.close()
     assert modes == [FULL]
+
+
+def who(con: sqlite3.Connection) -> tuple[int, int]:
+    """Give the thread that writes, and the pages at which it brings the log into the file."""
+    (pages,) = con.execute("PRAGMA wal_autocheckpoint").fetchone()
+    return threading.get_ident(), int(pages)
+
+
+async def test_a_small_unit_is_written_at_once_and_leaves_the_log_to_the_thread(
+    writer: Writer,
+) -> None:
+    here = threading.get_ident()
+    first = writer.submit(who, synced=False, small=True)
+    assert first.done()
+    assert await first == (here, 0)
+    thread, pages = await writer.submit(who)
+    assert thread != here
+    assert pages == CHECKPOINT_PAGES
+    assert await writer.submit(who, synced=False, small=True) == (here, 0)
+
+
+async def test_one_that_must_be_synced_is_never_written_here(writer: Writer) -> None:
+    thread, _ = await writer.submit(who, small=True)
+    assert thread != threading.get_ident()
+
+
+async def test_a_small_unit_overtakes_none(writer: Writer) -> None:
+    go = threading.Event()
+    order: list[str] = []
+    before = [writer.submit(lambda _: go.wait(10)), writer.submit(lambda _: order.append("first"))]
+    small = writer.submit(lambda _: order.append("small"), synced=False, small=True)
+    assert not small.done()
+    go.set()
+    await asyncio.gather(*before, small)
+    assert order == ["first", "small"]
+
+
+async def test_a_small_unit_waits_for_another_process_in_the_thread(
+    tmp_path: Path, writer: Writer
+) -> None:
+    with closing(open_writer(prepare(tmp_path))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waiting = writer.submit(who, synced=False, small=True)
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        other.execute("ROLLBACK")
+        thread, _ = await waiting
+        assert thread != threading.get_ident()
+
+
+@pytest.mark.parametrize("error", [ValueError, sqlite3.OperationalError, KeyboardInterrupt])
+async def test_a_small_unit_that_fails_leaves_nothing(
+    writer: Writer, error: type[BaseException]
+) -> None:
+    def half(con: sqlite3.Connection) -> None:
+        con.execute("INSERT INTO made VALUES (1)")
+        raise error
+
+    await writer.submit(lambda con: con.execute("CREATE TABLE made (number)"))
+    expected = error if error is KeyboardInterrupt else StorageFailed
+    with pytest.raises(expected):
+        await writer.submit(half, synced=False, small=True)
+    count = "SELECT count(*) FROM made"
+    for small in (True, False):
+        found = writer.submit(lambda con: con.execute(count).fetchone(), synced=False, small=small)
+        assert await found == (0,)
