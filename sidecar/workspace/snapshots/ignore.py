@@ -148,11 +148,13 @@ class Rules:
     def keeps_all(self, names: list[bytes]) -> bool:
         """Tell at once that none of a folder's names is left out; most folders are like that."""
         text = b"/" + b"/".join(names)
+        # What is left out by its name alone begins with a dot, as little else does.
+        dotted = b"/." in text and (
+            b"/" + LOCK in text or b"/" + STAGING in text or not HISTORIES.isdisjoint(names)
+        )
         return not (
             self.only_tracked
-            or b"/" + LOCK in text
-            or b"/" + STAGING in text
-            or not HISTORIES.isdisjoint(names)
+            or dotted
             or not all(level.patterns.silent(names, text) for level in self.levels)
         )
 

@@ -5,11 +5,14 @@ it to the next one to find that rules are others.
 """
 
 import os
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from pathlib import Path
 
 from sidecar.workspace.snapshots.ignore import Rules, root_rules
 from sidecar.workspace.snapshots.state import ancestors
+
+RULE_NAMES = frozenset({b".git", b".gitignore"})
+"""What says which rules hold in the folder that it is in."""
 
 
 class RuleBook:
@@ -51,6 +54,23 @@ class RuleBook:
             return before
         self.is_other = self.is_other or before is not None
         return self._read(folder, own)
+
+    def keep_all(self, listed: Mapping[bytes, list[bytes]]) -> bool:
+        """Tell at once that all names in some folders are kept; `False` where that is not known.
+
+        They lie in one folder, and nobody has listed them before. Most have no rules of their own.
+        """
+        folder = next(iter(listed), b"")
+        if not folder or not self.unsaid.issuperset(listed):
+            return False
+        names = [name for names in listed.values() for name in names]
+        rules = self.outside(folder).inside(
+            self._root, folder, git=False, gitignore=False, unsaid=True
+        )
+        if RULE_NAMES.isdisjoint(names) and rules.keeps_all(names):
+            self._changes |= dict.fromkeys(listed, rules)
+            return True
+        return False
 
     def outside(self, path: bytes) -> Rules:
         """Give the rules that say whether a path is left out: those of the folder around it."""

@@ -10,8 +10,9 @@ import stat
 from pathlib import Path
 
 from sidecar.core.tree import Seen
+from sidecar.workspace.snapshots.first_look import first_look
 from sidecar.workspace.snapshots.ignore import Rules
-from sidecar.workspace.snapshots.rule_book import RuleBook
+from sidecar.workspace.snapshots.rule_book import RULE_NAMES, RuleBook
 from sidecar.workspace.snapshots.stat_table import StatTable
 from sidecar.workspace.snapshots.state import (
     KINDS,
@@ -21,7 +22,6 @@ from sidecar.workspace.snapshots.state import (
     is_tracked_kind,
     join,
     unchanged,
-    unread_of,
 )
 from sidecar.workspace.snapshots.unwatched import Unwatched
 from sidecar.workspace.snapshots.watching import Noticed, Watch
@@ -29,7 +29,6 @@ from sidecar.workspace.straight import stat_straight
 from sidecar.workspace.ways import Moved
 
 _CTIME, _INODE, _RACY = map(Seen._fields.index, ("ctime", "inode", "racy"))
-RULE_NAMES = frozenset({b".git", b".gitignore"})
 _Visit = tuple[bytes, bool, bool, bool]
 """A folder to visit: its path, whether to list it anew, whether rules are read anew, and whether
 it was ignored before."""
@@ -106,7 +105,10 @@ class Scan:
         if again and not deep:
             self._table = self._state.table(self._base)
         suspects = set() if self._table is None else self._table.suspects()
-        self._visit((b"", True, rules, False), everywhere=deep)
+        if self._begun is None:
+            self._visit((b"", True, rules, False), everywhere=deep)
+        else:
+            self._begin(self._begun)
         # The outer folders come first, because what is found there tells what is below them.
         for folder in sorted({path.rpartition(b"/")[0] for path in suspects - self._follow}):
             looked = folder in self._visited or folder in self._closed
@@ -139,7 +141,7 @@ class Scan:
                 self._miss(target, error)
             return
         is_folder = stat.S_ISDIR(found.st_mode)
-        if self._is_left_out(target, seen, is_folder, self.rules.inside(folder)):
+        if self._is_left_out(self.rules.inside(folder), target, is_folder, seen):
             if found.st_nlink > 1 and not is_folder:
                 self.linked[target] = found.st_ino
             if seen is not None:
@@ -304,6 +306,12 @@ class Scan:
                 inner.append((path, not same, False, False))
         return inner
 
+    def _begin(self, begun: int) -> None:
+        """Look at everything where nothing is known."""
+        found = first_look(self._base, begun, self.rules, self._names, self._is_left_out)
+        self.unread, self.linked = found.folders, found.linked
+        self._visited.update(found.folders)
+
     def _list(self, folder: bytes, anew: bool, unseen: bool) -> list[_Visit]:
         """List a folder and look at each name; gives the folders in it."""
         names = self._names(folder)
@@ -331,7 +339,7 @@ class Scan:
                     self._miss(path, error)
                 continue
             is_folder = found.st_mode & 0o170000 == 0o040000
-            if not keeps_all and self._is_left_out(path, seen, is_folder, rules):
+            if not keeps_all and self._is_left_out(rules, path, is_folder, seen):
                 if seen is not None:
                     self._lose(path)
                 continue
@@ -364,15 +372,11 @@ class Scan:
         return None
 
     def _take_all(self, folder: bytes, names: list[bytes], anew: bool) -> list[_Visit]:
-        """Look at a new folder's names, none of which is left out; gives the folders in it.
-
-        Every file of a workspace comes by here before its first turn, so it does nothing else.
-        """
+        """Look at a new folder's names, none of which is left out; gives the folders in it."""
         inner: list[_Visit] = []
         begin = folder + b"/" if folder else b""
         prefix = self._base + b"/" + begin
-        taken: dict[bytes, Seen] = {}
-        begun, lstat = self._begun, os.lstat
+        lstat = os.lstat
         for name in names:
             try:
                 found = lstat(prefix + name)
@@ -381,20 +385,15 @@ class Scan:
             kind = found.st_mode & 0o170000
             if kind not in KINDS:
                 continue
-            if begun is None:
-                self.stats[begin + name] = found
-            else:
-                taken[name] = unread_of(found, begun)
+            self.stats[begin + name] = found
             if kind == 0o040000:
                 inner.append((begin + name, True, anew, False))
             elif found.st_nlink > 1 and kind == 0o100000:
                 self.linked[begin + name] = found.st_ino
-        if begun is not None:
-            below: dict[bytes, dict[bytes, Seen]] = {path: {} for path, *_ in inner}
-            self.unread |= {folder: taken, **below}
-            self.rules.unsaid.update(below)
         return inner
 
-    def _is_left_out(self, path: bytes, seen: Seen | None, is_folder: bool, rules: Rules) -> bool:
+    def _is_left_out(
+        self, rules: Rules, path: bytes, is_folder: bool, seen: Seen | None = None
+    ) -> bool:
         kept = (seen is not None and seen.entry.is_folder == is_folder) or path in self._follow
         return not kept and rules.ignored(path, is_folder)

@@ -174,14 +174,15 @@ def seen_of(entry: Entry, found: os.stat_result, read_ms: int, *, followed: bool
 
 def unread_of(found: os.stat_result, at: int) -> Seen:
     """Take what was found at a time (ms) as it is, to be read later."""
-    mode, mtime, ctime = found.st_mode, found.st_mtime_ns, found.st_ctime_ns
-    if mode & 0o170000 == 0o040000:
-        return Seen(Entry(mode), mtime, ctime, found.st_ino, is_racy(found, at), False)
+    mode, mtime = found.st_mode, found.st_mtime_ns
+    is_folder = mode & 0o170000 == 0o040000
     # Every file of a workspace comes by here before its first turn: tuples are made without the
     # constructors that name what is in them, which takes half of the time. What nobody has read
     # is never racy.
-    entry = tuple.__new__(Entry, (mode, "", found.st_size, "unread", mtime))
-    return tuple.__new__(Seen, (entry, mtime, ctime, found.st_ino, False, False))
+    new = tuple.__new__
+    entry = (mode, "", 0, None, 0) if is_folder else (mode, "", found.st_size, "unread", mtime)
+    racy = is_folder and is_racy(found, at)
+    return new(Seen, (new(Entry, entry), mtime, found.st_ctime_ns, found.st_ino, racy, False))
 
 
 def is_racy(found: os.stat_result, read_ms: int) -> bool:

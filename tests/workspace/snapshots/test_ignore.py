@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.snapshots.ignore import Rules, root_rules
+from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING, Rules, root_rules
 from sidecar.workspace.snapshots.scan import Scan
 from sidecar.workspace.snapshots.state import State
 from sidecar.workspace.snapshots.tracked import read_tracked
@@ -120,7 +120,8 @@ def test_what_is_left_out_is_what_git_leaves_out(tmp_path: Path, seed: int) -> N
 def test_what_keeps_all_names_leaves_none_out(tmp_path: Path, line: str) -> None:
     (tmp_path / ".gitignore").write_text(line)
     rules = root_rules(tmp_path)
-    names = [*map(os.fsencode, NAMES), b"two\nlines", b"\xff.log", b".#lock", b".git", b"target"]
+    names = [*map(os.fsencode, NAMES), b"two\nlines", b"\xff.log", b".#lock", b"target"]
+    names += [*HISTORIES, STAGING + b"1"]
     for name in names:
         left_out = rules.ignored(name, False) or rules.ignored(name, True)
         assert not (left_out and rules.keeps_all([b"plain", name]))
