@@ -61,9 +61,10 @@ class SnapshotRows:
     async def begin(self, root: bytes, at: int) -> Workspace:
         """Start a chain with a snapshot of a state that is still to be told by `fill`.
 
-        Snapshots that are there stay, but nothing leads from them to this one.
+        Snapshots that are there stay, but nothing leads from them to this one. It is no more
+        waited for the disk than `append` is; and with the first `fill`, which is, it is there.
         """
-        return await self._submit(partial(chains.begin, root=root, at=at))
+        return await self._submit(partial(chains.begin, root=root, at=at), synced=False)
 
     async def fill(
         self, workspace: int, head: SnapshotId, addition: Addition, *, complete: bool = False
