@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from sidecar.core.tree import Delta, Seen, SnapshotId, net
 from sidecar.store.chains import Addition, Appended, Moved, Workspace
 from sidecar.store.snapshots import SnapshotRows
+from sidecar.workspace.snapshots.state import lasting
 
 SWEPT_AT_ONCE = 2000
 """Blobs in one transaction of a sweep, some tens of milliseconds."""
@@ -55,10 +56,16 @@ class Chain:
             before, still = now, still + 1 if now == before else 0
             await asyncio.sleep(PAUSE)
 
-    async def load(self) -> dict[bytes, Seen]:
-        """Go on from what is stored, and give the state there; nothing where none can be used."""
+    async def load(self, patience: int = 0) -> dict[bytes, Seen]:
+        """Go on from what is stored, and give the state there; nothing where none can be used.
+
+        `patience`: how long to `wait` for another process that may be telling it just now.
+        """
         self._untold = {}
-        found = await self._rows.load(self._base)
+        found = await self._stored()
+        if patience and found is not None and not found.complete:
+            await self.wait(patience)
+            found = await self._stored()
         # A beginning that was never told to its end does not say what there was.
         if found is None or not found.complete:
             self.head, self.complete = SnapshotId(0), False
@@ -131,6 +138,10 @@ class Chain:
     async def sweep_oldest(self) -> bool:
         """Let go of some of what the oldest snapshot holds; says whether there was any."""
         return await self.sweep(self.head)
+
+    async def _stored(self) -> Workspace | None:
+        with lasting():
+            return await self._rows.load(self._base)
 
     def _done(self, done: Appended | Moved) -> Moved | None:
         if isinstance(done, Moved):

@@ -80,9 +80,9 @@ class Snapshots:
         """
         real = await asyncio.to_thread(check_root, root, data_dir)
         self = cls(real, rows, now, limits or Limits())
-        await self._chain.wait(BRIEFLY)
+        known = await self._chain.load(BRIEFLY)
         with lasting():
-            self._know(await self._chain.load())
+            self._know(known)
         if watch is None:
             self._noticing.why_rescan = "Events are turned off."
             return self
