@@ -10,6 +10,7 @@ import zstandard
 from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
 from sidecar.store.fields import BodyBroken
+from sidecar.store.migrations import WITH_RECENT, version
 
 ZSTD_LEVEL = 3
 """Level 3 packs tool outputs to about a sixth at some 300 MB/s; higher ones gain little."""
@@ -30,6 +31,8 @@ class _Press(threading.local):
 
 _press = _Press()
 
+MOST_RECENT = 256
+"""Blobs that come at once, or one by one, before the large table takes them."""
 NAMED = 500
 """Hashes in one query; old versions of SQLite take no more than 999."""
 AT_ONCE = 32 * 1024 * 1024
@@ -62,6 +65,33 @@ def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> int:
     return len(blob.data) if done.rowcount else 0
 
 
+def put_recent(con: sqlite3.Connection, blobs: Sequence[PressedBlob]) -> int:
+    """Keep a few blobs that come by themselves, unless they are there; gives the bytes taken.
+
+    They cost half of what they cost in the large table, to which `settle` brings them.
+    """
+    if len(blobs) > MOST_RECENT:
+        return sum([put_pressed(con, blob) for blob in blobs])
+    added = 0
+    for blob in blobs:
+        done = con.execute(
+            "INSERT OR IGNORE INTO recent (hash, size, encoding, data) "
+            "SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM blob WHERE hash = ?1)",
+            (blob.hash, blob.size, blob.encoding, blob.data),
+        )
+        added += len(blob.data) if done.rowcount else 0
+    return added
+
+
+def settle(con: sqlite3.Connection) -> None:
+    """Bring recent blobs to the others, once there are many."""
+    (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
+    if last is not None and last > MOST_RECENT:
+        # One after the other as the index has them, each of its pages is written once.
+        con.execute("INSERT OR IGNORE INTO blob SELECT * FROM recent ORDER BY hash")
+        con.execute("DELETE FROM recent")
+
+
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
     """Keep bytes under their hash unless they are there; raises StorageFailed for a wrong hash."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
@@ -79,11 +109,20 @@ def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
 
 def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]:
     """Give the bytes under several hashes, as far as they are there; raises as `get_blob`."""
+    found = _stored(con, "blob", names)
+    missing = [name for name in names if name not in found]
+    # A file that is only looked at may be from before there was such a table.
+    if missing and version(con) >= WITH_RECENT:
+        found |= _stored(con, "recent", missing)
+    return found
+
+
+def _stored(con: sqlite3.Connection, table: str, names: Sequence[str]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for start in range(0, len(names), NAMED):
         some = names[start : start + NAMED]
         wanted = ", ".join("?" * len(some))
-        query = f"SELECT hash, size, encoding, data FROM blob WHERE hash IN ({wanted})"
+        query = f"SELECT hash, size, encoding, data FROM {table} WHERE hash IN ({wanted})"
         for name, *stored in con.execute(query, some):
             found[name] = _whole(name, *stored)
     return found

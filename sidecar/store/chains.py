@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sidecar.core.tree import Delta, Seen, SnapshotId
 from sidecar.store import trees
-from sidecar.store.blobs import PressedBlob, put_pressed
+from sidecar.store.blobs import PressedBlob, put_pressed, put_recent, settle
 from sidecar.store.deltas import pack_delta, unpack_delta
 from sidecar.store.fields import BodyBroken
 from sidecar.store.holders import drop_unreferenced
@@ -126,6 +126,7 @@ def fill(
         return Moved(SnapshotId(current))
     trees.fold(con, workspace, {path for path, _ in addition.tree})
     added = sum([put_pressed(con, blob) for blob in addition.blobs])
+    settle(con)
     trees.hold(con, head, {blob.hash for blob in addition.blobs})
     trees.put(con, workspace, addition.tree)
     (held_bytes,) = con.execute(
@@ -146,7 +147,7 @@ def append(
     if head != parent:
         return Moved(SnapshotId(head))
     number = _insert(con, workspace, parent, addition.delta, at)
-    held_bytes += sum([put_pressed(con, blob) for blob in addition.blobs])
+    held_bytes += put_recent(con, addition.blobs)
     if addition.tree:
         trees.put(con, workspace, addition.tree)
     # What was read of a path that is left out now is in no delta.
@@ -235,7 +236,7 @@ def _held_by(con: sqlite3.Connection, workspace: int) -> int:
 def _sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:
     total = 0
     for name in names:
-        row = con.execute("SELECT length(data) FROM blob WHERE hash = ?", (name,)).fetchone()
+        row = con.execute("SELECT length(data) FROM content WHERE hash = ?", (name,)).fetchone()
         total += row[0] if row else 0
     return total
 

@@ -31,10 +31,11 @@ def drop_unreferenced(con: sqlite3.Connection, names: Iterable[str]) -> None:
     if not names:
         return
     fold_all(con)
-    con.executemany(
-        """DELETE FROM blob WHERE hash = ?1
-        AND NOT EXISTS (SELECT 1 FROM reference WHERE hash = ?1)
-        AND NOT EXISTS (SELECT 1 FROM holding WHERE hash = ?1)
-        AND NOT EXISTS (SELECT 1 FROM restore_blob WHERE hash = ?1)""",
-        [(name,) for name in names],
-    )
+    for table in ("blob", "recent"):
+        con.executemany(
+            f"""DELETE FROM {table} WHERE hash = ?1
+            AND NOT EXISTS (SELECT 1 FROM reference WHERE hash = ?1)
+            AND NOT EXISTS (SELECT 1 FROM holding WHERE hash = ?1)
+            AND NOT EXISTS (SELECT 1 FROM restore_blob WHERE hash = ?1)""",
+            [(name,) for name in names],
+        )

@@ -220,6 +220,20 @@ def _eras(con: sqlite3.Connection) -> None:
     )
 
 
+def _recent(con: sqlite3.Connection) -> None:
+    for statement in (
+        # Where contents of files come first: in the large table each has a page of the index to
+        # itself, which would be written with it. What sessions refer to is in the large one.
+        """CREATE TABLE recent (
+            hash TEXT PRIMARY KEY, size INTEGER NOT NULL, encoding TEXT NOT NULL,
+            data BLOB NOT NULL
+        )""",
+        """CREATE VIEW content AS SELECT hash, size, encoding, data FROM blob
+            UNION ALL SELECT hash, size, encoding, data FROM recent""",
+    ):
+        con.execute(statement)
+
+
 def has_full_text(con: sqlite3.Connection) -> bool:
     """Whether this SQLite can search texts by an index; a few are built without that."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
@@ -236,7 +250,11 @@ MIGRATIONS: tuple[Migration, ...] = (
     ("retention", _retention),
     ("folds", _folds),
     ("eras", _eras),
+    ("recent", _recent),
 )
+
+WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
+"""The first version in which blobs may stand in `recent`."""
 
 
 def version(con: sqlite3.Connection) -> int:

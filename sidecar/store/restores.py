@@ -216,7 +216,7 @@ def _begin(
     assert done.lastrowid is not None
     coming, going = names
     # A damaged size is no number; what holds it is found to be so when it is read.
-    look = "SELECT hash, CAST(size AS INTEGER) FROM blob WHERE hash = ?"
+    look = "SELECT hash, CAST(size AS INTEGER) FROM content WHERE hash = ?"
     sizes = dict(row for name in sorted(coming | going) for row in con.execute(look, (name,)))
     con.executemany(
         "INSERT INTO restore_blob (restore_id, hash, ours) VALUES (?, ?, 0)",

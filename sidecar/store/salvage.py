@@ -39,6 +39,8 @@ BY_CWD = "session_by_cwd"
 BY_ID = "sqlite_autoindex_message_1"
 """Indexes that know of sessions and messages whose rows are lost."""
 SHAPED = ("session", "message", "part", "record", "fact", "blob")
+RECENT = "recent"
+"""The blobs that came last, in a table of their own."""
 SKIPPED = ("fact_text", "fold", "lease", "migration", "reference")
 """Tables, or what their names begin with, that are made anew."""
 
@@ -79,7 +81,8 @@ def collect(pages: Pages, con: sqlite3.Connection) -> Collected:
     roots = tables(pages)
     if pages.damaged or not roots:
         made.damaged["schema"] = max(1, len(pages.damaged))
-    for name, root in roots.items():
+    for found, root in roots.items():
+        name = "blob" if found == RECENT else found
         index = "_by_" in name or "autoindex" in name
         if name.startswith(SKIPPED) or (index and name not in (BY_CWD, BY_ID)):
             continue
@@ -95,7 +98,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> Collected:
             else:
                 made.rows.setdefault(shape or name, []).append(row)
         if (wrong := len(pages.damaged) - before + strange) and not index:
-            made.damaged[name] = wrong
+            made.damaged[name] = made.damaged.get(name, 0) + wrong
     for kind, row in orphans(pages):
         name = table_of(kind, row)
         if name:

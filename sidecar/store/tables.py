@@ -83,7 +83,7 @@ def _wrong(con: sqlite3.Connection, workspace: int, head: int) -> str:
         return "the newest is missing"
     gone = con.execute(
         "SELECT count(*) FROM holding h JOIN snapshot s ON s.id = h.snapshot_id "
-        "WHERE s.workspace_id = ? AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.hash = h.hash)",
+        "WHERE s.workspace_id = ? AND NOT EXISTS (SELECT 1 FROM content b WHERE b.hash = h.hash)",
         (workspace,),
     ).fetchone()[0]
     return f"the contents of {gone} files are damaged" if gone else ""

@@ -94,7 +94,7 @@ def _schema(con: sqlite3.Connection, tally: Tally) -> None:
 
 
 def _blobs(con: sqlite3.Connection, tally: Tally) -> None:
-    names = con.execute("SELECT hash FROM blob").fetchall()
+    names = con.execute("SELECT hash FROM content").fetchall()
     tally.counts["blob"] = len(names)
     for (name,) in names:
         try:
@@ -137,7 +137,7 @@ def _records(con: sqlite3.Connection, tally: Tally) -> None:
 
 def _references(con: sqlite3.Connection, tally: Tally) -> None:
     recorded = set(con.execute("SELECT session_id, holder, hash FROM reference"))
-    known = {name for (name,) in con.execute("SELECT hash FROM blob")}
+    known = {name for (name,) in con.execute("SELECT hash FROM content")}
     for session_id, holder, name in sorted(recorded | tally.referred, key=repr):
         place = (session_id, holder)
         if place in tally.unread:
@@ -176,7 +176,7 @@ def _numbered(
             unpack(body)
         except BodyBroken as error:
             tally.problems.append(f"{what} {number} cannot be read: {error}")
-    known = {name for (name,) in con.execute("SELECT hash FROM blob")}
+    known = {name for (name,) in con.execute("SELECT hash FROM content")}
     for number, name in held:
         if name not in known:
             tally.problems.append(f"{what} {number} holds blob {name}, which is missing")

@@ -63,7 +63,9 @@ def _snapshots(con: sqlite3.Connection) -> int:
     blobs = con.execute(
         "SELECT total(length(data)) FROM blob WHERE hash NOT IN (SELECT hash FROM reference)"
     ).fetchone()[0]
-    return int(blobs + con.execute("SELECT total(length(body)) FROM snapshot").fetchone()[0])
+    recent = con.execute("SELECT total(length(data)) FROM recent").fetchone()[0]
+    deltas = con.execute("SELECT total(length(body)) FROM snapshot").fetchone()[0]
+    return int(blobs + recent + deltas)
 
 
 def _heaviest(con: sqlite3.Connection) -> list[Heavy]:

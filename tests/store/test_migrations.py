@@ -10,8 +10,9 @@ import pytest
 from sidecar.core.digest import digest
 from sidecar.core.parts import MessageId, PartId, SessionId, TextPart
 from sidecar.store import files
+from sidecar.store.journal import Store
 from sidecar.store.migrations import MIGRATIONS, Migration, migrate, version
-from tests.store.samples import open_store
+from tests.store.samples import NOW, open_store
 
 VERSION_1 = """
 PRAGMA journal_mode = WAL;
@@ -119,6 +120,14 @@ async def test_the_oldest_file_is_read_and_written(tmp_path: Path) -> None:
     await store.delete(SessionId("ses_1"))
     report = await store.verify()
     assert (report.blobs, report.problems) == (0, ())
+    await store.close()
+
+
+async def test_an_older_file_is_looked_at_as_it_is(tmp_path: Path) -> None:
+    version_1(tmp_path / files.NAME)
+    store = Store.look(tmp_path, now=lambda: NOW)
+    assert await store.blob(digest(TEXT.encode())) == TEXT.encode()
+    assert await store.blob(digest(b"missing")) is None
     await store.close()
 
 

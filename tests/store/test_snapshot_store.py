@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,12 @@ from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
 from sidecar.core.tree import Change, Entry, Seen, compare
 from sidecar.store import files
-from sidecar.store.blobs import PressedBlob, press
+from sidecar.store.blobs import MOST_RECENT, PressedBlob, press
 from sidecar.store.chains import Addition, Appended, Moved, Workspace
 from sidecar.store.deltas import pack_delta, unpack_delta
 from sidecar.store.fields import BodyBroken
 from sidecar.store.journal import Store
+from sidecar.store.values import PutBlob
 from tests.store.samples import base, open_store, put_text
 
 ROOT = b"/home/dev/caf\xe9"
@@ -82,6 +84,72 @@ async def test_equal_content_is_stored_once(tmp_path: Path) -> None:
     space = await begun(store)
     one, two = await appended(store, space, added(b"a", b"same" * 99), added(b"b", b"same" * 99))
     assert one.held == two.held == len(press(b"same" * 99).data)
+    await store.close()
+
+
+def where(folder: Path) -> tuple[int, int]:
+    """Count the blobs in the large table, and those in the one where they come first."""
+    with closing(sqlite3.connect(folder / files.NAME)) as con:
+        counts = [con.execute(f"SELECT count(*) FROM {name}") for name in ("blob", "recent")]
+        large, recent = [count.fetchone()[0] for count in counts]
+    return large, recent
+
+
+async def test_blobs_come_to_a_small_table_and_go_on_once_they_are_many(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    texts = [b"%d" % number for number in range(MOST_RECENT + 1)]
+    several = [added(b"a", text) for text in texts]
+    *_, last = await appended(store, space, *several)
+    assert where(tmp_path) == (0, len(texts))
+    assert (await store.verify()).blobs == len(texts)
+    await store.snapshots.fill(space.id, last.id, Addition((), [], []))
+    assert where(tmp_path) == (len(texts), 0)
+    (again,) = await appended(store, replace(space, head=last.id), added(b"b", texts[0]))
+    assert where(tmp_path) == (len(texts), 0)
+    assert again.held == last.held
+    assert [await store.blob(digest(text)) for text in texts] == texts
+    assert (await store.verify()).problems == ()
+    await store.close()
+
+
+async def test_many_blobs_at_once_come_to_the_large_table(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    texts = [b"%d" % number for number in range(MOST_RECENT + 1)]
+    changes = [Change(b"f" + text, None, entry(text)) for text in texts]
+    await appended(store, space, Addition(tuple(changes), [press(text) for text in texts], []))
+    assert where(tmp_path) == (len(texts), 0)
+    assert (await store.verify()).problems == ()
+    await store.close()
+
+
+async def test_recent_blobs_go_with_the_last_snapshot_that_holds_them(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    *_, last = await appended(
+        store, space, added(b"a", b"1"), removed(b"a", b"1"), added(b"a", b"2")
+    )
+    assert where(tmp_path) == (0, 2)
+    while (swept := await store.snapshots.sweep(space.id, last.id, 10)).looked:
+        pass
+    assert (where(tmp_path), swept.held) == ((0, 1), 1)
+    assert (await store.verify()).problems == ()
+    await store.close()
+
+
+async def test_what_a_session_says_too_is_in_the_large_table(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    space = await begun(store)
+    said = b"the whole output"
+    (one,) = await appended(store, space, added(b"a", said))
+    await store.write(PutBlob(digest(said), said))
+    assert where(tmp_path) == (1, 1)
+    several = [added(b"a", b"%d" % number) for number in range(MOST_RECENT)]
+    *_, last = await appended(store, replace(space, head=one.id), *several)
+    await store.snapshots.fill(space.id, last.id, Addition((), [], []))
+    assert where(tmp_path) == (MOST_RECENT + 1, 0)
+    assert await store.blob(digest(said)) == said
     await store.close()
 
 
@@ -231,7 +299,7 @@ async def test_damaged_snapshots_are_told(tmp_path: Path) -> None:
     await store.close()
     with closing(sqlite3.connect(tmp_path / files.NAME)) as con:
         con.execute("UPDATE snapshot SET body = x'00' WHERE id = ?", (one.id,))
-        con.execute("DELETE FROM blob WHERE hash = ?", (digest(b"2"),))
+        con.execute("DELETE FROM recent WHERE hash = ?", (digest(b"2"),))
         con.commit()
     again = open_store(tmp_path)
     problems = (await again.verify()).problems
