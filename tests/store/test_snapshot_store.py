@@ -1,5 +1,6 @@
 """Chains of snapshots in the store: appended whole, held, swept, and shared by processes."""
 
+import random
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -9,6 +10,7 @@ import pytest
 
 from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import SessionId
 from sidecar.core.tree import Change, Entry, Seen, compare
 from sidecar.store import files
 from sidecar.store.blobs import MOST_RECENT, PressedBlob, press
@@ -16,8 +18,8 @@ from sidecar.store.chains import Addition, Appended, Moved, Workspace
 from sidecar.store.deltas import pack_delta, unpack_delta
 from sidecar.store.fields import BodyBroken
 from sidecar.store.journal import Store
-from sidecar.store.values import PutBlob
-from tests.store.samples import base, open_store, put_text
+from sidecar.store.values import PutBlob, PutMessage, PutPart, PutSession
+from tests.store.samples import base, message, open_store, put_text, session, tool
 
 ROOT = b"/home/dev/caf\xe9"
 FILE = 0o100644
@@ -346,3 +348,51 @@ async def test_a_delta_is_small(tmp_path: Path) -> None:
 def test_a_pressed_blob_knows_its_content() -> None:
     assert press(b"x" * 5000).encoding == "zstd"
     assert press(b"x") == PressedBlob(digest(b"x"), 1, "raw", b"x")
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_in_any_order_what_snapshots_and_sessions_hold_can_be_read(
+    tmp_path: Path, seed: int
+) -> None:
+    dice = random.Random(seed)
+    store = open_store(tmp_path)
+    space = await begun(store)
+    head, held = space.head, [(space.head, b"")]
+    sessions: dict[SessionId, bytes] = {}
+    for number in range(40):
+        match dice.choice(("file", "file", "many", "told", "swept", "said", "unsaid")):
+            case "file":
+                texts = {b"text %d " % dice.randrange(40) * 50 for _ in range(dice.randrange(1, 9))}
+            case "many":
+                texts = {b"%d %d" % (number, n) for n in range(dice.choice((200, 300)))}
+            case "told":
+                await store.snapshots.fill(space.id, head, Addition((), [], []))
+                continue
+            case "swept":
+                oldest = dice.choice(held)[0]
+                while (await store.snapshots.sweep(space.id, oldest, 50)).looked:
+                    pass
+                held = [(one, text) for one, text in held if one >= oldest]
+                continue
+            case "said":
+                name, text = SessionId(f"ses_{number}"), b"text %d " % dice.randrange(40) * 50
+                sessions[name] = text
+                whole = PutPart(name, message().id, 0, tool("p", "cut", digest(text)))
+                said = PutSession(session(name)), PutMessage(name, message())
+                await store.write(*said, PutBlob(digest(text), text), whole)
+                continue
+            case _:
+                if sessions:
+                    await store.delete(sessions.popitem()[0])
+                continue
+        changes = tuple(Change(b"f%d" % n, None, entry(text)) for n, text in enumerate(texts))
+        done = await store.snapshots.append(
+            space.id, head, Addition(changes, [press(text) for text in texts], []), 6
+        )
+        assert isinstance(done, Appended)
+        head = done.id
+        held += [(head, text) for text in texts]
+    for text in (*(text for one, text in held if one != space.head), *sessions.values()):
+        assert await store.blob(digest(text)) == text
+    assert (await store.verify()).problems == ()
+    await store.close()
