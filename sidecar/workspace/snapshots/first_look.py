@@ -55,6 +55,8 @@ def first_look(
                 own = rules.listed(folder, names, stale=False)
                 ask = None if own.keeps_all(names) else partial(left_out, own)
             inner = _take(base, folder, names, at, ask, found)
+            if not inner:
+                continue
             if ask is None:
                 rules.unsaid.update(inner)
             pending += [inner[n : n + AT_ONCE] for n in range(0, len(inner), AT_ONCE)]
