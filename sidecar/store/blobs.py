@@ -32,7 +32,7 @@ class _Press(threading.local):
 _press = _Press()
 
 MOST_RECENT = 256
-"""Blobs that come at once, or one by one, before the large table takes them."""
+"""Blobs in the small table, from which on they are brought to the large one."""
 NAMED = 500
 """Hashes in one query; old versions of SQLite take no more than 999."""
 AT_ONCE = 32 * 1024 * 1024
@@ -56,27 +56,25 @@ def press(data: bytes) -> PressedBlob:
     return PressedBlob(digest(data), len(data), encoding, data if packed is None else packed)
 
 
-def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> int:
-    """Keep a blob unless it is there; gives the bytes that this took."""
-    done = con.execute(
+def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
+    """Keep a blob unless it is there."""
+    con.execute(
         "INSERT OR IGNORE INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)",
         (blob.hash, blob.size, blob.encoding, blob.data),
     )
-    return len(blob.data) if done.rowcount else 0
 
 
-def put_recent(con: sqlite3.Connection, blobs: Sequence[PressedBlob]) -> int:
-    """Keep a few blobs that come by themselves, unless they are there; gives the bytes taken.
+def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bool) -> int:
+    """Keep contents of files unless they are there; gives the bytes that this took.
 
-    They cost half of what they cost in the large table, to which `settle` brings them.
+    `recent`: they come to the small table, from which `settle` brings them to the large one.
     """
-    if len(blobs) > MOST_RECENT:
-        return sum([put_pressed(con, blob) for blob in blobs])
+    table, other = ("recent", "blob") if recent else ("blob", "recent")
     added = 0
     for blob in blobs:
         done = con.execute(
-            "INSERT OR IGNORE INTO recent (hash, size, encoding, data) "
-            "SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM blob WHERE hash = ?1)",
+            f"INSERT OR IGNORE INTO {table} (hash, size, encoding, data) "
+            f"SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE hash = ?1)",
             (blob.hash, blob.size, blob.encoding, blob.data),
         )
         added += len(blob.data) if done.rowcount else 0

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sidecar.core.tree import Delta, Seen, SnapshotId
 from sidecar.store import trees
-from sidecar.store.blobs import PressedBlob, put_pressed, put_recent, settle
+from sidecar.store.blobs import MOST_RECENT, PressedBlob, put_new, settle
 from sidecar.store.deltas import pack_delta, unpack_delta
 from sidecar.store.fields import BodyBroken
 from sidecar.store.holders import drop_unreferenced
@@ -125,7 +125,7 @@ def fill(
     if current != head:
         return Moved(SnapshotId(current))
     trees.fold(con, workspace, {path for path, _ in addition.tree})
-    added = sum([put_pressed(con, blob) for blob in addition.blobs])
+    added = put_new(con, addition.blobs, recent=False)
     settle(con)
     trees.hold(con, head, {blob.hash for blob in addition.blobs})
     trees.put(con, workspace, addition.tree)
@@ -147,7 +147,8 @@ def append(
     if head != parent:
         return Moved(SnapshotId(head))
     number = _insert(con, workspace, parent, addition.delta, at)
-    held_bytes += put_recent(con, addition.blobs)
+    # Many at once share the pages of the large table's index.
+    held_bytes += put_new(con, addition.blobs, recent=len(addition.blobs) <= MOST_RECENT)
     if addition.tree:
         trees.put(con, workspace, addition.tree)
     # What was read of a path that is left out now is in no delta.

@@ -120,8 +120,10 @@ async def test_many_blobs_at_once_come_to_the_large_table(tmp_path: Path) -> Non
     space = await begun(store)
     texts = [b"%d" % number for number in range(MOST_RECENT + 1)]
     changes = [Change(b"f" + text, None, entry(text)) for text in texts]
-    await appended(store, space, Addition(tuple(changes), [press(text) for text in texts], []))
-    assert where(tmp_path) == (len(texts), 0)
+    many = Addition(tuple(changes), [press(text) for text in texts], [])
+    few, all_ = await appended(store, space, added(b"a", texts[0]), many)
+    assert where(tmp_path) == (len(texts) - 1, 1)
+    assert all_.held == few.held + sum(map(len, texts[1:]))
     assert (await store.verify()).problems == ()
     await store.close()
 
