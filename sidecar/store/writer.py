@@ -176,11 +176,12 @@ class Writer:
     def _write_here(self, unit: Unit) -> None:
         """Commit a unit on this thread; queue it where the connection cannot begin at once."""
         outcomes: list[Outcome] = []
-        # Another process writes now, or worse: the thread waits for it, or says what is wrong.
-        with suppress(sqlite3.Error):
-            self._begin(synced=False, here=True)
-        begun = self._con.in_transaction
+        begun = False
         try:
+            # Another process writes now, or worse: the thread waits for it, or says what is wrong.
+            with suppress(sqlite3.Error):
+                self._begin(synced=False, here=True)
+            begun = self._con.in_transaction
             if begun:
                 outcomes = self._commit([unit], [], begun=True)
         finally:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -118,3 +119,25 @@ async def test_a_small_unit_that_fails_leaves_nothing(
     for small in (True, False):
         found = writer.submit(lambda con: con.execute(count).fetchone(), synced=False, small=small)
         assert await found == (0,)
+
+
+class Interrupted(sqlite3.Connection):
+    """Has a user who interrupts the event loop as soon as a transaction begins there."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        done = super().execute(sql, parameters)
+        if sql == "BEGIN IMMEDIATE" and threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        return done
+
+
+async def test_who_is_interrupted_at_the_beginning_leaves_the_connection(tmp_path: Path) -> None:
+    con = sqlite3.connect(
+        tmp_path / "made.db", isolation_level=None, check_same_thread=False, factory=Interrupted
+    )
+    writer = Writer(con, lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        writer.submit(who, synced=False, small=True)
+    async with asyncio.timeout(20):
+        assert await writer.submit(mode) == FULL
+        await writer.close()
