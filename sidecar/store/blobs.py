@@ -33,6 +33,8 @@ _press = _Press()
 
 MOST_RECENT = 256
 """Blobs in the small table, from which on they are brought to the large one."""
+MOST_RECENT_BYTES = 16 * 1024
+"""A larger blob is many pages, so that one of the index counts little, and takes long to move."""
 NAMED = 500
 """Hashes in one query; old versions of SQLite take no more than 999."""
 AT_ONCE = 32 * 1024 * 1024
@@ -67,11 +69,13 @@ def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
 def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bool) -> int:
     """Keep contents of files unless they are there; gives the bytes that this took.
 
-    `recent`: they come to the small table, from which `settle` brings them to the large one.
+    `recent`: those that are short come to the small table, from which `settle` brings them to the
+    large one.
     """
-    table, other = ("recent", "blob") if recent else ("blob", "recent")
     added = 0
     for blob in blobs:
+        first = recent and len(blob.data) <= MOST_RECENT_BYTES
+        table, other = ("recent", "blob") if first else ("blob", "recent")
         done = con.execute(
             f"INSERT OR IGNORE INTO {table} (hash, size, encoding, data) "
             f"SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE hash = ?1)",

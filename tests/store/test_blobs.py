@@ -1,13 +1,17 @@
-"""Blobs that are damaged: refused, and never given more room than what is really in them."""
+"""Where blobs are kept; damaged ones are refused, and given no more room than they really take."""
 
+import random
 import resource
+import sqlite3
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
-from sidecar.store.blobs import AT_ONCE, expand, press
+from sidecar.store.blobs import AT_ONCE, MOST_RECENT_BYTES, expand, get_blobs, press, put_new
 from sidecar.store.fields import BodyBroken
+from sidecar.store.migrations import MIGRATIONS, migrate
 
 
 @pytest.fixture
@@ -37,3 +41,17 @@ def test_what_is_really_large_is_given_whole() -> None:
     assert expand("x", blob.size, blob.encoding, blob.data) == data
     with pytest.raises(BodyBroken, match="blob x is damaged"):
         expand("x", blob.size, blob.encoding, blob.data[:-5])
+
+
+def test_a_large_blob_is_written_where_it_stays() -> None:
+    dice = random.Random(0)
+    short, large = (press(dice.randbytes(MOST_RECENT_BYTES + more)) for more in (0, 1))
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as con:
+        migrate(con, MIGRATIONS, 0)
+        for added in (short.size + large.size, 0):
+            assert put_new(con, [short, large], recent=True) == added
+        found = [
+            con.execute(f"SELECT hash FROM {table}").fetchall() for table in ("recent", "blob")
+        ]
+        assert found == [[(short.hash,)], [(large.hash,)]]
+        assert get_blobs(con, [short.hash, large.hash]).keys() == {short.hash, large.hash}
