@@ -119,6 +119,11 @@ def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]
     return found
 
 
+def contents(con: sqlite3.Connection) -> str:
+    """Name what has the blobs of both tables, or of the one in a file of before."""
+    return "content" if version(con) >= WITH_RECENT else "blob"
+
+
 def _stored(con: sqlite3.Connection, table: str, names: Sequence[str]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for start in range(0, len(names), NAMED):

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from sidecar.core.parts import PartId, SessionId
 from sidecar.store import rows
-from sidecar.store.blobs import get_blob
+from sidecar.store.blobs import contents, get_blob
 from sidecar.store.deltas import unpack_delta
 from sidecar.store.facts import decode_fact
 from sidecar.store.faults import FAULTS, storage_failed
@@ -84,7 +84,7 @@ def _schema(con: sqlite3.Connection, tally: Tally) -> None:
     if version(con) > len(MIGRATIONS):
         return
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
-        migrate(fresh, MIGRATIONS, 0)
+        migrate(fresh, MIGRATIONS[: version(con)], 0)
         # The index of words is there only where the SQLite that made it could.
         statement = (
             "SELECT name, sql FROM sqlite_master WHERE name NOT GLOB 'fact_text*' ORDER BY name"
@@ -94,7 +94,7 @@ def _schema(con: sqlite3.Connection, tally: Tally) -> None:
 
 
 def _blobs(con: sqlite3.Connection, tally: Tally) -> None:
-    names = con.execute("SELECT hash FROM content").fetchall()
+    names = con.execute(f"SELECT hash FROM {contents(con)}").fetchall()
     tally.counts["blob"] = len(names)
     for (name,) in names:
         try:
@@ -137,7 +137,7 @@ def _records(con: sqlite3.Connection, tally: Tally) -> None:
 
 def _references(con: sqlite3.Connection, tally: Tally) -> None:
     recorded = set(con.execute("SELECT session_id, holder, hash FROM reference"))
-    known = {name for (name,) in con.execute("SELECT hash FROM content")}
+    known = {name for (name,) in con.execute(f"SELECT hash FROM {contents(con)}")}
     for session_id, holder, name in sorted(recorded | tally.referred, key=repr):
         place = (session_id, holder)
         if place in tally.unread:
@@ -176,7 +176,7 @@ def _numbered(
             unpack(body)
         except BodyBroken as error:
             tally.problems.append(f"{what} {number} cannot be read: {error}")
-    known = {name for (name,) in con.execute("SELECT hash FROM content")}
+    known = {name for (name,) in con.execute(f"SELECT hash FROM {contents(con)}")}
     for number, name in held:
         if name not in known:
             tally.problems.append(f"{what} {number} holds blob {name}, which is missing")

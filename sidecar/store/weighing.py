@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store import shrinking
+from sidecar.store.blobs import contents
 from sidecar.store.due import outputs_size, sessions_size
 from sidecar.store.outputs import row_of
 
@@ -61,11 +62,11 @@ def weigh(con: sqlite3.Connection) -> Weights:
 def _snapshots(con: sqlite3.Connection) -> int:
     # What a session holds as well is counted there.
     blobs = con.execute(
-        "SELECT total(length(data)) FROM blob WHERE hash NOT IN (SELECT hash FROM reference)"
+        f"SELECT total(length(data)) FROM {contents(con)} "
+        "WHERE hash NOT IN (SELECT hash FROM reference)"
     ).fetchone()[0]
-    recent = con.execute("SELECT total(length(data)) FROM recent").fetchone()[0]
     deltas = con.execute("SELECT total(length(body)) FROM snapshot").fetchone()[0]
-    return int(blobs + recent + deltas)
+    return int(blobs + deltas)
 
 
 def _heaviest(con: sqlite3.Connection) -> list[Heavy]:

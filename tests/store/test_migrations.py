@@ -10,8 +10,9 @@ import pytest
 from sidecar.core.digest import digest
 from sidecar.core.parts import MessageId, PartId, SessionId, TextPart
 from sidecar.store import files
+from sidecar.store.blobs import put_blob
 from sidecar.store.journal import Store
-from sidecar.store.migrations import MIGRATIONS, Migration, migrate, version
+from sidecar.store.migrations import MIGRATIONS, WITH_RECENT, Migration, migrate, version
 from tests.store.samples import NOW, open_store
 
 VERSION_1 = """
@@ -128,6 +129,19 @@ async def test_an_older_file_is_looked_at_as_it_is(tmp_path: Path) -> None:
     store = Store.look(tmp_path, now=lambda: NOW)
     assert await store.blob(digest(TEXT.encode())) == TEXT.encode()
     assert await store.blob(digest(b"missing")) is None
+    await store.close()
+
+
+async def test_a_file_without_a_small_table_is_weighed_and_verified_as_it_is(
+    tmp_path: Path,
+) -> None:
+    with closing(files.open_writer(files.prepare(tmp_path))) as con:
+        migrate(con, MIGRATIONS[: WITH_RECENT - 1], NOW)
+        put_blob(con, digest(b"a file"), b"a file")
+    store = Store.look(tmp_path, now=lambda: NOW)
+    assert (await store.keeping.weigh()).snapshots == len(b"a file")
+    report = await store.verify()
+    assert (report.blobs, report.problems) == (1, ())
     await store.close()
 
 
