@@ -14,22 +14,25 @@ from sidecar.store import chains
 from sidecar.store.chains import Addition, Appended, Held, Moved, Swept, Workspace
 
 SMALL = 32 * 1024
-"""Bytes of an addition that the event loop writes in about a millisecond."""
+"""Bytes of an addition that the event loop writes in about a millisecond.
+
+Once in a log's round, after a thousand pages or more, SQLite syncs that log's header there too.
+"""
 
 T = TypeVar("T")
 Run = Callable[[sqlite3.Connection], T]
 
 
 class Submit(Protocol):
-    """Run something in the thread that writes, as one unit of about so many bytes."""
+    """Write something as one unit of about so many bytes, in the thread that writes if need be."""
 
     def __call__(
         self, run: Run[T], size: int = 0, /, *, synced: bool = True, small: bool = False
     ) -> Awaitable[T]:
-        """Give what `run` gave, once it is durable; raises StorageFailed.
+        """Give what `run` gave, once it is committed; raises StorageFailed.
 
-        Not `synced`: it is durable no later than what is submitted after it. `small`: it may run
-        here.
+        `synced`: it is durable then. Else it is so no later than what is submitted after it, and
+        a `small` one may be written before this returns.
         """
 
 
