@@ -14,11 +14,7 @@ from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed, UnknownSession
 from sidecar.core.facts import Fact
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId, TextPart, TurnId
-from sidecar.core.tree import Change as TreeChange
-from sidecar.core.tree import Entry
 from sidecar.store import files
-from sidecar.store.blobs import MOST_RECENT, press
-from sidecar.store.chains import Addition, Appended, Workspace
 from sidecar.store.lease import this_process
 from sidecar.store.repair import Headless, Repaired, Revive, repair
 from sidecar.store.values import (
@@ -214,50 +210,6 @@ async def test_a_blob_that_is_missing_costs_only_what_was_in_it(tmp_path: Path) 
     assert len(done.lost) == 48
     assert all("what the model saw of it is kept" in line for line in done.lost)
     assert await look(tmp_path, before) == (4 * 36, 4 * 12)
-
-
-async def snapshots_of(folder: Path, *contents: bytes) -> Workspace:
-    """Take a snapshot for each content of one file; gives the workspace before the first."""
-    store = open_store(folder)
-    space = await store.snapshots.begin(b"/home/dev/app", NOW)
-    head = space.head
-    for content in contents:
-        change = TreeChange(b"a", None, Entry(0o100644, digest(content), len(content)))
-        addition = Addition((change,), [press(content)], [])
-        done = await store.snapshots.append(space.id, head, addition, NOW)
-        assert isinstance(done, Appended)
-        head = done.id
-    await store.snapshots.fill(space.id, head, Addition((), [], []), complete=True)
-    await store.close()
-    return space
-
-
-async def test_snapshots_are_kept_with_the_contents_that_came_last(tmp_path: Path) -> None:
-    contents = [b"%d" % number for number in range(MOST_RECENT + 1)]
-    await snapshots_of(tmp_path, *contents)
-    space = await snapshots_of(tmp_path, b"recent", b"more")
-    assert mend(tmp_path).lost == ()
-    store = open_store(tmp_path)
-    loaded = await store.snapshots.load(b"/home/dev/app")
-    assert loaded is not None
-    assert loaded.tree[b"a"].entry.hash == digest(b"more")
-    assert await store.snapshots.deltas(space.id, space.head, loaded.head) is not None
-    for content in (*contents, b"recent", b"more"):
-        assert await store.blob(digest(content)) == content
-    await store.close()
-
-
-async def test_a_page_of_recent_contents_is_told(tmp_path: Path) -> None:
-    await snapshots_of(tmp_path, b"recent")
-    with closing(sqlite3.connect(tmp_path / files.NAME)) as con:
-        con.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        query = "SELECT rootpage FROM sqlite_master WHERE name = 'recent'"
-        (page,) = con.execute(query).fetchone()
-    with (tmp_path / files.NAME).open("r+b") as file:
-        file.seek((page - 1) * PAGE)
-        file.write(b"\xff" * PAGE)
-    done = mend(tmp_path)
-    assert any("the contents of 1 files are damaged" in line for line in done.lost)
 
 
 async def test_a_session_without_its_own_row_gets_one(tmp_path: Path) -> None:
