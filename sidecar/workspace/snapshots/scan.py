@@ -15,7 +15,6 @@ from sidecar.workspace.snapshots.ignore import Rules
 from sidecar.workspace.snapshots.rule_book import RULE_NAMES, RuleBook
 from sidecar.workspace.snapshots.stat_table import StatTable
 from sidecar.workspace.snapshots.state import (
-    KINDS,
     POSIX,
     State,
     ancestors,
@@ -325,8 +324,6 @@ class Scan:
         begin = folder + b"/" if folder else b""
         prefix = self._base + b"/" + begin
         keeps_all = rules.keeps_all(names)
-        if keeps_all and not (known or unseen or fresh):
-            return self._take_all(folder, names, anew)
         inner: list[_Visit] = []
         lstat, table = os.lstat, self._table
         for name in names:
@@ -370,27 +367,6 @@ class Scan:
         except OSError:
             self._close(folder)
         return None
-
-    def _take_all(self, folder: bytes, names: list[bytes], anew: bool) -> list[_Visit]:
-        """Look at a new folder's names, none of which is left out; gives the folders in it."""
-        inner: list[_Visit] = []
-        begin = folder + b"/" if folder else b""
-        prefix = self._base + b"/" + begin
-        lstat = os.lstat
-        for name in names:
-            try:
-                found = lstat(prefix + name)
-            except OSError:
-                continue
-            kind = found.st_mode & 0o170000
-            if kind not in KINDS:
-                continue
-            self.stats[begin + name] = found
-            if kind == 0o040000:
-                inner.append((begin + name, True, anew, False))
-            elif found.st_nlink > 1 and kind == 0o100000:
-                self.linked[begin + name] = found.st_ino
-        return inner
 
     def _is_left_out(
         self, rules: Rules, path: bytes, is_folder: bool, seen: Seen | None = None
