@@ -5,6 +5,7 @@ import sys
 from tests.benchmarks import (
     bench_context,
     bench_estimate,
+    bench_first_turn,
     bench_load,
     bench_recorded,
     bench_replay,
@@ -25,12 +26,15 @@ ALL = (
     bench_store,
     bench_estimate,
     bench_snapshots,
+    bench_first_turn,
     bench_restores,
     bench_load,
     bench_sweep,
     bench_telemetry,
     bench_recorded,
 )
+
+WITH_OPTIONS = (bench_recorded, bench_load, bench_snapshots, bench_first_turn, bench_restores)
 
 
 def _name(bench: object) -> str:
@@ -44,7 +48,7 @@ if __name__ == "__main__":
         sys.exit(f"there is no benchmark {wanted!r}; there are {', '.join(map(_name, ALL))}")
     for bench in chosen:
         print(f"\n== {_name(bench)}: {(bench.__doc__ or '').splitlines()[0]}\n")
-        if bench in (bench_recorded, bench_load, bench_snapshots, bench_restores):
+        if bench in WITH_OPTIONS:
             bench.main(sys.argv[2:])
         else:
             bench.main()

@@ -10,12 +10,13 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.facts import Fact
 from sidecar.core.parts import Json, PatchPart, TurnId
 from sidecar.core.prompt import ToolSpec
+from sidecar.core.tree import SnapshotId
 from sidecar.session.events import Notice
 from sidecar.session.learning import promote_facts
 from sidecar.session.patches import patches
 from sidecar.session.session import Session
 from sidecar.workspace.snapshots.snapshots import Snapshots
-from tests.fakes.scripted_model import calls, says, shell, write
+from tests.fakes.scripted_model import Hold, calls, says, shell, write
 from tests.polling import until
 from tests.session.conftest import LIMIT, Desk, World
 
@@ -209,6 +210,23 @@ async def test_a_turn_does_not_wait_for_the_first_hashing(
     desk.script(calls(write("a.txt", "one\n")), says("done"))
     assert (await desk.ask(session)).stop_reason == "end_turn"
     assert told(session)[1] == [("a.txt", "created", "tool")]
+
+
+async def test_the_model_is_asked_while_the_first_snapshot_is_taken(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, snapshot = Hold(), Snapshots.snapshot
+
+    async def waits(self: Snapshots) -> SnapshotId:
+        await asyncio.wait_for(asked.reached.wait(), LIMIT / 2)
+        return await snapshot(self)
+
+    monkeypatch.setattr(Snapshots, "snapshot", waits)
+    asked.released.set()
+    session = await desk.open()
+    desk.script([asked, *calls(write("a.txt", "one\n"))], says("done"))
+    assert (await desk.ask(session)).stop_reason == "end_turn"
+    assert told(session) == [[], [("a.txt", "created", "tool")]]
 
 
 async def test_a_store_that_fails_stops_no_turn(
