@@ -24,6 +24,8 @@ from sidecar.workspace.snapshots.snapshots import Snapshots
 
 Read: TypeAlias = Callable[[str], bytes | None]
 
+INLINE_PATHS = 32
+"""What is planned on the event loop: a thread would take longer than that does."""
 TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 
@@ -34,6 +36,11 @@ class Files:
     snapshots: Snapshots
     fresh: ChangeSet
     plan: RestorePlan
+
+    @property
+    def quick(self) -> bool:
+        """Whether the folder's file system answers at once: it is a local one."""
+        return _is_quick(self.snapshots)
 
 
 async def plan_files(
@@ -74,7 +81,14 @@ async def plan_files(
             return plan_restore(every, now, choices, meant, inside)
         return plan_redo(redone, every, now, choices, inside)
 
-    return Files(made, fresh, _with_tabs(state, made.root, await _planned(state, plan)))
+    here = _is_quick(made) and len(named) <= INLINE_PATHS and not state.buffers.open_paths()
+    planned = await _planned(state, plan, here=here)
+    return Files(made, fresh, _with_tabs(state, made.root, planned))
+
+
+def _is_quick(made: Snapshots) -> bool:
+    # Where these events are trusted, it is local.
+    return made.status()["mode"] == "inotify"
 
 
 def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:
@@ -100,12 +114,18 @@ async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
     }
 
 
-async def _planned(state: State, plan: Callable[[Read], RestorePlan]) -> RestorePlan:
-    """Plan, with the contents that this asks for; most plans need none."""
+async def _planned(state: State, plan: Callable[[Read], RestorePlan], *, here: bool) -> RestorePlan:
+    """Plan, with the contents that this asks for; most plans need none.
+
+    `here`: it is little, so that a thread would take longer than it does.
+    """
     contents: dict[str, bytes | None] = {}
     while True:
         wanted: set[str] = set()
-        planned = await asyncio.to_thread(plan, _reader(contents, wanted))
+        read = _reader(contents, wanted)
+        # What has to be merged may take long.
+        inline = here and not contents
+        planned = plan(read) if inline else await asyncio.to_thread(plan, read)
         if not wanted:
             return planned
         found = await state.store.restores.contents(wanted)

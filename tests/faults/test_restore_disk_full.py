@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import StorageFailed
+from sidecar.workspace.restoring import restore as carrying_out
 from sidecar.workspace.restoring.outcomes import Outcome, Restored
 from sidecar.workspace.restoring.recovery import recover
-from sidecar.workspace.restoring.restore import restore
 from tests.faults.restorer import CALLS
 from tests.faults.test_restore_killed import change
 from tests.workspace.restoring.site import SES, Site, Tree, plan, record, recording
@@ -55,9 +55,12 @@ class Failing:
 FAILING = Failing()
 
 
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    made = Site(tmp_path)
+@pytest.fixture(params=[False, True], ids=["threads", "quick"])
+async def site(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Site]:
+    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 1000)
+    made = Site(tmp_path, quick=request.param)
     yield made
     assert (await made.store.verify()).problems == ()
     await made.store.close()
@@ -105,9 +108,7 @@ async def attempt(
     site: Site, state: Tree, other: Tree, revision: int, to: str
 ) -> Outcome | StorageFailed:
     try:
-        return await restore(
-            site.root, plan(state, other), site.store, record=recording(revision, to)
-        )
+        return await site.restore(plan(state, other), record=recording(revision, to))
     except StorageFailed as error:
         return error
 
@@ -164,10 +165,8 @@ async def test_the_disk_of_the_store_is_full(tmp_path: Path, when: str) -> None:
                 filler.append(fill(site.data))
 
         with pytest.raises(StorageFailed) as failed:
-            await restore(
-                site.root,
+            await site.restore(
                 plan(after, before),
-                site.store,
                 progress=progress,
                 record=recording(2, "before" + "x" * 100_000),
             )

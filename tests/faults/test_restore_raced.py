@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.workspace.restoring import restore as carrying_out
 from sidecar.workspace.restoring.checking import CHANGED, GONE, HOLDS_OTHERS, THERE
 from sidecar.workspace.restoring.outcomes import Refused, Restored
-from sidecar.workspace.restoring.restore import restore
 from tests.workspace.restoring.site import SES, Site, plan, record, recording
 
 Deed = Callable[[Path], None]
@@ -41,9 +41,12 @@ class Meddling:
 MEDDLING = Meddling()
 
 
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    made = Site(tmp_path)
+@pytest.fixture(params=[False, True], ids=["threads", "quick"])
+async def site(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Site]:
+    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 1000)
+    made = Site(tmp_path, quick=request.param)
     yield made
     assert (await made.store.verify()).problems == ()
     await made.store.close()
@@ -100,9 +103,7 @@ async def test_it_stays_and_everything_else_goes_back(
     after = await site.remember()
     await site.store.write(*record(1, "after"))
     with MEDDLING.when_moved(moved, lambda: deed(site.root)):
-        outcome = await restore(
-            site.root, plan(after, before), site.store, record=recording(2, "before")
-        )
+        outcome = await site.restore(plan(after, before), record=recording(2, "before"))
     assert isinstance(outcome, Refused)
     assert [(c.path, c.reason) for c in outcome.conflicts] == [(moved, reason)]
     tree = site.tree()

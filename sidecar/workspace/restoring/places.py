@@ -6,8 +6,9 @@ Nothing opened is kept from one use to the next, because a folder may be moved a
 import errno
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from typing import TypeVar
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING
@@ -21,6 +22,8 @@ _WAY = (
     | getattr(os, "O_PATH", os.O_RDONLY)
 )
 _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+T = TypeVar("T")
 
 
 class Blocked(Exception):
@@ -51,44 +54,60 @@ def check_path(path: bytes) -> None:
         raise BadRequest(f"{shown} belongs to a restore itself.", "params.paths")
 
 
-@contextmanager
-def root_folder(root: bytes) -> Iterator[int]:
+class _Opened(AbstractContextManager[T]):
+    """Something opened, until the block ends; a generator would take as long again as the calls."""
+
+    __slots__ = ("_descriptor", "_given")
+
+    def __init__(self, descriptor: int, given: T) -> None:
+        self._descriptor = descriptor
+        self._given = given
+
+    def __enter__(self) -> T:
+        return self._given
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def root_folder(root: bytes) -> AbstractContextManager[int]:
     """Open a workspace's own folder; raises OSError."""
     descriptor = os.open(root, _WAY)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    return _Opened(descriptor, descriptor)
 
 
-@contextmanager
-def folder(root: int, path: bytes) -> Iterator[int]:
+def folder(root: int, path: bytes) -> AbstractContextManager[int]:
     """Open a folder below the root (which is empty); raises Blocked or OSError."""
-    names = path.split(b"/") if path else []
-    descriptor = os.dup(root)
-    try:
-        for number, name in enumerate(names):
-            try:
-                inner = os.open(name, _WAY, dir_fd=descriptor)
-            except FileNotFoundError as error:
-                raise Blocked(b"/".join(names[: number + 1]), missing=True) from error
-            except OSError as error:
-                if error.errno not in (errno.ENOTDIR, errno.ELOOP):
-                    raise
-                raise Blocked(b"/".join(names[: number + 1]), missing=False) from error
-            os.close(descriptor)
-            descriptor = inner
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    descriptor = _entered(root, path)
+    return _Opened(descriptor, descriptor)
 
 
-@contextmanager
-def around(root: int, path: bytes) -> Iterator[tuple[int, bytes]]:
+def around(root: int, path: bytes) -> AbstractContextManager[tuple[int, bytes]]:
     """Open the folder that a path lies in; gives it and the path's name."""
     outer, _, name = path.rpartition(b"/")
-    with folder(root, outer) as descriptor:
-        yield descriptor, name
+    descriptor = _entered(root, outer)
+    return _Opened(descriptor, (descriptor, name))
+
+
+def _entered(root: int, path: bytes) -> int:
+    if not path:
+        return os.dup(root)
+    names = path.split(b"/")
+    descriptor = root
+    for number, name in enumerate(names):
+        try:
+            inner = os.open(name, _WAY, dir_fd=descriptor)
+        except FileNotFoundError as error:
+            raise Blocked(b"/".join(names[: number + 1]), missing=True) from error
+        except OSError as error:
+            if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+                raise
+            raise Blocked(b"/".join(names[: number + 1]), missing=False) from error
+        finally:
+            if descriptor != root:
+                os.close(descriptor)
+        descriptor = inner
+    return descriptor
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:

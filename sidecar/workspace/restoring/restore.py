@@ -48,6 +48,9 @@ Progress = Callable[[int, int], None]
 Record = Callable[[], Awaitable[Sequence[Change]]]
 
 TRIES = 3
+INLINE_PATHS = 8
+INLINE_BYTES = 256 * 1024
+"""What is looked at on the event loop: a thread would take longer than that does."""
 
 
 async def _nothing() -> Sequence[Change]:
@@ -61,18 +64,27 @@ class _Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One restore: where, of what, and whom it tells."""
+    """One restore: where, of what, and whom it tells.
+
+    `small`: what does not wait for the disk is done on the event loop, in less time than handing
+    it to threads takes.
+    """
 
     root: bytes
     rows: RestoreRows
     claim: Claim
     stop: threading.Event
-    tell: Progress
+    tell: Progress | None
     stands: Callable[[], None]
+    small: bool
 
     def check(self) -> None:
         if self.stop.is_set():
             raise _Stopped
+
+    def progress(self, done: int, total: int) -> None:
+        if self.tell is not None:
+            self.tell(done, total)
 
     def stages(self, folders: Sequence[bytes]) -> tuple[bytes, ...]:
         name = STAGING + self.claim.owner.token.encode()
@@ -97,6 +109,7 @@ async def restore(
     touched: Touched | None = None,
     stands: Callable[[], None] = lambda: None,
     progress: Progress | None = None,
+    quick: bool = False,
 ) -> Outcome:
     """Carry out a plan in a workspace: all of it or nothing, whatever happens meanwhile.
 
@@ -106,7 +119,8 @@ async def restore(
     it was written. What it raises takes everything back, and is raised here. `touched`
     is told the paths before files are moved, when they were, and when they went back
     (`Snapshots.mark_dirty`). `stands` is called once the restore stands, while the disk is made
-    clean; it must not raise. `progress` is told how much is done of how much.
+    clean; it must not raise. `progress` is told how much is done of how much. `quick`: the file
+    system answers at once, so that threads need not look at a few small files.
 
     Cancelled, it takes everything back and raises CancelledError; once it stands, it gives its
     outcome.
@@ -119,17 +133,20 @@ async def restore(
     """
     check_plan(actions)
     stop = threading.Event()
+    small = quick and _few(actions)
 
     async def work() -> Outcome:
         try:
-            found = await asyncio.to_thread(_look, root, actions, stop)
+            if small:
+                found = _look(root, actions, stop)
+            else:
+                found = await asyncio.to_thread(_look, root, actions, stop)
         except OSError as error:
             raise failure(error) from error
         if isinstance(found, Refused):
             return found
         with claimed(found.root) as claim:
-            tell = progress or _tell_nobody
-            one = _Work(found.root, store.restores, claim, stop, tell, stands)
+            one = _Work(found.root, store.restores, claim, stop, progress, stands, small)
             return await _restore(one, found, record, touched or _touch_nobody)
 
     return await _whole(work(), stop)
@@ -143,7 +160,7 @@ async def _restore(work: _Work, found: _Found, record: Record, touched: Touched)
         raise failure(error) from error
     try:
         steps = found.layout.steps(await _stage(work, begun, found.layout, stages))
-        await work.rows.intend(begun.id, work.claim.owner.token, steps)
+        await work.rows.intend(begun.id, work.claim.owner.token, steps, small=work.small)
     except BaseException as error:
         # Whether the store took it in or not, no file was touched.
         await clean(work.root, work.rows, begun.id, stages)
@@ -180,10 +197,11 @@ async def _apply(
 
     def done(count: int) -> None:
         work.check()
-        loop.call_soon_threadsafe(work.tell, staged + count, total)
+        if work.tell is not None:
+            loop.call_soon_threadsafe(work.tell, staged + count, total)
 
     try:
-        kept = await asyncio.to_thread(apply, work.root, stages, steps, changed, done)
+        kept = await asyncio.to_thread(_applied, work, stages, steps, changed, done)
         touch()
         work.check()
         await _finish(work, number, record)
@@ -197,6 +215,18 @@ async def _apply(
     return Restored(tuple(sorted(kept)), leftover)
 
 
+def _applied(
+    work: _Work,
+    stages: Sequence[bytes],
+    steps: Sequence[Step],
+    changed: Mapping[bytes, int],
+    done: Callable[[int], None],
+) -> list[bytes]:
+    if work.small:
+        work.rows.sync()
+    return apply(work.root, stages, steps, changed, done)
+
+
 async def _finish(work: _Work, number: int, record: Record) -> None:
     changes = await record()
     try:
@@ -205,6 +235,11 @@ async def _finish(work: _Work, number: int, record: Record) -> None:
         # A disk that fails while it commits may have committed.
         if not await work.rows.finished(number):
             raise
+
+
+def _few(actions: Sequence[Action]) -> bool:
+    read = sum(action.expect.size for action in actions if action.expect is not None)
+    return len(actions) <= INLINE_PATHS and read <= INLINE_BYTES
 
 
 def _look(root: Path, actions: Sequence[Action], stop: threading.Event) -> _Found | Refused:
@@ -221,7 +256,7 @@ async def _begin(work: _Work, stages: tuple[bytes, ...], layout: Layout, touched
     coming = {_needed(put) for put in layout.puts} - {""}
     going = {put.old.hash for put in layout.puts if put.old is not None} - {""}
     for _ in range(TRIES):
-        found = await work.rows.begin(work.claim, stages, coming, going)
+        found = await work.rows.begin(work.claim, stages, coming, going, small=work.small)
         match found:
             case Begun():
                 return found
@@ -255,15 +290,15 @@ async def _stage(
         contents = begun.contents
         if not contents.keys() >= (names := {_needed(put) for put in batch} - {""}):
             contents = await work.rows.contents(names)
-        write = partial(_write, work.root, stages, batch, contents)
+        write = partial(_write, work, stages, batch, contents)
         marks |= await asyncio.to_thread(write, first=number == 1, last=number == len(portions))
-        work.tell(len(marks), total)
+        work.progress(len(marks), total)
     work.check()
     return marks
 
 
 def _write(
-    root: bytes,
+    work: _Work,
     stages: tuple[bytes, ...],
     batch: Sequence[Put],
     contents: Mapping[str, bytes],
@@ -273,10 +308,13 @@ def _write(
 ) -> dict[int, Mark]:
     """Write a portion of what comes, into folders that are there for the first and synced last."""
     if first:
-        make_stages(root, stages)
-    marks = write_batch(root, stages, batch, contents)
+        if work.small:
+            # What stands on the disk is known to whoever takes this over.
+            work.rows.sync()
+        make_stages(work.root, stages)
+    marks = write_batch(work.root, stages, batch, contents)
     if last:
-        sync_stages(root, stages)
+        sync_stages(work.root, stages)
     return marks
 
 
@@ -331,10 +369,6 @@ def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
     except Blocked:
         return None
     return None if data is None else press(data)
-
-
-def _tell_nobody(done: int, total: int) -> None:
-    """Take a progress that nobody asked for."""
 
 
 def _touch_nobody(*paths: bytes) -> None:

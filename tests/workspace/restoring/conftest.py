@@ -7,6 +7,7 @@ from types import FrameType
 
 import pytest
 
+from sidecar.workspace.restoring import restore as carrying_out
 from tests.workspace.restoring.site import Site
 
 LIMIT = 120.0
@@ -24,9 +25,12 @@ def limit() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Site]:
-    made = Site(tmp_path)
+@pytest.fixture(params=[False, True], ids=["threads", "quick"])
+async def site(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Site]:
+    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 1000)
+    made = Site(tmp_path, quick=request.param)
     yield made
     assert (await made.store.verify()).problems == ()
     await made.store.close()

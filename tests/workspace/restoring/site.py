@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from sidecar.core.digest import digest
@@ -12,8 +12,8 @@ from sidecar.core.rollback import Action
 from sidecar.core.tree import Entry
 from sidecar.store.journal import Store
 from sidecar.store.values import AppendRecord, Change, PutBlob, PutSession, Record, SessionRow
+from sidecar.workspace.restoring import restore as carrying_out
 from sidecar.workspace.restoring.outcomes import Outcome
-from sidecar.workspace.restoring.restore import restore
 
 SES = SessionId("ses_1")
 Tree = dict[bytes, Entry]
@@ -39,6 +39,10 @@ def recording(revision: int, name: str) -> Callable[[], Awaitable[tuple[Change, 
         return record(revision, name)
 
     return record_it
+
+
+async def nothing() -> tuple[Change, ...]:
+    return ()
 
 
 def look(root: Path) -> tuple[Tree, dict[str, bytes]]:
@@ -72,12 +76,13 @@ def plan(now: Tree, then: Tree) -> list[Action]:
 
 
 class Site:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, quick: bool = False) -> None:
         self.root = folder / "work"
         self.data = folder / "data"
         self.root.mkdir(exist_ok=True)
         self.base = os.fsencode(os.path.realpath(self.root))
         self.store = Store.open(self.data, now=now)
+        self.quick = quick
 
     def write(self, path: str | bytes, data: bytes = b"text\n", mode: int = 0o644) -> Path:
         real = self.root / os.fsdecode(path)
@@ -96,4 +101,19 @@ class Site:
         return look(self.root)[0]
 
     async def go(self, before: Tree, after: Tree) -> Outcome:
-        return await restore(self.root, plan(before, after), self.store)
+        return await self.restore(plan(before, after))
+
+    async def restore(
+        self,
+        actions: Sequence[Action],
+        record: carrying_out.Record = nothing,
+        progress: carrying_out.Progress | None = None,
+    ) -> Outcome:
+        return await carrying_out.restore(
+            self.root,
+            actions,
+            self.store,
+            record=record,
+            progress=progress,
+            quick=self.quick,
+        )

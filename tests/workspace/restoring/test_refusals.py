@@ -20,7 +20,6 @@ from sidecar.workspace.restoring.checking import Conflict
 from sidecar.workspace.restoring.outcomes import Outcome, Refused, Restored
 from sidecar.workspace.restoring.places import spelt
 from sidecar.workspace.restoring.recovery import claimed, recover
-from sidecar.workspace.restoring.restore import restore
 from sidecar.workspace.restoring.staging import make_stages
 from sidecar.workspace.snapshots.ignore import STAGING
 from tests.workspace.restoring.site import SES, Site, Tree, plan, record, recording
@@ -74,7 +73,7 @@ async def test_a_rename_in_letters_alone_is_taken_back_where_the_disk_knows_no_d
     assert site.tree() == before
     site.write("B", b"mine")
     action = Action(b"B", before[b"b"], None)
-    refused = await restore(site.root, [action], site.store, record=recording(3, "B"))
+    refused = await site.restore([action], record=recording(3, "B"))
     assert isinstance(refused, Refused)
     assert [(c.path, c.reason) for c in refused.conflicts] == [(b"B", checking.THERE)]
 
@@ -146,10 +145,8 @@ async def test_what_changed_meanwhile_is_never_overwritten(
 
     if when == "before":
         meddle(0, 0)
-    outcome = await restore(
-        site.root,
+    outcome = await site.restore(
         plan(after, before),
-        site.store,
         progress=meddle,
         record=recording(2, "before"),
     )
@@ -172,7 +169,7 @@ async def test_what_changed_meanwhile_is_never_overwritten(
 async def test_paths_that_no_restore_touches(site: Site, path: bytes) -> None:
     entry = Entry(FILE, digest(b""), 0)
     with pytest.raises(BadRequest):
-        await restore(site.root, [Action(path, entry, None)], site.store)
+        await site.restore([Action(path, entry, None)])
     assert site.tree() == {}
 
 
@@ -180,13 +177,13 @@ async def test_a_plan_names_a_path_once_and_only_what_is_stored(site: Site) -> N
     entry = Entry(FILE, digest(b""), 0)
     twice = [Action(b"a", entry, None), Action(b"a", entry, None)]
     with pytest.raises(BadRequest, match="twice"):
-        await restore(site.root, twice, site.store)
+        await site.restore(twice)
     large = Entry(FILE, "", 99, "large", 5)
     with pytest.raises(BadRequest, match="not stored"):
-        await restore(site.root, [Action(b"a", large, None)], site.store)
+        await site.restore([Action(b"a", large, None)])
     swept = Entry(FILE, digest(b"swept"), 5)
     with pytest.raises(BadRequest, match="not stored any more"):
-        await restore(site.root, [Action(b"a", swept, None)], site.store)
+        await site.restore([Action(b"a", swept, None)])
     assert site.tree() == {}
     assert await site.store.restores.roots() == ()
 
@@ -196,7 +193,7 @@ async def test_nothing_is_written_through_a_link_out_of_the_root(site: Site) -> 
     outside.mkdir()
     (site.root / "way").symlink_to(outside)
     action = Action(b"way/file", Entry(FILE, digest(b"merged"), 6), None, b"merged")
-    outcome = await restore(site.root, [action], site.store)
+    outcome = await site.restore([action])
     assert outcome == Refused((Conflict(b"way/file", checking.BLOCKED),))
     assert list(outside.iterdir()) == []
 
@@ -206,7 +203,7 @@ async def test_merged_bytes_are_written_instead_of_a_blob(site: Site) -> None:
     before = await site.remember()
     merged = Entry(FILE, digest(b"merged"), 6)
     action = Action(b"a", merged, before[b"a"], b"merged")
-    assert await restore(site.root, [action], site.store) == Restored()
+    assert await site.restore([action]) == Restored()
     assert (site.root / "a").read_bytes() == b"merged"
 
 
@@ -214,9 +211,9 @@ async def test_a_file_that_is_not_stored_can_go_where_its_time_is_known(site: Si
     found = site.write("large", b"large").stat()
     known = Entry(found.st_mode, "", 5, "large", found.st_mtime_ns)
     other = Entry(found.st_mode, "", 5, "large", found.st_mtime_ns - 1)
-    refused = await restore(site.root, [Action(b"large", None, other)], site.store)
+    refused = await site.restore([Action(b"large", None, other)])
     assert refused == Refused((Conflict(b"large", checking.CHANGED),))
-    assert await restore(site.root, [Action(b"large", None, known)], site.store) == Restored()
+    assert await site.restore([Action(b"large", None, known)]) == Restored()
     assert site.tree() == {}
 
 
@@ -227,10 +224,10 @@ async def test_one_restore_at_a_time(site: Site) -> None:
         assert isinstance(await site.store.restores.begin(claim, ()), Begun)
         assert await site.store.restores.running(root) == claim.owner
         with pytest.raises(Overloaded, match=f"process {os.getpid()}"):
-            await restore(site.root, [action], site.store)
+            await site.restore([action])
         assert await recover(site.root, site.store) is None
     # It was left without an end, by this same process.
-    assert await restore(site.root, [action], site.store) == Restored()
+    assert await site.restore([action]) == Restored()
     assert await site.store.restores.running(root) is None
 
 
@@ -267,9 +264,7 @@ async def test_what_is_cancelled_before_it_stands_leaves_nothing(site: Site) -> 
         state = site.tree()
         other = before if state == after else after
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(
-                restore(site.root, plan(state, other), site.store, progress=cancel)
-            )
+            task = group.create_task(site.restore(plan(state, other), progress=cancel))
             tasks.append(task)
             await asyncio.wait([task])
         ends["cancelled" if task.cancelled() else "stands"] += 1
