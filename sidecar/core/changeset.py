@@ -95,11 +95,13 @@ def attribute(
             return "tool"
         return "shell" if shell else "user"
 
-    steps = [
-        step
-        for change in changes
-        for step in _steps(change, writes.get(change.path, ()), other(change))
-    ]
+    steps: list[_Step] = []
+    for change in changes:
+        own = writes.get(change.path)
+        if own is not None:
+            steps += _steps(change, own, other(change))
+        elif _tells(change):
+            steps.append(_Step(change, other(change)))
     return tuple(_told(steps))
 
 
@@ -138,18 +140,26 @@ def _steps(change: Change, writes: Iterable[Write], other: Author) -> Iterator[_
 
 def _step(path: bytes, old: Entry | None, new: Entry | None, author: Author) -> Iterator[_Step]:
     change = Change(path, old, new)
-    if not same(old, new) and change.kind not in ("seen", "lost"):
+    if _tells(change):
         yield _Step(change, author)
+
+
+def _tells(change: Change) -> bool:
+    return not same(change.old, change.new) and change.kind not in ("seen", "lost")
 
 
 def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
     """Give the changes of each path, with renames where one author moved the whole of it."""
-    joined = [step for _, own in groupby(steps, lambda s: s.change.path) for step in _joined(own)]
+    if len({step.change.path for step in steps}) == len(steps):
+        joined = steps
+    else:
+        every = groupby(steps, lambda step: step.change.path)
+        joined = [step for _, own in every for step in _joined(own)]
     times: dict[bytes, int] = {}
     for step in joined:
         times[step.change.path] = times.get(step.change.path, 0) + 1
     moved: dict[bytes, bytes] = {}
-    for author in ("tool", "shell", "user"):
+    for author in {step.author for step in joined}:
         whole = [s.change for s in joined if s.author == author and times[s.change.path] == 1]
         moved.update((rename.new, rename.old) for rename in renames(tuple(whole)))
     gone = set(moved.values())

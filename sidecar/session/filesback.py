@@ -158,6 +158,8 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
 
 async def show_in_editor(state: State, files: Files, client: Callable[[], Client]) -> None:
     """Give documents that are open and have no changes of their own the text they have now."""
+    if not state.buffers.open_paths():
+        return
     root = files.snapshots.root
     for action in files.plan.actions:
         real = root / os.fsdecode(action.path)

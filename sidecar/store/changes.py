@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable
-from typing import assert_never
+from typing import Any, assert_never
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, SessionId, ToolPart
@@ -71,21 +71,25 @@ def weight(change: object) -> int:
     Runs for every write, so it only adds up lengths.
     """
     total = 100
-    pending: list[object] = [change]
+    pending: list[Any] = [change]
     while pending:
         value = pending.pop()
-        if isinstance(value, (str, bytes)):
+        # Nearly all there is are strings and numbers of JSON.
+        kind: type[Any] = type(value)
+        if kind is str or kind is bytes:
             total += len(value)
+        elif value is None or kind is int or kind is float or kind is bool:
+            total += 8
         elif isinstance(value, dict):
             total += sum(map(len, value))
-            pending.extend(value.values())
+            pending += value.values()
         elif isinstance(value, (list, tuple)):
-            pending.extend(value)
-        elif value is None or isinstance(value, (int, float)):
-            total += 8
+            pending += value
+        elif isinstance(value, (str, bytes)):
+            total += len(value)
         else:
             # One of our own values: they are all slotted.
-            pending.extend([getattr(value, name) for name in getattr(value, "__slots__", ())])
+            pending += [getattr(value, name) for name in getattr(value, "__slots__", ())]
     return total
 
 
