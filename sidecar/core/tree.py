@@ -61,8 +61,7 @@ class Entry(NamedTuple):
         return self.lost is None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What became of a path; `None` is absence. The two are never equal."""
 
     path: bytes

@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import zstandard
 
@@ -35,15 +35,22 @@ MOST_RECENT = 256
 """Blobs in the small table, from which on they are brought to the large one."""
 MOST_RECENT_BYTES = 16 * 1024
 """A larger blob is many pages, so that one of the index counts little, and takes long to move."""
+_PUT_RECENT, _PUT_LARGE = (
+    f"INSERT OR IGNORE INTO {table} (hash, size, encoding, data) "
+    f"SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE hash = ?1)"
+    for table, other in (("recent", "blob"), ("blob", "recent"))
+)
 NAMED = 500
 """Hashes in one query; old versions of SQLite take no more than 999."""
 AT_ONCE = 32 * 1024 * 1024
 """Bytes that are made room for because a frame says so; for more, as they really come."""
 
 
-@dataclass(frozen=True, slots=True)
-class PressedBlob:
-    """A blob as it is stored: its hash, its size before compression, and the compressed bytes."""
+class PressedBlob(NamedTuple):
+    """A blob as it is stored: its hash, its size before compression, and the compressed bytes.
+
+    A row of the table. A tuple, because there is one for each file that a snapshot reads.
+    """
 
     hash: str
     size: int
@@ -60,10 +67,7 @@ def press(data: bytes) -> PressedBlob:
 
 def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
     """Keep a blob unless it is there."""
-    con.execute(
-        "INSERT OR IGNORE INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)",
-        (blob.hash, blob.size, blob.encoding, blob.data),
-    )
+    con.execute("INSERT OR IGNORE INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)", blob)
 
 
 def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bool) -> int:
@@ -73,15 +77,11 @@ def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bo
     large one.
     """
     added = 0
+    done = con.cursor()
     for blob in blobs:
-        first = recent and len(blob.data) <= MOST_RECENT_BYTES
-        table, other = ("recent", "blob") if first else ("blob", "recent")
-        done = con.execute(
-            f"INSERT OR IGNORE INTO {table} (hash, size, encoding, data) "
-            f"SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE hash = ?1)",
-            (blob.hash, blob.size, blob.encoding, blob.data),
-        )
-        added += len(blob.data) if done.rowcount else 0
+        size = len(blob.data)
+        done.execute(_PUT_RECENT if recent and size <= MOST_RECENT_BYTES else _PUT_LARGE, blob)
+        added += size if done.rowcount else 0
     return added
 
 

@@ -13,7 +13,7 @@ TAG = b"sd1"
 
 def pack_delta(delta: Delta) -> bytes:
     """Give the bytes of a delta; empty ones take a few."""
-    plain = msgpack.packb([[c.path, _plain(c.old), _plain(c.new)] for c in delta])
+    plain = msgpack.packb([(c.path, _plain(c.old), _plain(c.new)) for c in delta])
     assert plain is not None
     blob = press(plain)
     kind = b"z" if blob.encoding == "zstd" else b"r"
@@ -38,16 +38,11 @@ def unpack_delta(body: bytes) -> Delta:
         raise BodyBroken(f"a delta is no list of changes: {error}") from error
 
 
-def _plain(entry: Entry | None) -> list[object] | None:
+def _plain(entry: Entry | None) -> tuple[object, ...] | None:
     if entry is None:
         return None
-    return [
-        entry.mode,
-        bytes.fromhex(entry.hash.partition(":")[2]),
-        entry.size,
-        entry.lost,
-        entry.version,
-    ]
+    mode, name, *others = entry
+    return mode, bytes.fromhex(name.removeprefix("b2:")), *others
 
 
 def _entry(fields: list[object] | None) -> Entry | None:

@@ -96,8 +96,10 @@ def hold(con: sqlite3.Connection, snapshot: int, names: Iterable[str]) -> None:
 
 def named(delta: Delta) -> set[str]:
     """Give the blobs that a delta names."""
-    entries = [entry for change in delta for entry in (change.old, change.new)]
-    return {entry.hash for entry in entries if entry is not None and entry.hash}
+    names = {change.new.hash for change in delta if change.new is not None}
+    names |= {change.old.hash for change in delta if change.old is not None}
+    names.discard("")
+    return names
 
 
 def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
