@@ -21,22 +21,17 @@ def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
     """Compare what was found with what was known."""
     changes: list[Change] = []
     known: dict[bytes, Seen | None] = {}
-    absent = scan.gone | {path for path, seen in looked.seen.items() if seen is None}
-    for path in absent:
+    for path, now in (looked.seen | dict.fromkeys(scan.gone)).items():
         before = state.get(path)
-        if before is not None:
-            known[path] = None
-            changes.append(Change(path, before.entry, None))
-    for path, now in looked.seen.items():
-        if now is None or path in known:
+        if before is None and now is None:
             continue
         known[path] = now
-        before = state.get(path)
         old = None if before is None else before.entry
-        if old is None and path in scan.shown:
-            old = left_out(now.entry.mode, now.entry.size)
-        if old != now.entry:
-            changes.append(Change(path, old, now.entry))
+        new = None if now is None else now.entry
+        if old is None and new is not None and path in scan.shown:
+            old = left_out(new.mode, new.size)
+        if old != new:
+            changes.append(Change(path, old, new))
     return Outcome(tuple(sorted(changes, key=lambda change: change.path)), known)
 
 
