@@ -1,8 +1,9 @@
 """The one thread that owns the write connection: a bounded queue and group commit.
 
 Whatever waits when a commit ends goes into the next one: one transaction, one sync to the disk,
-a savepoint for each unit, so that a bad unit fails alone. A small unit that waits neither for the
-disk nor for others is written where it is asked for. It knows nothing of what is stored.
+a savepoint for each of several units, so that a bad unit fails alone. A small unit that waits
+neither for the disk nor for others is written where it is asked for. It knows nothing of what is
+stored.
 """
 
 import asyncio
@@ -269,12 +270,29 @@ class Writer:
     def _transact(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
         con = self._con
         self._guard(con)
+        if len(units) == 1 and not saves:
+            return [self._finish(units[0])]
         outcomes = [self._attempt(unit) for unit in units]
         for save in saves:
             # A save that cannot be kept is lost until the next one; nobody was promised it.
             _in_savepoint(con, save.run)
         con.execute("COMMIT")
         return outcomes
+
+    def _finish(self, unit: Unit) -> Outcome:
+        """Run a unit that has the transaction to itself, and end that with it.
+
+        For a savepoint SQLite would keep a copy of each page that is changed; of many, in a file.
+        """
+        try:
+            settle = unit.run(self._con)
+        except Exception as error:
+            if not self._con.in_transaction:
+                raise
+            self._roll_back()
+            return _failed(unit, error)
+        self._con.execute("COMMIT")
+        return Outcome(unit.loop, settle)
 
     def _attempt(self, unit: Unit) -> Outcome:
         done = _in_savepoint(self._con, unit.run)

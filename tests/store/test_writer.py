@@ -103,9 +103,18 @@ async def test_a_small_unit_waits_for_another_process_in_the_thread(
         assert thread != threading.get_ident()
 
 
-@pytest.mark.parametrize("error", [ValueError, sqlite3.OperationalError, KeyboardInterrupt])
-async def test_a_small_unit_that_fails_leaves_nothing(
-    writer: Writer, error: type[BaseException]
+FAILURES = [
+    (ValueError, True),
+    (ValueError, False),
+    (sqlite3.OperationalError, True),
+    (sqlite3.OperationalError, False),
+    (KeyboardInterrupt, True),
+]
+
+
+@pytest.mark.parametrize(("error", "small"), FAILURES)
+async def test_a_unit_alone_that_fails_leaves_nothing(
+    writer: Writer, error: type[BaseException], small: bool
 ) -> None:
     def half(con: sqlite3.Connection) -> None:
         con.execute("INSERT INTO made VALUES (1)")
@@ -114,11 +123,26 @@ async def test_a_small_unit_that_fails_leaves_nothing(
     await writer.submit(lambda con: con.execute("CREATE TABLE made (number)"))
     expected = error if error is KeyboardInterrupt else StorageFailed
     with pytest.raises(expected):
-        await writer.submit(half, synced=False, small=True)
+        await writer.submit(half, synced=False, small=small)
     count = "SELECT count(*) FROM made"
-    for small in (True, False):
-        found = writer.submit(lambda con: con.execute(count).fetchone(), synced=False, small=small)
+    for here in (True, False):
+        found = writer.submit(lambda con: con.execute(count).fetchone(), synced=False, small=here)
         assert await found == (0,)
+
+
+async def test_only_units_with_others_beside_them_have_savepoints(writer: Writer) -> None:
+    said: list[str] = []
+    await writer.submit(lambda con: con.set_trace_callback(said.append))
+    await writer.submit(lambda _: None)
+    await writer.submit(lambda _: None, synced=False, small=True)
+    assert not [text for text in said if "SAVEPOINT" in text]
+    begun, go = threading.Event(), threading.Event()
+    first = writer.submit(lambda _: (begun.set(), go.wait(10)))
+    assert begun.wait(10)
+    both = [writer.submit(lambda _: None), writer.submit(lambda _: None)]
+    go.set()
+    await asyncio.gather(first, *both)
+    assert len([text for text in said if "SAVEPOINT" in text]) == len(both)
 
 
 class Interrupted(sqlite3.Connection):
