@@ -215,18 +215,6 @@ def _tighten(path: Path) -> None:
             file.chmod(FILE_MODE)
 
 
-def sync_log(path: Path) -> None:
-    """Make durable what is committed in SQLite's log, as a synced commit would.
-
-    No lock of SQLite's lies on the log, so that closing it here lets go of none. Raises OSError.
-    """
-    handle = os.open(f"{path}-wal", os.O_RDWR | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder durable; raises OSError."""
     if os.name == "nt":

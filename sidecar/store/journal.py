@@ -70,9 +70,7 @@ class Store:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self.snapshots = SnapshotRows(self._submit, self._read)
         self.facts = FactRows(self._submit, self._read)
-        self.restores = RestoreRows(
-            self._submit, self._read, self._overtake, partial(files.sync_log, path), now
-        )
+        self.restores = RestoreRows(self._submit, self._read, self._overtake, now)
         self.keeping = KeepingRows(self._submit, self._read, path, now, uptime)
         self._closed = False
 

@@ -121,14 +121,11 @@ class RestoreRows:
         submit: Submit,
         read: Read,
         overtake: Callable[[Sequence[Change]], None],
-        sync: Callable[[], None],
         now: Callable[[], Millis],
     ) -> None:
         self._submit = submit
         self._read = read
         self._overtake = overtake
-        self.sync = sync
-        """Makes durable what was told as `small`. Blocks; raises OSError."""
         self._now = now
 
     async def begin(
@@ -137,20 +134,16 @@ class RestoreRows:
         stages: Sequence[bytes],
         coming: Iterable[str] = (),
         going: Iterable[str] = (),
-        *,
-        small: bool = False,
     ) -> Begun | Unfinished | Running:
         """Begin a restore, and hold the blobs of these names as long as it goes on.
 
         `coming`: what is to be written; `going`: what it takes the place of. Where another was
         begun and its process has ended, that one is given, and is now the claimant's to end;
-        where its process lives, it is `Running`. A `small` one is told on the event loop where
-        that is possible at once, and it is for who asks to `sync` it before anything of it is on
-        the disk: whoever does that has a thread at hand.
+        where its process lives, it is `Running`.
         """
         names = frozenset(coming), frozenset(going)
         run = partial(_begin, claim=claim, stages=tuple(stages), names=names, now=self._now())
-        return await self._submit(run, synced=not small, small=small)
+        return await self._submit(run)
 
     async def adopt(self, claim: Claim) -> Unfinished | Running | None:
         """Take over what an ended process left; `None` where there is nothing."""
@@ -173,17 +166,11 @@ class RestoreRows:
         size = sum(len(blob.data) for blob in blobs)
         await self._submit(partial(_keep, restore=restore, blobs=tuple(blobs)), size)
 
-    async def intend(
-        self, restore: int, token: str, steps: Sequence[Step], *, small: bool = False
-    ) -> None:
-        """Say what will be done to the files; from here on it must be taken back, or stand.
-
-        What is `small` is to be synced as with `begin`, before any file is touched.
-        """
+    async def intend(self, restore: int, token: str, steps: Sequence[Step]) -> None:
+        """Say what will be done to the files; from here on it must be taken back, or stand."""
         body = pack_steps(steps)
         run = partial(_move, restore=restore, token=token, to="applying", now=self._now())
-        both = partial(_intend, run=run, restore=restore, body=body)
-        await self._submit(both, len(body), synced=not small, small=small)
+        await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[Change]) -> None:
         """Let it stand, with these changes of sessions, in one transaction."""

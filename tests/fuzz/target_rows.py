@@ -114,7 +114,7 @@ def _restores(con: sqlite3.Connection) -> RestoreRows:
     async def run(job: Any, *_: object, **__: object) -> Any:
         return job(con)
 
-    return RestoreRows(run, run, lambda _: None, lambda: None, lambda: NOW)
+    return RestoreRows(run, run, lambda _: None, lambda: NOW)
 
 
 def _facts(con: sqlite3.Connection) -> FactRows:

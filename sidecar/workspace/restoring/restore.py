@@ -64,11 +64,7 @@ class _Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One restore: where, of what, and whom it tells.
-
-    `small`: what does not wait for the disk is done on the event loop, in less time than handing
-    it to threads takes.
-    """
+    """One restore: where, of what, and whom it tells."""
 
     root: bytes
     rows: RestoreRows
@@ -76,7 +72,6 @@ class _Work:
     stop: threading.Event
     tell: Progress | None
     stands: Callable[[], None]
-    small: bool
 
     def check(self) -> None:
         if self.stop.is_set():
@@ -133,11 +128,10 @@ async def restore(
     """
     check_plan(actions)
     stop = threading.Event()
-    small = quick and _few(actions)
 
     async def work() -> Outcome:
         try:
-            if small:
+            if quick and _few(actions):
                 found = _look(root, actions, stop)
             else:
                 found = await asyncio.to_thread(_look, root, actions, stop)
@@ -146,7 +140,7 @@ async def restore(
         if isinstance(found, Refused):
             return found
         with claimed(found.root) as claim:
-            one = _Work(found.root, store.restores, claim, stop, progress, stands, small)
+            one = _Work(found.root, store.restores, claim, stop, progress, stands)
             return await _restore(one, found, record, touched or _touch_nobody)
 
     return await _whole(work(), stop)
@@ -160,7 +154,7 @@ async def _restore(work: _Work, found: _Found, record: Record, touched: Touched)
         raise failure(error) from error
     try:
         steps = found.layout.steps(await _stage(work, begun, found.layout, stages))
-        await work.rows.intend(begun.id, work.claim.owner.token, steps, small=work.small)
+        await work.rows.intend(begun.id, work.claim.owner.token, steps)
     except BaseException as error:
         # Whether the store took it in or not, no file was touched.
         await clean(work.root, work.rows, begun.id, stages)
@@ -201,7 +195,7 @@ async def _apply(
             loop.call_soon_threadsafe(work.tell, staged + count, total)
 
     try:
-        kept = await asyncio.to_thread(_applied, work, stages, steps, changed, done)
+        kept = await asyncio.to_thread(apply, work.root, stages, steps, changed, done)
         touch()
         work.check()
         await _finish(work, number, record)
@@ -213,18 +207,6 @@ async def _apply(
         raise failure(error) from error
     leftover = await clean(work.root, work.rows, number, stages, work.stands)
     return Restored(tuple(sorted(kept)), leftover)
-
-
-def _applied(
-    work: _Work,
-    stages: Sequence[bytes],
-    steps: Sequence[Step],
-    changed: Mapping[bytes, int],
-    done: Callable[[int], None],
-) -> list[bytes]:
-    if work.small:
-        work.rows.sync()
-    return apply(work.root, stages, steps, changed, done)
 
 
 async def _finish(work: _Work, number: int, record: Record) -> None:
@@ -256,7 +238,7 @@ async def _begin(work: _Work, stages: tuple[bytes, ...], layout: Layout, touched
     coming = {_needed(put) for put in layout.puts} - {""}
     going = {put.old.hash for put in layout.puts if put.old is not None} - {""}
     for _ in range(TRIES):
-        found = await work.rows.begin(work.claim, stages, coming, going, small=work.small)
+        found = await work.rows.begin(work.claim, stages, coming, going)
         match found:
             case Begun():
                 return found
@@ -290,7 +272,7 @@ async def _stage(
         contents = begun.contents
         if not contents.keys() >= (names := {_needed(put) for put in batch} - {""}):
             contents = await work.rows.contents(names)
-        write = partial(_write, work, stages, batch, contents)
+        write = partial(_write, work.root, stages, batch, contents)
         marks |= await asyncio.to_thread(write, first=number == 1, last=number == len(portions))
         work.progress(len(marks), total)
     work.check()
@@ -298,7 +280,7 @@ async def _stage(
 
 
 def _write(
-    work: _Work,
+    root: bytes,
     stages: tuple[bytes, ...],
     batch: Sequence[Put],
     contents: Mapping[str, bytes],
@@ -308,13 +290,10 @@ def _write(
 ) -> dict[int, Mark]:
     """Write a portion of what comes, into folders that are there for the first and synced last."""
     if first:
-        if work.small:
-            # What stands on the disk is known to whoever takes this over.
-            work.rows.sync()
-        make_stages(work.root, stages)
-    marks = write_batch(work.root, stages, batch, contents)
+        make_stages(root, stages)
+    marks = write_batch(root, stages, batch, contents)
     if last:
-        sync_stages(work.root, stages)
+        sync_stages(root, stages)
     return marks
 
 

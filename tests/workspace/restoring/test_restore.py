@@ -2,12 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable
-from typing import Any
 
-import pytest
-
-from sidecar.workspace.restoring import applying
 from sidecar.workspace.restoring.checking import HOLDS_OTHERS, Conflict
 from sidecar.workspace.restoring.outcomes import Refused, Restored
 from tests.workspace.restoring.site import Site, Tree, plan
@@ -61,39 +56,6 @@ async def test_everything_is_as_it_was_undone_redone_and_undone(site: Site) -> N
         assert site.tree() == then
     assert await site.store.restores.roots() == ()
     assert stat.S_IMODE((site.root / "mode.sh").stat().st_mode) == 0o4640
-
-
-async def test_what_a_quick_one_tells_the_store_is_on_the_disk_before_what_it_does(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site.quick = True
-    site.write("a", b"one")
-    before = await site.remember()
-    site.write("a", b"two")
-    after = await site.remember()
-    log = site.data / "store.db-wal"
-    synced: list[bytes] = []
-    done: list[str] = []
-    fsync = os.fsync
-
-    def sync(descriptor: int) -> None:
-        fsync(descriptor)
-        if os.path.samestat(os.fstat(descriptor), log.stat()):
-            synced.append(log.read_bytes())
-
-    def told_first(name: str, act: Callable[..., Any]) -> Callable[..., Any]:
-        def look_and_act(*given: Any, **named: Any) -> Any:
-            assert synced[-1:] == [log.read_bytes()], name
-            done.append(name)
-            return act(*given, **named)
-
-        return look_and_act
-
-    monkeypatch.setattr(os, "fsync", sync)
-    monkeypatch.setattr(os, "mkdir", told_first("staged", os.mkdir))
-    monkeypatch.setattr(applying, "exchange", told_first("moved", applying.exchange))
-    assert await site.go(after, before) == Restored()
-    assert (done, len(synced)) == (["staged", "moved"], 2)
 
 
 async def test_a_file_with_several_names_goes_back_under_each_of_them(site: Site) -> None:
