@@ -26,6 +26,7 @@ from sidecar.workspace.snapshots.state import State, lasting, unread_of
 from sidecar.workspace.snapshots.watching import Noticed, Watch, WatchFailed
 
 T = TypeVar("T")
+Read = Callable[[Scan], Looked]
 
 INLINE_PATHS = 16
 INLINE_BYTES = 256 * 1024
@@ -248,21 +249,18 @@ class Snapshots:
 
     async def _begin(self) -> None:
         """Take the state as it is now, to be read later."""
-        at, scan = self._now(), await self._scanned(Noticed(all=True), rules=False)
+        at = self._now()
+        scan, nothing = await self._scanned(Noticed(all=True), False, lambda _: Looked())
         unread = {path: unread_of(found, at) for path, found in scan.stats.items()}
         await self._chain.begin()
         self._state.begin(scan.unread)
         self._beginning.begin()
-        self._accept(Outcome((), unread), scan, Looked())
+        self._accept(Outcome((), unread), scan, nothing)
         self._work.set()
 
     async def _look(self, noticed: Noticed, rules: bool) -> Moved | None:
         """Look at what was noticed, and append what it comes to unless others did before."""
-        at, scan = self._now(), await self._scanned(noticed, rules=rules)
-        if len(scan.stats) <= INLINE_PATHS and scan.size() <= INLINE_BYTES and self._noticing.quick:
-            looked = self._read(scan, at)
-        else:
-            looked = await self._in_thread(partial(self._read, scan, at))
+        scan, looked = await self._scanned(noticed, rules, partial(self._read, at=self._now()))
         outcome = conclude(self._state, scan, looked)
         if outcome.delta:
             # That a file is followed is told at once, because no delta tells it.
@@ -357,23 +355,27 @@ class Snapshots:
 
     def _know(self, known: Mapping[bytes, Seen | None]) -> None:
         take_over(self._state, known)
-        follow = {path for path, seen in known.items() if seen and seen.followed}
-        self._noticing.unwatched.follow |= follow
+        self._noticing.unwatched.follow |= {p for p, s in known.items() if s and s.followed}
 
-    async def _scanned(self, noticed: Noticed, *, rules: bool) -> Scan:
+    async def _scanned(self, noticed: Noticed, rules: bool, read: Read) -> tuple[Scan, Looked]:
+        def both() -> Looked:
+            scan.noticed(noticed, rules)
+            return read(scan)
+
         while True:
             scan = self._scan(self._noticing.watch, None if self._chain.begun else self._now())
             few = len(noticed.paths) <= INLINE_PATHS and not (noticed.folders or noticed.all)
             try:
-                if few and self._noticing.quick:
-                    scan.noticed(noticed, rules)
-                else:
-                    await self._in_thread(partial(scan.noticed, noticed, rules))
+                if not (few and self._noticing.quick):
+                    return scan, await self._in_thread(both)
+                scan.noticed(noticed, rules)
             except WatchFailed as error:
                 self._noticing.give_up(str(error))
                 noticed.lose()
                 continue
-            return scan
+            if len(scan.stats) <= INLINE_PATHS and scan.size() <= INLINE_BYTES:
+                return scan, read(scan)
+            return scan, await self._in_thread(partial(read, scan))
 
     def _scan(self, watch: Watch | None, begun: int | None = None) -> Scan:
         return Scan(self.root, self._state, self._rules, watch, self._noticing.unwatched, begun)
