@@ -19,6 +19,7 @@ from sidecar.store.folds import Choose, Window
 from sidecar.store.keeping import KeepingRows
 from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.passing import ReadUptime
+from sidecar.store.readers import Readers
 from sidecar.store.restores import RestoreRows
 from sidecar.store.shrinking import make_shrinkable
 from sidecar.store.slices import MessageSlice, RecordSlice
@@ -67,7 +68,8 @@ class Store:
             self._writer = Writer(source, self._guard)
         else:
             self._why = source
-        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
+        self._readers = Readers(path)
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
         self.snapshots = SnapshotRows(self._submit, self._read)
         self.facts = FactRows(self._submit, self._read)
         self.restores = RestoreRows(self._submit, self._read, self._overtake, now)
@@ -239,7 +241,7 @@ class Store:
 
     async def verify(self) -> VerifyReport:
         """Derive every hash anew and follow every reference; reads the whole store."""
-        return await self._read(verify)
+        return await self._read(verify, anew=True)
 
     def size(self) -> int:
         """Give the bytes that the store takes on the disk."""
@@ -254,9 +256,11 @@ class Store:
         if self._closed:
             return
         self._closed = True
+        # Whoever closes the file last brings the log into it, and that is to be the writer.
+        self._readers.close()
         if self._writer is not None:
             await self._writer.close()
-        self._readers.shutdown(wait=False)
+        self._threads.shutdown(wait=False)
 
     def _overtake(self, changes: Sequence[Change]) -> None:
         """Drop saves that still wait and are older than these changes."""
@@ -281,12 +285,15 @@ class Store:
         refused.set_exception(_refusal(self._why or "read_only"))
         return refused
 
-    async def _read(self, look: Callable[[sqlite3.Connection], T]) -> T:
+    async def _read(self, look: Callable[[sqlite3.Connection], T], *, anew: bool = False) -> T:
+        """Look at one consistent state; `anew`: at the disk, whatever was read from it before."""
         if self._closed:
             raise StorageFailed(CLOSED, kind="io")
-        loop = asyncio.get_running_loop()
+        # A file that is only read may have no room for what a kept connection would need.
+        keep = self._writer is not None and not anew
+        read = self._readers.read if keep else partial(files.read, self._path)
         try:
-            return await loop.run_in_executor(self._readers, files.read, self._path, look)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, read, look)
         except FAULTS as error:
             if self._why == "newer_schema":
                 raise _refusal(self._why) from error
