@@ -37,11 +37,6 @@ class Files:
     fresh: ChangeSet
     plan: RestorePlan
 
-    @property
-    def quick(self) -> bool:
-        """Whether the folder's file system answers at once: it is a local one."""
-        return _is_quick(self.snapshots)
-
 
 async def plan_files(
     state: State,
@@ -81,14 +76,9 @@ async def plan_files(
             return plan_restore(every, now, choices, meant, inside)
         return plan_redo(redone, every, now, choices, inside)
 
-    here = _is_quick(made) and len(named) <= INLINE_PATHS and not state.buffers.open_paths()
+    here = made.quick and len(named) <= INLINE_PATHS and not state.buffers.open_paths()
     planned = await _planned(state, plan, here=here)
     return Files(made, fresh, _with_tabs(state, made.root, planned))
-
-
-def _is_quick(made: Snapshots) -> bool:
-    # Where these events are trusted, it is local.
-    return made.status()["mode"] == "inotify"
 
 
 def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:

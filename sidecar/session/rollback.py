@@ -317,7 +317,7 @@ class Rollback:
                 record=record,
                 touched=made.mark_dirty,
                 stands=stands,
-                quick=files.quick,
+                quick=made.quick,
             )
         except BaseException:
             for unit, *_ in told:

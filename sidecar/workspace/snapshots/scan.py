@@ -23,9 +23,12 @@ from sidecar.workspace.snapshots.state import (
     unchanged,
 )
 from sidecar.workspace.snapshots.unwatched import Unwatched
-from sidecar.workspace.snapshots.watching import Noticed, Watch
+from sidecar.workspace.snapshots.watching import FEW, Noticed, Watch
 from sidecar.workspace.straight import stat_straight
 from sidecar.workspace.ways import Moved
+
+FEW_BYTES = 256 * 1024
+"""What of a few files is read on the event loop."""
 
 _CTIME, _INODE, _RACY = map(Seen._fields.index, ("ctime", "inode", "racy"))
 _Visit = tuple[bytes, bool, bool, bool]
@@ -116,9 +119,11 @@ class Scan:
         for path in sorted(self._follow):
             self.path(path, deep=False)
 
-    def size(self) -> int:
-        """Give what there is to read."""
-        return sum([found.st_size for found in self.stats.values()])
+    @property
+    def few(self) -> bool:
+        """Whether it is little that is to be read."""
+        sizes = [found.st_size for found in self.stats.values()]
+        return len(sizes) <= FEW and sum(sizes) <= FEW_BYTES
 
     def path(self, path: bytes, *, deep: bool) -> None:
         """Look at a path; with `deep`, or where it is a new folder, at everything below it."""

@@ -28,12 +28,8 @@ from sidecar.workspace.snapshots.watching import Noticed, Watch, WatchFailed
 T = TypeVar("T")
 Read = Callable[[Scan], Looked]
 
-INLINE_PATHS = 16
-INLINE_BYTES = 256 * 1024
-"""What is looked at and read on the event loop: a thread would take longer than that does."""
 TRIES = 8
 """How often a snapshot begins anew because another process appended to the same chain."""
-
 BUSY = "Too many other processes take snapshots of this folder. Try again."
 
 
@@ -192,6 +188,11 @@ class Snapshots:
             async with self._lock:
                 if not await self._chain.sweep(before):
                     return
+
+    @property
+    def quick(self) -> bool:
+        """Whether a little is looked at sooner than a thread could: the file system is local."""
+        return self._noticing.quick
 
     def status(self) -> JsonObject:
         """Say how changes are noticed, and why so; the paths known; bytes stored, and at most.
@@ -364,16 +365,15 @@ class Snapshots:
 
         while True:
             scan = self._scan(self._noticing.watch, None if self._chain.begun else self._now())
-            few = len(noticed.paths) <= INLINE_PATHS and not (noticed.folders or noticed.all)
             try:
-                if not (few and self._noticing.quick):
+                if not (self.quick and noticed.few):
                     return scan, await self._in_thread(both)
                 scan.noticed(noticed, rules)
             except WatchFailed as error:
                 self._noticing.give_up(str(error))
                 noticed.lose()
                 continue
-            if len(scan.stats) <= INLINE_PATHS and scan.size() <= INLINE_BYTES:
+            if scan.few:
                 return scan, read(scan)
             return scan, await self._in_thread(partial(read, scan))
 

@@ -9,6 +9,8 @@ Mode: TypeAlias = Literal["inotify", "watchfiles", "rescan"]
 
 MOST_DIRTY = 100_000
 """Paths that wait to be looked at; beyond, everything is."""
+FEW = 16
+"""Paths that are looked at on the event loop: a thread would take longer than that does."""
 
 
 @dataclass(slots=True)
@@ -21,6 +23,11 @@ class Noticed:
 
     def __bool__(self) -> bool:
         return self.all or bool(self.paths) or bool(self.folders)
+
+    @property
+    def few(self) -> bool:
+        """Whether it is little that is to be looked at."""
+        return len(self.paths) <= FEW and not (self.folders or self.all)
 
     def add(self, path: bytes) -> None:
         """Notice a path."""
