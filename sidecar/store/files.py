@@ -83,12 +83,9 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 def open_reader(path: Path) -> sqlite3.Connection:
     """Open the file for reading; it and what it holds stay as they are."""
-    uri = path.absolute().as_uri()
-    con = _connect(f"{uri}?mode=ro")
     try:
-        version(con)
+        return open_lasting_reader(path)
     except sqlite3.OperationalError as error:
-        con.close()
         wal = path.with_name(path.name + "-wal")
         unreachable = error.sqlite_errorcode & 0xFF in (
             sqlite3.SQLITE_CANTOPEN,
@@ -97,7 +94,14 @@ def open_reader(path: Path) -> sqlite3.Connection:
         if not unreachable or (wal.exists() and wal.stat().st_size > 0):
             raise
         # A folder that cannot be written has no room for `-shm`; without a log none is needed.
-        return _connect(f"{uri}?mode=ro&immutable=1")
+        return _connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1")
+
+
+def open_lasting_reader(path: Path) -> sqlite3.Connection:
+    """Open the file for reading as long as one likes: it sees what others write to the log."""
+    con = _connect(f"{path.absolute().as_uri()}?mode=ro")
+    try:
+        version(con)
     except BaseException:
         con.close()
         raise

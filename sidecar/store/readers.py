@@ -64,4 +64,4 @@ class Readers:
             if here is not None and kept[0] == here:
                 return kept
             kept[1].close()
-        return here, files.open_reader(self._path)
+        return here, files.open_lasting_reader(self._path)

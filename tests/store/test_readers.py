@@ -6,6 +6,7 @@ import resource
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -51,13 +52,13 @@ def readers(path: Path) -> Iterator[Readers]:
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Every file that was opened for reading since."""
     found: list[Path] = []
-    really = files.open_reader
+    really = files.open_lasting_reader
 
     def counted(path: Path) -> sqlite3.Connection:
         found.append(path)
         return really(path)
 
-    monkeypatch.setattr(files, "open_reader", counted)
+    monkeypatch.setattr(files, "open_lasting_reader", counted)
     return found
 
 
@@ -149,19 +150,36 @@ def test_after_the_end_nothing_is_open_any_more(path: Path, readers: Readers) ->
     assert of_ours() == 0
 
 
+@contextmanager
+def allowed(more: int) -> Iterator[None]:
+    """Let no more than so many files be opened."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    os.close(lowest := os.dup(0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest + more, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 async def test_where_no_more_files_can_be_opened_what_is_kept_reads_on(tmp_path: Path) -> None:
     store = Store.open(tmp_path, now=lambda: 1)
     await store.list(cwd=None, before=None, limit=1)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    os.close(lowest := os.dup(0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, hard))
-    try:
+    with allowed(0):
         assert (await store.list(cwd=None, before=None, limit=1)).rows == ()
         with pytest.raises(StorageFailed, match="as many files open as it may"):
             await store.verify()
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     await store.close()
+
+
+def test_what_sees_no_log_is_not_kept(path: Path, readers: Readers) -> None:
+    with closing(files.open_writer(path)) as con:
+        told(con)
+        assert path.with_name("store.db-wal").stat().st_size == 0
+        with allowed(1), suppress(sqlite3.OperationalError):
+            readers.read(told)
+        con.execute("UPDATE told SET words = 'two'")
+        assert readers.read(told) == "two"
 
 
 async def test_a_verification_reads_what_the_disk_has(tmp_path: Path, opened: list[Path]) -> None:
