@@ -199,7 +199,7 @@ class Writer:
 
     def _roll_back(self) -> None:
         if self._con.in_transaction:
-            with suppress(sqlite3.Error):
+            with suppress(sqlite3.Error, MemoryError):
                 self._con.execute("ROLLBACK")
 
     def _forget(self, key: Key) -> None:
@@ -241,7 +241,7 @@ class Writer:
                 synced = bool(saves) or any(unit.synced for unit in units)
                 patiently(lambda: self._begin(synced=synced))
             return self._transact(units, saves)
-        except (*FAULTS, SidecarError) as error:
+        except (*FAULTS, MemoryError, SidecarError) as error:
             self._roll_back()
             hopeless = isinstance(error, SidecarError) or is_busy(error)
             if hopeless or len(units) + len(saves) == 1:

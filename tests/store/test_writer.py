@@ -130,6 +130,25 @@ async def test_a_unit_alone_that_fails_leaves_nothing(
         assert await found == (0,)
 
 
+@pytest.mark.parametrize("beside", [0, 1])
+async def test_where_memory_runs_out_the_thread_goes_on(writer: Writer, beside: int) -> None:
+    def out_of_memory(con: sqlite3.Connection) -> None:
+        # SQLite does so itself then.
+        con.execute("ROLLBACK")
+        raise MemoryError
+
+    begun, go = threading.Event(), threading.Event()
+    first = writer.submit(lambda _: (begun.set(), go.wait(10)))
+    assert begun.wait(10)
+    failing = writer.submit(out_of_memory)
+    others = [writer.submit(lambda _: None) for _ in range(beside)]
+    go.set()
+    async with asyncio.timeout(20):
+        with pytest.raises(StorageFailed, match="MemoryError"):
+            await failing
+        await asyncio.gather(first, *others, writer.submit(lambda _: None))
+
+
 async def test_only_units_with_others_beside_them_have_savepoints(writer: Writer) -> None:
     said: list[str] = []
     await writer.submit(lambda con: con.set_trace_callback(said.append))
