@@ -191,10 +191,10 @@ class RestoreRows:
         """Let anybody adopt it at once, also while this process lives."""
         await self._submit(partial(_leave, restore=restore))
 
-    async def over(self, restore: int) -> None:
-        """Forget it: nothing of it is left on the disk."""
+    async def over(self, restore: int, *, small: bool = False) -> None:
+        """Forget it: nothing of it is left on the disk. `small`: it was of a few files."""
         # A power cut before the next commit only makes somebody forget it again.
-        await self._submit(partial(_over, restore=restore), synced=False, small=True)
+        await self._submit(partial(_over, restore=restore), synced=False, small=small)
 
 
 def _begin(

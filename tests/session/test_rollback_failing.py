@@ -28,7 +28,7 @@ async def test_a_restore_stands_and_is_nobodys_change_when_killed_right_after(wo
         session = await desk.open()
         turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
 
-        async def dies(*_: object) -> str:
+        async def dies(*_: object, **__: object) -> str:
             raise StorageFailed("killed", kind="io")
 
         with pytest.MonkeyPatch.context() as patch:

@@ -130,23 +130,26 @@ async def clean(
     number: int,
     stages: Sequence[bytes],
     meanwhile: Callable[[], None] = lambda: None,
+    *,
+    small: bool = False,
 ) -> str:
     """Remove the staging folders and forget the restore; says for people why it cannot.
 
     `meanwhile` is called while the disk works; what it raises is raised when that is done.
+    `small`: the restore was of a few files.
     """
     removed = asyncio.get_running_loop().run_in_executor(None, remove_stages, root, stages)
     try:
         meanwhile()
     finally:
-        leftover = await _forget(removed, rows, number)
+        leftover = await _forget(removed, rows, number, small=small)
     return leftover
 
 
-async def _forget(removed: Awaitable[None], rows: RestoreRows, number: int) -> str:
+async def _forget(removed: Awaitable[None], rows: RestoreRows, number: int, *, small: bool) -> str:
     try:
         await removed
-        await rows.over(number)
+        await rows.over(number, small=small)
     except (OSError, StorageFailed) as error:
         return LEFTOVER.format(why=error)
     return ""

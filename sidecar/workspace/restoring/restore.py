@@ -50,7 +50,7 @@ Record = Callable[[], Awaitable[Sequence[Change]]]
 TRIES = 3
 INLINE_PATHS = 8
 INLINE_BYTES = 256 * 1024
-"""What is looked at on the event loop: a thread would take longer than that does."""
+"""What is looked at and forgotten on the event loop: a thread would take longer than that does."""
 
 
 async def _nothing() -> Sequence[Change]:
@@ -205,7 +205,8 @@ async def _apply(
     except Exception as error:
         await take_back(work.root, work.rows, unfinished)
         raise failure(error) from error
-    leftover = await clean(work.root, work.rows, number, stages, work.stands)
+    small = len(checked) <= INLINE_PATHS
+    leftover = await clean(work.root, work.rows, number, stages, work.stands, small=small)
     return Restored(tuple(sorted(kept)), leftover)
 
 

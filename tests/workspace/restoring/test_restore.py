@@ -1,8 +1,14 @@
 """Plans carried out: everything as it was before, or nothing touched."""
 
 import os
+import sqlite3
 import stat
+import threading
 
+import pytest
+
+from sidecar.store import restores
+from sidecar.workspace.restoring import restore as carrying_out
 from sidecar.workspace.restoring.checking import HOLDS_OTHERS, Conflict
 from sidecar.workspace.restoring.outcomes import Refused, Restored
 from tests.workspace.restoring.site import Site, Tree, plan
@@ -114,3 +120,27 @@ async def test_missing_folders_on_the_way_are_made(site: Site) -> None:
     assert plan(after, before)[0].path == b"a/b/c"
     assert await site.go(after, before) == Restored()
     assert site.tree().keys() == before.keys()
+
+
+async def test_only_few_files_are_forgotten_on_the_event_loop(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    really = restores._over
+
+    def over(con: sqlite3.Connection, restore: int) -> None:
+        threads.append(threading.get_ident())
+        really(con, restore)
+
+    monkeypatch.setattr(restores, "_over", over)
+    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 2)
+    for count in (2, 3):
+        before = await site.remember()
+        for number in range(count):
+            site.write(f"{count}/{number}")
+        after = await site.remember()
+        files = {path: entry for path, entry in after.items() if not entry.is_folder}
+        known = {path: entry for path, entry in before.items() if not entry.is_folder}
+        assert isinstance(await site.go(files, known), Restored)
+    here = threading.get_ident()
+    assert [thread == here for thread in threads] == [True, False]
