@@ -24,8 +24,11 @@ from sidecar.workspace.snapshots.snapshots import Snapshots
 
 Read: TypeAlias = Callable[[str], bytes | None]
 
-INLINE_PATHS = 32
-"""What is planned on the event loop: a thread would take longer than that does."""
+INLINE_CHANGES = 32
+"""What is planned on the event loop: a thread would take longer than that does.
+
+Not paths: a single one that changed a thousand times takes half a second.
+"""
 TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 
@@ -52,13 +55,9 @@ async def plan_files(
     """
     made, fresh = await state.tracking.since()
     every = (*sets, fresh)
-    named = {
-        path
-        for one in (*every, *(() if redone is None else (redone,)))
-        for change in one.changes
-        for path in (change.path, change.source)
-        if path is not None
-    }
+    told = every if redone is None else (*every, redone)
+    changes = [change for one in told for change in one.changes]
+    named = {p for change in changes for p in (change.path, change.source) if p is not None}
     paths = wish.paths
     meant = None if paths is None else {p for given in paths for p in paths_of(given, named)}
     inside = _inside(os.fsencode(made.root))
@@ -76,7 +75,7 @@ async def plan_files(
             return plan_restore(every, now, choices, meant, inside)
         return plan_redo(redone, every, now, choices, inside)
 
-    here = made.quick and len(named) <= INLINE_PATHS and not state.buffers.open_paths()
+    here = made.quick and len(changes) <= INLINE_CHANGES and not state.buffers.open_paths()
     planned = await _planned(state, plan, here=here)
     return Files(made, fresh, _with_tabs(state, made.root, planned))
 

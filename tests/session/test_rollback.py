@@ -1,6 +1,7 @@
 """Going back and forth again: conversation, files or both, whatever happened in between."""
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
 from sidecar.core.prompt import flat
 from sidecar.core.render import TextBlock
+from sidecar.core.rollback import RestorePlan
+from sidecar.session import filesback
 from sidecar.session.events import EpochChanged, TextChunk
 from sidecar.session.listing import timeline_of
 from sidecar.session.session import Session
@@ -331,3 +334,24 @@ async def test_what_a_restore_did_is_nobodys_change_afterwards(world: World) -> 
             (),
             (),
         ]
+
+
+async def test_a_file_that_changed_often_is_not_planned_on_the_event_loop(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    really = filesback.plan_restore
+
+    def plan(*given: Any) -> RestorePlan:
+        threads.append(threading.get_ident())
+        return really(*given)
+
+    monkeypatch.setattr(filesback, "plan_restore", plan)
+    monkeypatch.setattr(filesback, "INLINE_CHANGES", 1)
+    session = await desk.open()
+    first = await work(desk, session, "one", calls(write("notes.txt", "one\n")))
+    await session.rollback.restore(Wish("files", before_message_id=first.message_id, dry_run=True))
+    await work(desk, session, "two", calls(write("notes.txt", "two\n")))
+    await session.rollback.restore(Wish("files", before_message_id=first.message_id, dry_run=True))
+    here = threading.get_ident()
+    assert [thread == here for thread in threads] == [True, False]
