@@ -241,7 +241,7 @@ class Writer:
                 synced = bool(saves) or any(unit.synced for unit in units)
                 patiently(lambda: self._begin(synced=synced))
             return self._transact(units, saves)
-        except (*FAULTS, MemoryError, SidecarError) as error:
+        except (*FAULTS, MemoryError, SidecarError, _GivenUp) as error:
             self._roll_back()
             hopeless = isinstance(error, SidecarError) or is_busy(error)
             if hopeless or len(units) + len(saves) == 1:
@@ -284,37 +284,45 @@ class Writer:
 
         For a savepoint SQLite would keep a copy of each page that is changed; of many, in a file.
         """
-        try:
-            settle = unit.run(self._con)
-        except Exception as error:
-            if not self._con.in_transaction:
-                raise
-            self._roll_back()
-            return _failed(unit, error)
-        self._con.execute("COMMIT")
-        return Outcome(unit.loop, settle)
+        done = _run(self._con, unit.run, "ROLLBACK")
+        if not isinstance(done, Exception):
+            self._con.execute("COMMIT")
+        return _ended(unit, done)
 
     def _attempt(self, unit: Unit) -> Outcome:
-        done = _in_savepoint(self._con, unit.run)
-        return _failed(unit, done) if isinstance(done, Exception) else Outcome(unit.loop, done)
+        return _ended(unit, _in_savepoint(self._con, unit.run))
+
+
+class _GivenUp(Exception):
+    """SQLite has ended the transaction itself, and what the unit raised is none of its errors."""
 
 
 def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
-    """Run something whole or not at all, giving its error to whoever waits for it.
+    """Run something whole or not at all, as `_run` does."""
+    con.execute("SAVEPOINT unit")
+    done = _run(con, run, "ROLLBACK TO unit")
+    con.execute("RELEASE unit")
+    return done
+
+
+def _run(con: sqlite3.Connection, run: Run[T], undo: str) -> T | Exception:
+    """Run something, or undo it and give its error to whoever waits for it.
 
     Raises only when SQLite has given up the transaction itself.
     """
-    con.execute("SAVEPOINT unit")
     try:
-        value = run(con)
+        return run(con)
     except Exception as error:
-        if not con.in_transaction:
+        if con.in_transaction:
+            con.execute(undo)
+            return error
+        if isinstance(error, (*FAULTS, MemoryError, SidecarError)):
             raise
-        con.execute("ROLLBACK TO unit")
-        con.execute("RELEASE unit")
-        return error
-    con.execute("RELEASE unit")
-    return value
+        raise _GivenUp(repr(error)) from error
+
+
+def _ended(unit: Unit, done: Settle | Exception) -> Outcome:
+    return _failed(unit, done) if isinstance(done, Exception) else Outcome(unit.loop, done)
 
 
 def _failed(unit: Unit, error: Exception) -> Outcome:

@@ -131,20 +131,23 @@ async def test_a_unit_alone_that_fails_leaves_nothing(
 
 
 @pytest.mark.parametrize("beside", [0, 1])
-async def test_where_memory_runs_out_the_thread_goes_on(writer: Writer, beside: int) -> None:
-    def out_of_memory(con: sqlite3.Connection) -> None:
-        # SQLite does so itself then.
+@pytest.mark.parametrize("error", [MemoryError, ValueError])
+async def test_where_sqlite_gives_up_a_transaction_the_thread_goes_on(
+    writer: Writer, beside: int, error: type[Exception]
+) -> None:
+    def gives_up(con: sqlite3.Connection) -> None:
+        # SQLite does so itself where memory runs out.
         con.execute("ROLLBACK")
-        raise MemoryError
+        raise error
 
     begun, go = threading.Event(), threading.Event()
     first = writer.submit(lambda _: (begun.set(), go.wait(10)))
     assert begun.wait(10)
-    failing = writer.submit(out_of_memory)
+    failing = writer.submit(gives_up)
     others = [writer.submit(lambda _: None) for _ in range(beside)]
     go.set()
     async with asyncio.timeout(20):
-        with pytest.raises(StorageFailed, match="MemoryError"):
+        with pytest.raises(StorageFailed, match=error.__name__):
             await failing
         await asyncio.gather(first, *others, writer.submit(lambda _: None))
 
