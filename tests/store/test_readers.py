@@ -129,25 +129,24 @@ def test_each_of_those_who_read_at_once_has_one_of_its_own(
     assert len(opened) == 2
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no list of open files here")
-def test_after_the_end_nothing_is_open_any_more(path: Path, readers: Readers) -> None:
-    def of_ours() -> int:
-        found = 0
-        for handle in Path("/proc/self/fd").iterdir():
-            try:
-                found += os.readlink(handle).startswith(str(path))
-            except FileNotFoundError:
-                continue
-        return found
+def test_after_the_end_no_connection_is_open_any_more(readers: Readers) -> None:
+    used: list[sqlite3.Connection] = []
 
-    def ends(con: sqlite3.Connection) -> str:
+    def inner(con: sqlite3.Connection) -> str:
+        used.append(con)
         readers.close()
         return told(con)
 
+    def outer(con: sqlite3.Connection) -> str:
+        used.append(con)
+        return readers.read(inner)
+
     readers.read(told)
-    assert of_ours() > 0
-    assert readers.read(ends) == "one"
-    assert of_ours() == 0
+    assert readers.read(outer) == "one"
+    assert len(set(used)) == 2
+    for con in used:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+            told(con)
 
 
 @contextmanager
