@@ -6,14 +6,13 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from sidecar.core.errors import StorageFailed
-from sidecar.workspace.restoring import restore as carrying_out
 from sidecar.workspace.restoring.outcomes import Outcome, Restored
 from sidecar.workspace.restoring.recovery import recover
 from tests.faults.restorer import CALLS
@@ -53,17 +52,6 @@ class Failing:
 
 
 FAILING = Failing()
-
-
-@pytest.fixture(params=[False, True], ids=["threads", "quick"])
-async def site(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Site]:
-    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 1000)
-    made = Site(tmp_path, quick=request.param)
-    yield made
-    assert (await made.store.verify()).problems == ()
-    await made.store.close()
 
 
 async def two_states(site: Site, files: int) -> tuple[Tree, Tree]:

@@ -2,13 +2,12 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.restoring import restore as carrying_out
 from sidecar.workspace.restoring.checking import CHANGED, GONE, HOLDS_OTHERS, THERE
 from sidecar.workspace.restoring.outcomes import Refused, Restored
 from tests.workspace.restoring.site import SES, Site, plan, record, recording
@@ -39,17 +38,6 @@ class Meddling:
 
 
 MEDDLING = Meddling()
-
-
-@pytest.fixture(params=[False, True], ids=["threads", "quick"])
-async def site(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Site]:
-    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 1000)
-    made = Site(tmp_path, quick=request.param)
-    yield made
-    assert (await made.store.verify()).problems == ()
-    await made.store.close()
 
 
 def save(path: str) -> Deed:

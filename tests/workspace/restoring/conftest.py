@@ -1,14 +1,14 @@
 """A folder to restore files in, and a limit for every test."""
 
 import signal
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from types import FrameType
 
 import pytest
 
-from sidecar.workspace.restoring import restore as carrying_out
-from tests.workspace.restoring.site import Site
+from tests.workspace.restoring.site import site
+
+__all__ = ["site"]
 
 LIMIT = 120.0
 
@@ -23,14 +23,3 @@ def limit() -> Iterator[None]:
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
-
-
-@pytest.fixture(params=[False, True], ids=["threads", "quick"])
-async def site(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Site]:
-    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 1000)
-    made = Site(tmp_path, quick=request.param)
-    yield made
-    assert (await made.store.verify()).problems == ()
-    await made.store.close()

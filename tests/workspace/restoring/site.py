@@ -3,8 +3,10 @@
 import os
 import stat
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from pathlib import Path
+
+import pytest
 
 from sidecar.core.digest import digest
 from sidecar.core.parts import SessionId
@@ -117,3 +119,16 @@ class Site:
             progress=progress,
             quick=self.quick,
         )
+
+
+@pytest.fixture(params=[False, True], ids=["threads", "quick"])
+async def site(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Site]:
+    """A folder to restore files in, by threads and on the event loop; its store ends whole."""
+    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 1000)
+    monkeypatch.setattr(carrying_out, "INLINE_BYTES", 2**30)
+    made = Site(tmp_path, quick=request.param)
+    yield made
+    assert (await made.store.verify()).problems == ()
+    await made.store.close()
