@@ -4,12 +4,14 @@ import os
 import sqlite3
 import stat
 import threading
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from sidecar.core.rollback import Action
 from sidecar.store import restores
 from sidecar.workspace.restoring import restore as carrying_out
-from sidecar.workspace.restoring.checking import HOLDS_OTHERS, Conflict
+from sidecar.workspace.restoring.checking import HOLDS_OTHERS, Checked, Conflict
 from sidecar.workspace.restoring.outcomes import Refused, Restored
 from tests.workspace.restoring.site import Site, Tree, plan
 
@@ -144,3 +146,31 @@ async def test_only_few_files_are_forgotten_on_the_event_loop(
         assert isinstance(await site.go(files, known), Restored)
     here = threading.get_ident()
     assert [thread == here for thread in threads] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("paths", "size", "inline"), [(2, 100, True), (3, 10, False), (2, 101, False)]
+)
+async def test_only_a_few_small_files_are_looked_at_on_the_event_loop(
+    site: Site, monkeypatch: pytest.MonkeyPatch, paths: int, size: int, inline: bool
+) -> None:
+    threads: list[int] = []
+    really = carrying_out.check
+
+    def check(
+        base: bytes, actions: Sequence[Action], stopped: Callable[[], bool]
+    ) -> tuple[list[Checked], list[Conflict]]:
+        threads.append(threading.get_ident())
+        return really(base, actions, stopped)
+
+    monkeypatch.setattr(carrying_out, "check", check)
+    monkeypatch.setattr(carrying_out, "INLINE_PATHS", 2)
+    monkeypatch.setattr(carrying_out, "INLINE_BYTES", 200)
+    for number in range(paths):
+        site.write(str(number), b"before")
+    before = await site.remember()
+    for number in range(paths):
+        site.write(str(number), b"x" * size)
+    assert await site.go(await site.remember(), before) == Restored()
+    here = threading.get_ident()
+    assert [thread == here for thread in threads] == [inline and site.quick]
