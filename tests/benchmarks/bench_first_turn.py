@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
@@ -36,15 +37,18 @@ def cpu(pid: int) -> float:
 
 
 class Daemon:
-    """A daemon with a store of its own, whose model edits a file when it is first asked."""
+    """A daemon with a store of its own, whose model edits a file when it is first asked.
 
-    def __init__(self, folder: Path) -> None:
-        self._api = FakeMessagesApi(self._respond)
-        self._api.__enter__()
+    It ends with `stack`.
+    """
+
+    def __init__(self, stack: ExitStack, folder: Path) -> None:
+        api = stack.enter_context(FakeMessagesApi(self._respond))
         answers = {"session/request_permission": lambda _: ALLOW}
         self._client = PlainClient(folder / "data", answers)
+        stack.callback(self._client.stop)
         self._asked: list[Figures] = []
-        provider = {"name": "anthropic", "baseUrl": self._api.url, "apiKey": "none"}
+        provider = {"name": "anthropic", "baseUrl": api.url, "apiKey": "none"}
         self._client.start(model="claude-sonnet-4-6", provider=provider)
         (folder / "other").mkdir()
         self.turn(folder / "other")
@@ -61,10 +65,6 @@ class Daemon:
         assert len(self._asked) == len(("edit", "done")), self._asked
         return [(wall - begun, spent - used) for wall, spent in self._asked]
 
-    def stop(self) -> None:
-        self._client.stop()
-        self._api.__exit__()
-
     def _respond(self, *_: object) -> Reply:
         self._asked.append(self._now())
         return tools(("c1", "write_file", EDIT)) if len(self._asked) == 1 else text("Done.")
@@ -79,9 +79,8 @@ def bench(root: Path, files: int) -> None:
     for _ in range(ROUNDS):
         (root / "notes.txt").write_text("as it was\n")
         folder = Path(tempfile.mkdtemp(dir=root.parent))
-        daemon = Daemon(folder)
-        rounds.append(daemon.turn(root))
-        daemon.stop()
+        with ExitStack() as stack:
+            rounds.append(Daemon(stack, folder).turn(root))
         shutil.rmtree(folder)
     cells = ""
     for asked in range(2):
