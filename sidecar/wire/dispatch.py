@@ -26,6 +26,9 @@ from sidecar.wire.outbox import Outbox
 
 logger = logging.getLogger("sidecar.wire")
 
+AT_ONCE = 32
+"""Requests of one connection that are worked on; the others wait, in the order of their coming."""
+
 
 class Ticket:
     """One request under way.
@@ -87,6 +90,7 @@ class Dispatch:
         self._group = group
         self._face = face
         self._under_way: dict[str | int, tuple[Ticket, asyncio.Task[None]]] = {}
+        self._turn = asyncio.Semaphore(AT_ONCE)
 
     def under_way(self) -> tuple[asyncio.Task[None], ...]:
         """Give the tasks of requests that have no answer yet."""
@@ -188,7 +192,7 @@ class Dispatch:
     async def _answer(self, request_id: str | int, method: str, work: Work, ticket: Ticket) -> None:
         """Run a handler and answer, once, whatever happens."""
         try:
-            result = await work()
+            result = await self._in_turn(work, ticket)
         except asyncio.CancelledError:
             text = "the request was cancelled"
             self._refuse(request_id, Refused(CANCELLED, "cancelled", text))
@@ -201,6 +205,19 @@ class Dispatch:
             self._outbox.answer({"jsonrpc": "2.0", "id": request_id, "result": result})
             if ticket.on_answered is not None:
                 ticket.on_answered()
+
+    async def _in_turn(self, work: Work, ticket: Ticket) -> Json:
+        """Run a handler once there is room for what it answers.
+
+        Not reading from the client would not do: what was read before may be thousands of requests,
+        and nothing may stand before a cancellation, or before an answer that one of them waits for.
+        """
+        if ticket.ends_itself:
+            # A prompt waits for people, its session has a line of its own, and it answers little.
+            return await work()
+        async with self._turn:
+            await self._outbox.readable()
+            return await work()
 
     async def _run(self, method: str, work: Work) -> None:
         try:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -91,13 +91,21 @@ class PlainClient:
 
     def send(self, method: str, params: Any = None) -> int:
         """Send a request and give its id."""
+        message = self._asking(method, params)
+        self.write(message)
+        return int(message["id"])
+
+    def send_at_once(self, method: str, each: Sequence[Any]) -> list[int]:
+        """Send requests in one piece and give their ids."""
+        messages = [self._asking(method, params) for params in each]
+        self._send(b"".join(_framed(json.dumps(message).encode()) for message in messages))
+        return [message["id"] for message in messages]
+
+    def _asking(self, method: str, params: Any) -> dict[str, Any]:
         self._next += 1
         self._results[self._next] = queue.Queue()
-        message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._next, "method": method}
-        if params is not None:
-            message["params"] = params
-        self.write(message)
-        return self._next
+        message = {"jsonrpc": "2.0", "id": self._next, "method": method}
+        return message if params is None else {**message, "params": params}
 
     def result(self, request_id: int, limit: float = LIMIT) -> Any:
         """Wait for the answer to a request."""
@@ -120,9 +128,12 @@ class PlainClient:
 
     def write_bytes(self, body: bytes) -> None:
         """Write one frame."""
+        self._send(_framed(body))
+
+    def _send(self, data: bytes) -> None:
         assert self.process.stdin is not None
         with self._write:
-            self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+            self.process.stdin.write(data)
             self.process.stdin.flush()
 
     def start(self, **options: Any) -> Any:
@@ -217,6 +228,10 @@ class PlainClient:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.stderr += line.decode(errors="replace")
+
+
+def _framed(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
 
 class UnreadClient(PlainClient):

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.plain import LIMIT, Refused, UnreadClient, each_ending_well
@@ -53,16 +54,29 @@ def test_more_prompts_than_may_wait(place: Place) -> None:
     place.say("after")
 
 
+@contextmanager
+def recalling(data: Path) -> Iterator[tuple[UnreadClient, dict[str, str]]]:
+    """Give a client and what to ask for a piece of 50 KiB with."""
+    with each_ending_well(UnreadClient) as begin:
+        client = begin(data=data)
+        client.start(model="offline")
+        session = client.request("session/new", {"cwd": str(data.parent)})["sessionId"]
+        prompt = [{"type": "text", "text": "x " * 30_000}]
+        client.request("session/prompt", {"sessionId": session, "prompt": prompt})
+        (typed,) = client.updates("user_message_chunk")
+        yield client, {"sessionId": session, "partId": typed["_meta"]["sidecar"]["partId"]}
+        assert client.request("daemon/status")["pid"] == client.process.pid
+
+
+def all_answered(client: UnreadClient, asked: list[int]) -> None:
+    for one in asked:
+        assert len(client.result(one)["content"]) == 50 * 1024
+    assert len(asked) == PIECES
+
+
 def test_answers_that_nobody_reads(tmp_path: Path, figures: Figures) -> None:
     """A client that leaves answers unread is not read from either, until it reads again."""
-    with each_ending_well(UnreadClient) as begin:
-        client = begin(data=tmp_path / "data")
-        client.start(model="offline")
-        about = {"sessionId": client.request("session/new", {"cwd": str(tmp_path)})["sessionId"]}
-        prompt = [{"type": "text", "text": "x " * 30_000}]
-        client.request("session/prompt", {**about, "prompt": prompt})
-        (typed,) = client.updates("user_message_chunk")
-        about["partId"] = typed["_meta"]["sidecar"]["partId"]
+    with recalling(tmp_path / "data") as (client, about):
         before = memory(client.process.pid)
         asked: list[int] = []
 
@@ -81,11 +95,24 @@ def test_answers_that_nobody_reads(tmp_path: Path, figures: Figures) -> None:
         assert memory(client.process.pid) - before < BOUND
         client.reading.set()
         flood.join(LIMIT)
-        for one in asked:
-            assert len(client.result(one)["content"]) == 50 * 1024
-        assert len(asked) == PIECES
+        all_answered(client, asked)
         grown = memory(client.process.pid) - before
         what = f"memory that {PIECES:,} unread answers of 50 KiB took, MiB"
         figures.add(what, grown // MEBIBYTE, f"< {BOUND // MEBIBYTE}")
         assert grown < BOUND
-        assert client.request("daemon/status")["pid"] == client.process.pid
+
+
+def test_answers_that_were_all_asked_for_at_once(tmp_path: Path, figures: Figures) -> None:
+    """What has been read already is answered bit by bit, as the client reads."""
+    with recalling(tmp_path / "data") as (client, about):
+        before = memory(client.process.pid)
+        client.reading.clear()
+        asked = client.send_at_once("context/recall", [about] * PIECES)
+        # For that long everything could be answered.
+        time.sleep(3)
+        client.reading.set()
+        all_answered(client, asked)
+        grown = memory(client.process.pid) - before
+        what = f"memory that {PIECES:,} answers of 50 KiB asked for at once took, MiB"
+        figures.add(what, grown // MEBIBYTE, f"< {BOUND // MEBIBYTE}")
+        assert grown < BOUND

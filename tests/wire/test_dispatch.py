@@ -1,0 +1,134 @@
+"""Requests of one connection: which are worked on, and which wait for their turn."""
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from sidecar.core.parts import Json, JsonObject
+from sidecar.wire import outbox
+from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import AT_ONCE, Dispatch, Ticket, Work
+from sidecar.wire.faults import CANCELLED
+from sidecar.wire.framing import Arrived
+from sidecar.wire.outbox import Outbox
+
+FULL = [str(number) for number in range(AT_ONCE)]
+"""As many requests as are worked on."""
+
+
+class Desk:
+    """A face whose work ends when it is told to, and a connection to it."""
+
+    def __init__(self, group: asyncio.TaskGroup) -> None:
+        self.begun: list[str] = []
+        self.ends: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self.written: list[JsonObject] = []
+        self.outbox = Outbox(self._write, lambda _: None)
+        self.outbox.framing = "lines"
+        self.dispatch = Dispatch(Connection(self.outbox), self.outbox, group, self)
+
+    async def _write(self, data: bytes) -> None:
+        self.written += [json.loads(line) for line in data.splitlines()]
+
+    async def come(self, *names: str) -> None:
+        """Have requests come, each with its method for an id, and what can begin begins."""
+        for name in names:
+            self.dispatch.receive(Arrived({"jsonrpc": "2.0", "id": name, "method": name}))
+        await self.settle()
+
+    async def told(self, method: str, **params: Json) -> None:
+        """Have a notification come."""
+        self.dispatch.receive(Arrived({"jsonrpc": "2.0", "method": method, "params": params}))
+        await self.settle()
+
+    async def end(self, *names: str) -> None:
+        """Let some end that have begun."""
+        for name in names:
+            self.ends[name].set()
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Let all happen that waits for nothing else."""
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    def allow(self, method: str) -> None: ...
+
+    def listens(self, _: str) -> bool:
+        return True
+
+    def work(self, method: str, _: Json, __: Ticket) -> Work:
+        async def run() -> Json:
+            self.begun.append(method)
+            await self.ends[method].wait()
+            return method
+
+        return run
+
+    def answered(self, method: str) -> None: ...
+
+    def explain(self, _: str, __: Exception) -> JsonObject | None:
+        return None
+
+
+@asynccontextmanager
+async def at_work() -> AsyncIterator[Desk]:
+    """Give a desk that works on as many requests as it does at once, while its answers are read."""
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        desk = Desk(group)
+        writing = group.create_task(desk.outbox.run())
+        await desk.come(*FULL)
+        yield desk
+        for task in (*desk.dispatch.under_way(), writing):
+            task.cancel()
+
+
+async def test_what_comes_while_many_are_worked_on_waits_in_its_order() -> None:
+    async with at_work() as desk:
+        await desk.come("a", "b", "c")
+        assert desk.begun == FULL
+        await desk.end("7", "3")
+        assert desk.begun == [*FULL, "a", "b"]
+        await desk.end("b")
+        assert desk.begun == [*FULL, "a", "b", "c"]
+        assert {message["id"] for message in desk.written} == {"7", "3", "b"}
+
+
+async def test_prompts_and_what_needs_no_answer_wait_for_none() -> None:
+    async with at_work() as desk:
+        await desk.come("a", "session/prompt")
+        await desk.told("session/cancel")
+        assert desk.begun == [*FULL, "session/prompt", "session/cancel"]
+        await desk.end("session/cancel")
+
+
+async def test_one_that_waits_can_be_cancelled() -> None:
+    async with at_work() as desk:
+        await desk.come("a", "b")
+        await desk.told("$/cancelRequest", id="a")
+        (answer,) = desk.written
+        error = answer["error"]
+        assert isinstance(error, dict)
+        assert (answer["id"], error["code"]) == ("a", CANCELLED)
+        await desk.end("0")
+        assert desk.begun == [*FULL, "b"]
+
+
+async def test_none_begins_while_too_many_answers_are_unread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outbox, "MAX_ANSWER_BYTES", 1000)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        desk = Desk(group)
+        desk.outbox.answer({"x": "x" * 1000})
+        await desk.come("a")
+        assert desk.begun == []
+        writing = group.create_task(desk.outbox.run())
+        await desk.settle()
+        assert desk.begun == ["a"]
+        await desk.end("a")
+        writing.cancel()
