@@ -11,7 +11,7 @@ import shutil
 import signal
 import time
 from asyncio.subprocess import DEVNULL, Process
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from io import FileIO
@@ -134,16 +134,18 @@ async def _running(
         )
         with closing(transport):
             with standing_in(cwd) as here:
-                process = await asyncio.create_subprocess_exec(
-                    _shell(),
-                    "-c",
-                    command,
-                    cwd=here,
-                    env=environment,
-                    stdin=DEVNULL,
-                    stdout=theirs,
-                    stderr=theirs,
-                    start_new_session=True,
+                process = await _started(
+                    asyncio.create_subprocess_exec(
+                        _shell(),
+                        "-c",
+                        command,
+                        cwd=here,
+                        env=environment,
+                        stdin=DEVNULL,
+                        stdout=theirs,
+                        stderr=theirs,
+                        start_new_session=True,
+                    )
                 )
             theirs.close()
             try:
@@ -153,6 +155,36 @@ async def _running(
                 # command before it has cleaned up.
                 await _end(process)
                 raise
+
+
+async def _started(start: Awaitable[Process]) -> Process:
+    """Start a command; cancelled meanwhile, its group is ended.
+
+    asyncio would end the shell alone, and not what that has begun already.
+    """
+
+    async def attempt() -> Process | Exception:
+        try:
+            return await start
+        except Exception as error:  # noqa: BLE001 - a task group would wrap it; raised below
+            return error
+
+    cancelled: asyncio.CancelledError | None = None
+    async with asyncio.TaskGroup() as group:
+        starting = group.create_task(attempt())
+        while not starting.done():
+            try:
+                await asyncio.wait({starting})
+            except asyncio.CancelledError as error:
+                cancelled = error
+        ended = starting.result()
+        if cancelled is not None:
+            if isinstance(ended, Process):
+                await _end(ended)
+            raise cancelled
+    if isinstance(ended, Exception):
+        raise ended
+    return ended
 
 
 async def _follow(

@@ -3,6 +3,8 @@
 import asyncio
 import os
 import resource
+import signal
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -36,12 +38,25 @@ def alive(pid: int) -> bool:
 
 
 async def pid_in(path: Path) -> int:
-    def said() -> str:
-        text = path.read_text() if path.exists() else ""
-        return text if text.endswith("\n") else ""
+    await until(lambda: said(path))
+    return int(said(path))
 
-    await until(said)
-    return int(said())
+
+def held_up_until(path: Path) -> int:
+    """Give the pid in a file that is still to come, and let the event loop do nothing till then."""
+    while not said(path):
+        time.sleep(0.005)
+    return int(said(path))
+
+
+def said(path: Path) -> str:
+    text = path.read_text() if path.exists() else ""
+    return text if text.endswith("\n") else ""
+
+
+def children() -> str:
+    """Give the pids of the processes that this thread has begun."""
+    return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text()
 
 
 async def test_output_and_exit_code(root: Path, context: ToolContext) -> None:
@@ -154,6 +169,24 @@ async def test_cancelling_ends_the_whole_group(root: Path, context: ToolContext)
     assert running.cancelled()
     for pid in pids:
         await gone(pid)
+
+
+async def test_cancelled_as_it_starts_it_leaves_nothing_running(
+    root: Path, context: ToolContext
+) -> None:
+    """The shell and what it has begun are there before the loop has heard of them."""
+    others = children()
+    command = "while :; do sleep 0.05; done & echo $! > inner; echo $$ > pid; wait"
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(run(context, command))
+        while children() == others:  # noqa: ASYNC110 - it must be seen before the next turn
+            await asyncio.sleep(0)
+        pids = [held_up_until(root / name) for name in ("pid", "inner")]
+        running.cancel()
+    left = [pid for pid in pids if alive(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
 
 
 async def test_cancelling_twice_kills_at_once(root: Path, context: ToolContext) -> None:
