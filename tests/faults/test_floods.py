@@ -16,7 +16,7 @@ PROMPTS = 40
 TOO_MANY = "16 prompts wait already in this session: send this one when one of them has ended"
 PIECES = 6_000
 """Answers of 50 KiB: without any bound they take 240 MiB of the daemon's memory."""
-BOUND = 150 * MEBIBYTE
+BOUND = 100 * MEBIBYTE
 
 
 def until(found: Callable[[], bool], place: Place) -> None:
