@@ -15,7 +15,7 @@ from sidecar.session.state import State
 logger = logging.getLogger("sidecar.session")
 
 DEBOUNCE = 5.0
-"""Seconds after a turn before anything is done."""
+"""Seconds in which nothing has happened before anything is done."""
 BATCH = 3
 """Turns since the last rewrite that make a rewrite worth while; the newest two are left alone."""
 
@@ -39,9 +39,15 @@ class Idle:
                 task.cancel()
 
     async def _use(self) -> None:
+        state = self._state
         try:
-            await self._state.clock.sleep(DEBOUNCE)
-            await self._rewrite()
+            revision = -1
+            while revision != state.log.row.revision:
+                revision = state.log.row.revision
+                await state.clock.sleep(DEBOUNCE)
+            # What was compacted and taken back meanwhile is not for us to compact again.
+            if turns_since_rewrite(state) >= BATCH:
+                await self._rewrite()
         except Exception:  # nothing that nobody waits for is worth a session
             logger.exception("compacting while idle failed")
 

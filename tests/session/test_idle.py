@@ -53,6 +53,37 @@ async def test_it_waits_until_nothing_has_happened_for_five_seconds(world: World
         assert len(desk.model.summaries) == 1
 
 
+async def test_a_pin_begins_the_wait_anew(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await nearly_full(desk)
+        await world.let_pass(4 * SECOND)
+        part = desk.messages(worker.session)[-1].parts[0]
+        await worker.session.rewriting.pin(part.id, pinned=True)
+        for _ in range(3):
+            await world.let_pass(2 * SECOND)
+            await settle()
+        assert not desk.model.summaries
+        await world.let_pass(4 * SECOND)
+        await desk.until(lambda: bool(desk.of(EpochChanged)))
+        assert len(desk.model.summaries) == 1
+
+
+async def test_what_the_user_has_just_taken_back_is_not_done_again(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await nearly_full(desk)
+        await world.let_pass(4 * SECOND)
+        await worker.session.rewriting.compact(None, None, dry_run=False)
+        await worker.session.rewriting.undo(None)
+        asked = len(desk.model.summaries)
+        await world.let_pass(SECOND)
+        await settle()
+        assert len(desk.model.summaries) == asked
+        await world.let_pass(5 * SECOND)
+        await settle()
+        assert len(desk.model.summaries) == asked
+        assert [change.cause for change in desk.of(EpochChanged)] == ["user", "undo"]
+
+
 async def test_fewer_than_three_turns_are_not_worth_it(world: World) -> None:
     async with world.daemon() as desk:
         worker = await desk.worker(policy="opencode-noprune", **ROOM)
