@@ -4,7 +4,7 @@ The agent's are what its tools wrote and what its shell commands did. Everything
 user's: what came between steps, what the editor saved, and what another session's agent did.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias
@@ -110,6 +110,13 @@ def same(one: Entry | None, other: Entry | None) -> bool:
     if one is None or other is None:
         return one is other
     return one.mode == other.mode and same_content(one, other)
+
+
+def state(entry: Entry | None) -> Hashable:
+    """Give what is equal for two states of a path if they are the `same`."""
+    if entry is None:
+        return None
+    return entry.mode, entry.hash or (entry.size, entry.version)
 
 
 def same_content(one: Entry, other: Entry) -> bool:

@@ -1,10 +1,10 @@
 """What became of each path since some moment, and which part of it is the agent's. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from sidecar.core.changeset import ChangeSet, PathChange, same
+from sidecar.core.changeset import ChangeSet, PathChange, same, state
 from sidecar.core.tree import Entry
 
 
@@ -117,17 +117,26 @@ def _connected(parts: Iterable[Part], now: Entry | None) -> Iterator[Part]:
 
 
 def _circles_cut(parts: Iterable[Part]) -> list[Part]:
-    """Leave out what one side did and took back without the other in between."""
-    kept: list[Part] = []
+    """Leave out what one side did and took back without the other in between.
+
+    A row is what one side did, with the place of each part by the state that it began with: no
+    state is there twice, or a circle would have been cut.
+    """
+    rows: list[tuple[bool, list[Part], dict[Hashable, int]]] = []
     for part in parts:
-        kept.append(part)
-        for at in range(len(kept) - 1, -1, -1):
-            if kept[at].agent != part.agent:
-                break
-            if same(kept[at].old, part.new):
-                del kept[at:]
-                break
-    return kept
+        if not rows or rows[-1][0] != part.agent:
+            rows.append((part.agent, [], {}))
+        _, row, places = rows[-1]
+        places[state(part.old)] = len(row)
+        row.append(part)
+        back = places.get(state(part.new))
+        if back is not None:
+            for cut in row[back:]:
+                del places[state(cut.old)]
+            del row[back:]
+            if not row:
+                rows.pop()
+    return [part for _, row, _ in rows for part in row]
 
 
 def _outstanding(parts: list[Part]) -> list[Part]:

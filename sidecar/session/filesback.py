@@ -25,10 +25,7 @@ from sidecar.workspace.snapshots.snapshots import Snapshots
 Read: TypeAlias = Callable[[str], bytes | None]
 
 INLINE_CHANGES = 32
-"""What is planned on the event loop: a thread would take longer than that does.
-
-Not paths: a single one that changed a thousand times takes half a second.
-"""
+"""What is planned on the event loop: a thread would take longer than that does."""
 TAB = "It is open in the editor: close its tab, for saving it would make the file again."
 
 

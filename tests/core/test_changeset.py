@@ -1,6 +1,6 @@
 """Who made a change: tools by what they wrote, the shell by its running, the user by the rest."""
 
-from sidecar.core.changeset import PathChange, Write, attribute, same
+from sidecar.core.changeset import PathChange, Write, attribute, same, state
 from sidecar.core.tree import Change, Delta, Entry, compare
 
 FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
@@ -183,3 +183,12 @@ def test_a_hash_alone_says_that_contents_are_equal() -> None:
     )
     assert not same(None, Entry(FOLDER))
     assert same(None, None)
+
+
+def test_states_are_equal_where_they_are_the_same() -> None:
+    large = Entry(FILE, size=1, lost="large", version=1)
+    states = [None, Entry(FOLDER), a_file("1"), a_file("1", 0o100755), a_file("2"), large]
+    states += [Entry(FILE, "b2:1"), large._replace(lost="full"), large._replace(version=2)]
+    for one in states:
+        for other in states:
+            assert (state(one) == state(other)) == same(one, other)

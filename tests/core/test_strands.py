@@ -1,6 +1,10 @@
 """Whose part of what became of a path is left to undo."""
 
+import random
+import sys
 from typing import cast
+
+import pytest
 
 from sidecar.core.changeset import Author, ChangeSet, PathChange
 from sidecar.core.strands import Strand, strands
@@ -97,6 +101,53 @@ def test_what_the_agent_left_is_told_apart_from_what_others_made_of_it() -> None
     assert strand.changed
     assert follow("tool:1>2").left == entry("2")
     assert not follow("tool:1>2").changed
+
+
+def uncircled(steps: list[str]) -> list[str]:
+    """Leave out, one after the other, what one side did and took back at once."""
+    kept: list[str] = []
+    for step in steps:
+        kept.append(step)
+        who, _, states = step.partition(":")
+        for at in range(len(kept) - 1, -1, -1):
+            if not kept[at].startswith(f"{who}:"):
+                break
+            if kept[at].partition(":")[2].partition(">")[0] == states.partition(">")[2]:
+                del kept[at:]
+                break
+    return kept
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_circles_in_long_walks_leave_nothing(seed: int) -> None:
+    dice = random.Random(seed)
+    for _ in range(50):
+        at, steps = "0", []
+        for _ in range(dice.randrange(1, 40)):
+            to = dice.choice("0123456789"[: dice.choice((3, 10))])
+            if to != at:
+                steps.append(f"{dice.choice(('tool', 'tool', 'user'))}:{at}>{to}")
+            at = to
+        if steps:
+            fewer = uncircled(steps)
+            assert left(follow(*steps)) == (left(follow(*fewer)) if fewer else ""), steps
+
+
+def test_a_path_that_changed_ever_so_often_is_followed_in_as_many_steps() -> None:
+    def calls(changes: int) -> int:
+        counted = 0
+
+        def count(*_: object) -> None:
+            nonlocal counted
+            counted += 1
+
+        steps = [f"tool:{number}>{number + 1}" for number in range(changes)]
+        sys.setprofile(count)
+        follow(*steps)
+        sys.setprofile(None)
+        return counted
+
+    assert calls(1_000) < 11 * calls(100)
 
 
 def moved(old: str, new: str, author: Author = "shell") -> ChangeSet:
