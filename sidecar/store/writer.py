@@ -296,6 +296,10 @@ class Writer:
 class _GivenUp(Exception):
     """SQLite has ended the transaction itself, and what the unit raised is none of its errors."""
 
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
 
 def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
     """Run something whole or not at all, as `_run` does."""
@@ -318,7 +322,7 @@ def _run(con: sqlite3.Connection, run: Run[T], undo: str) -> T | Exception:
             return error
         if isinstance(error, (*FAULTS, MemoryError, SidecarError)):
             raise
-        raise _GivenUp(repr(error)) from error
+        raise _GivenUp(error) from error
 
 
 def _ended(unit: Unit, done: Settle | Exception) -> Outcome:
@@ -326,7 +330,7 @@ def _ended(unit: Unit, done: Settle | Exception) -> Outcome:
 
 
 def _failed(unit: Unit, error: Exception) -> Outcome:
-    failure = storage_failed(error)
+    failure = storage_failed(error.error if isinstance(error, _GivenUp) else error)
     return Outcome(unit.loop, lambda: unit.fail(failure))
 
 

@@ -132,8 +132,13 @@ def test_each_of_those_who_read_at_once_has_one_of_its_own(
 def test_after_the_end_no_connection_is_open_any_more(readers: Readers) -> None:
     used: list[sqlite3.Connection] = []
 
+    def idle(con: sqlite3.Connection) -> str:
+        used.append(con)
+        return told(con)
+
     def inner(con: sqlite3.Connection) -> str:
         used.append(con)
+        readers.read(idle)
         readers.close()
         return told(con)
 
@@ -141,9 +146,8 @@ def test_after_the_end_no_connection_is_open_any_more(readers: Readers) -> None:
         used.append(con)
         return readers.read(inner)
 
-    readers.read(told)
     assert readers.read(outer) == "one"
-    assert len(set(used)) == 2
+    assert len(set(used)) == 3
     for con in used:
         with pytest.raises(sqlite3.ProgrammingError, match="closed"):
             told(con)
