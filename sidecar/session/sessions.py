@@ -39,6 +39,7 @@ HEARTBEAT = 5.0
 """Seconds between signs of life on this daemon's leases."""
 SHUTDOWN = 1.5
 """Seconds that running turns get to make their logs whole when the daemon stops."""
+STOPPING = "the daemon is stopping"
 
 
 class Sessions:
@@ -100,7 +101,7 @@ class Sessions:
         """Give what all sessions share, opening the store when it is first needed."""
         async with self._opening:
             if self._stopping:
-                raise Cancelled("the daemon is stopping")
+                raise Cancelled(STOPPING)
             if self._environment is None:
                 self._environment = await self._open_environment(self._options, self._root)
                 if self._environment.snapshots is not None and self._group is not None:
@@ -142,6 +143,8 @@ class Sessions:
 
     async def shutdown(self) -> None:
         """Stop every turn, make every log whole and durable, give up the leases."""
+        # What is being opened now would have nobody to end it.
+        self._stopping = True
         for session in tuple(self._open.values()):
             await session.end()
         with suppress(TimeoutError):
@@ -149,8 +152,7 @@ class Sessions:
                 for session in tuple(self._open.values()):
                     await session.ended()
         async with self._opening:
-            # What is being opened now is closed too.
-            environment, self._stopping = self._environment, True
+            environment = self._environment
         if environment is not None:
             for session_id in tuple(self._open):
                 environment.forget(session_id)
@@ -354,6 +356,8 @@ class Sessions:
         return self._start(self._state(environment, log, read_only=False, owner=None))
 
     def _start(self, state: State) -> Session:
+        if self._stopping:
+            raise Cancelled(STOPPING)
         session = Session(state, self._busy_changed)
         state.delegate = partial(delegate, session, self._begin, self.close)
         assert self._group is not None
@@ -385,12 +389,8 @@ class Sessions:
         stored = await state.store.load(state.log.row.id)
         log = SessionLog(state.store, stored, state.clock.now)
         fresh = self._state(state.environment, log, read_only=True, owner=None)
-        state.log, state.view, state.views, state.cached = (
-            fresh.log,
-            fresh.view,
-            fresh.views,
-            fresh.cached,
-        )
+        state.log, state.view = fresh.log, fresh.view
+        state.views, state.cached = fresh.views, fresh.cached
 
     async def _heartbeat(self) -> None:
         while True:

@@ -91,10 +91,17 @@ class Dispatch:
         self._face = face
         self._under_way: dict[str | int, tuple[Ticket, asyncio.Task[None]]] = {}
         self._turn = asyncio.Semaphore(AT_ONCE)
+        self._first = asyncio.Lock()
 
     def under_way(self) -> tuple[asyncio.Task[None], ...]:
         """Give the tasks of requests that have no answer yet."""
         return tuple(task for _, task in self._under_way.values())
+
+    async def settle(self, limit: float) -> None:
+        """Wait until all requests but prompts have an answer, so many seconds at most."""
+        asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
+        if asked:
+            await asyncio.wait(asked, timeout=limit)
 
     # --- what comes in -----------------------------------------------------------------------
 
@@ -192,7 +199,7 @@ class Dispatch:
     async def _answer(self, request_id: str | int, method: str, work: Work, ticket: Ticket) -> None:
         """Run a handler and answer, once, whatever happens."""
         try:
-            result = await self._in_turn(work, ticket)
+            result = await self._in_turn(method, work, ticket)
         except asyncio.CancelledError:
             text = "the request was cancelled"
             self._refuse(request_id, Refused(CANCELLED, "cancelled", text))
@@ -206,17 +213,19 @@ class Dispatch:
             if ticket.on_answered is not None:
                 ticket.on_answered()
 
-    async def _in_turn(self, work: Work, ticket: Ticket) -> Json:
+    async def _in_turn(self, method: str, work: Work, ticket: Ticket) -> Json:
         """Run a handler once there is room for what it answers.
 
         Not reading from the client would not do: what was read before may be thousands of requests,
         and nothing may stand before a cancellation, or before an answer that one of them waits for.
         """
-        if ticket.ends_itself:
+        if ticket.ends_itself or method == "shutdown":
             # A prompt waits for people, its session has a line of its own, and it answers little.
             return await work()
         async with self._turn:
-            await self._outbox.readable()
+            # One by one, or who waited first might not begin first.
+            async with self._first:
+                await self._outbox.readable()
             return await work()
 
     async def _run(self, method: str, work: Work) -> None:

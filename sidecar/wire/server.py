@@ -67,6 +67,9 @@ async def serve(
         await asyncio.wait({reading, writing, watching}, return_when=asyncio.FIRST_COMPLETED)
         code = served.exit_code()
         served.connection.close()
+        if reading.done() and code is None:
+            # Who asks and closes the stream may still read what it asked for.
+            await served.dispatch.settle(FLUSH)
         sessions.detach(served.connection.watch)
         await sessions.shutdown()
         outbox.close()

@@ -252,3 +252,31 @@ def test_stdin_end_is_an_exit(start: Start, workspace: Path) -> None:
     assert client.process.stdin is not None
     client.process.stdin.close()
     assert client.process.wait(timeout=5) == 1
+
+
+def test_what_was_asked_before_the_end_of_stdin_is_answered(start: Start) -> None:
+    client = start()
+    client.start(model="offline")
+    asked = client.send_at_once("session/list", [{}] * 200)
+    assert client.process.stdin is not None
+    client.process.stdin.close()
+    assert [client.result(one)["sessions"] for one in asked] == [[]] * 200
+    assert client.process.wait(timeout=5) == 1
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/new"])
+def test_a_session_that_is_being_opened_does_not_hold_up_the_end(
+    start: Start, workspace: Path, method: str
+) -> None:
+    first = start()
+    first.start(model="offline")
+    session = first.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    assert first.stop() == 0
+    client = start()
+    client.start(model="offline")
+    client.request("session/list", {})
+    client.send(method, {"sessionId": session, "cwd": str(workspace)})
+    client.send("shutdown")
+    client.notify("exit")
+    # 1 where it was told to go before it had answered.
+    assert client.close() in (0, 1)

@@ -27,17 +27,24 @@ class Desk:
         self.begun: list[str] = []
         self.ends: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self.written: list[JsonObject] = []
+        self.coming: list[str] = []
+        """Requests that come while something is written."""
         self.outbox = Outbox(self._write, lambda _: None)
         self.outbox.framing = "lines"
         self.dispatch = Dispatch(Connection(self.outbox), self.outbox, group, self)
 
     async def _write(self, data: bytes) -> None:
         self.written += [json.loads(line) for line in data.splitlines()]
+        while self.coming:
+            self._receive(self.coming.pop())
+
+    def _receive(self, name: str) -> None:
+        self.dispatch.receive(Arrived({"jsonrpc": "2.0", "id": name, "method": name}))
 
     async def come(self, *names: str) -> None:
         """Have requests come, each with its method for an id, and what can begin begins."""
         for name in names:
-            self.dispatch.receive(Arrived({"jsonrpc": "2.0", "id": name, "method": name}))
+            self._receive(name)
         await self.settle()
 
     async def told(self, method: str, **params: Json) -> None:
@@ -98,11 +105,11 @@ async def test_what_comes_while_many_are_worked_on_waits_in_its_order() -> None:
         assert {message["id"] for message in desk.written} == {"7", "3", "b"}
 
 
-async def test_prompts_and_what_needs_no_answer_wait_for_none() -> None:
+async def test_prompts_the_end_and_what_needs_no_answer_wait_for_none() -> None:
     async with at_work() as desk:
-        await desk.come("a", "session/prompt")
+        await desk.come("a", "session/prompt", "shutdown")
         await desk.told("session/cancel")
-        assert desk.begun == [*FULL, "session/prompt", "session/cancel"]
+        assert desk.begun == [*FULL, "session/prompt", "shutdown", "session/cancel"]
         await desk.end("session/cancel")
 
 
@@ -125,10 +132,24 @@ async def test_none_begins_while_too_many_answers_are_unread(
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         desk = Desk(group)
         desk.outbox.answer({"x": "x" * 1000})
-        await desk.come("a")
+        await desk.come("a", "b")
         assert desk.begun == []
+        desk.coming.append("c")
         writing = group.create_task(desk.outbox.run())
         await desk.settle()
-        assert desk.begun == ["a"]
-        await desk.end("a")
+        assert desk.begun == ["a", "b", "c"]
+        await desk.end("a", "b", "c")
         writing.cancel()
+
+
+async def test_it_settles_when_all_but_prompts_are_answered() -> None:
+    async with at_work() as desk:
+        await desk.come("a", "session/prompt")
+        settling = asyncio.ensure_future(desk.dispatch.settle(20))
+        await desk.end(*FULL)
+        assert not settling.done()
+        await desk.end("a")
+        assert settling.done()
+        await desk.come("b")
+        await desk.dispatch.settle(0.01)
+        assert "b" not in {message["id"] for message in desk.written}
