@@ -53,17 +53,17 @@ async def test_it_waits_until_nothing_has_happened_for_five_seconds(world: World
         assert len(desk.model.summaries) == 1
 
 
-async def test_a_pin_begins_the_wait_anew(world: World) -> None:
+async def test_after_a_pin_it_waits_once_more(world: World) -> None:
     async with world.daemon() as desk:
         worker = await nearly_full(desk)
         await world.let_pass(4 * SECOND)
         part = desk.messages(worker.session)[-1].parts[0]
         await worker.session.rewriting.pin(part.id, pinned=True)
-        for _ in range(3):
-            await world.let_pass(2 * SECOND)
+        for seconds in (1, 3):
+            await world.let_pass(seconds * SECOND)
             await settle()
         assert not desk.model.summaries
-        await world.let_pass(4 * SECOND)
+        await world.let_pass(2 * SECOND)
         await desk.until(lambda: bool(desk.of(EpochChanged)))
         assert len(desk.model.summaries) == 1
 

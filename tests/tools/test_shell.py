@@ -17,7 +17,7 @@ from sidecar.tools.collect import MAX_KEPT, Collected
 from sidecar.tools.contract import ToolAnswer, ToolContext
 from sidecar.tools.run import run_builtin
 from sidecar.tools.shell import scrubbed
-from tests.polling import until
+from tests.polling import LIMIT, until
 
 
 async def run(context: ToolContext, command: str, **more: Json) -> ToolAnswer:
@@ -44,7 +44,9 @@ async def pid_in(path: Path) -> int:
 
 def held_up_until(path: Path) -> int:
     """Give the pid in a file that is still to come, and let the event loop do nothing till then."""
+    end = time.monotonic() + LIMIT
     while not said(path):
+        assert time.monotonic() < end
         time.sleep(0.005)
     return int(said(path))
 
