@@ -169,8 +169,10 @@ def test_a_client_that_does_not_read_does_not_stop_the_daemon(tmp_path: Path) ->
     def flood(name: str) -> int:
         """Stop reading, have more printed than the pipe takes, and wait for what is run then."""
         client.reading.clear()
-        words = f"run `head -c 3000000 /dev/zero | tr '\\0' x` then run `echo done > {name}`"
-        text = {"type": "text", "text": words}
+        return run("`head -c 3000000 /dev/zero | tr '\\0' x` then run ", name)
+
+    def run(before: str, name: str) -> int:
+        text = {"type": "text", "text": f"run {before}`echo done > {name}`"}
         turn = client.send("session/prompt", {"sessionId": sid, "prompt": [text]})
         deadline = time.monotonic() + 30
         while not (tmp_path / name).exists():
@@ -180,8 +182,10 @@ def test_a_client_that_does_not_read_does_not_stop_the_daemon(tmp_path: Path) ->
 
     turn = flood("one.txt")
     status = client.send("daemon/status")
+    # It has been asked for when what was asked after it has happened.
+    after = run("", "after.txt")
     client.reading.set()
-    assert client.result(turn)["stopReason"] == "end_turn"
+    assert [client.result(asked)["stopReason"] for asked in (turn, after)] == ["end_turn"] * 2
     assert client.result(status)["metrics"]["queues"]["client"] > 0, (
         "all of it fitted into the pipe"
     )
