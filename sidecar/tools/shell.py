@@ -162,27 +162,19 @@ async def _started(start: Awaitable[Process]) -> Process:
 
     asyncio would end the shell alone, and not what that has begun already.
     """
-
-    async def attempt() -> Process | Exception:
-        try:
-            return await start
-        except Exception as error:  # noqa: BLE001 - a task group would wrap it; raised below
-            return error
-
+    starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
-    async with asyncio.TaskGroup() as group:
-        starting = group.create_task(attempt())
-        while not starting.done():
-            try:
-                await asyncio.wait({starting})
-            except asyncio.CancelledError as error:
-                cancelled = error
-        ended = starting.result()
-        if cancelled is not None:
-            if isinstance(ended, Process):
-                await _end(ended)
-            raise cancelled
-    if isinstance(ended, Exception):
+    while not starting.done():
+        try:
+            await asyncio.wait({starting})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    (ended,) = starting.result()
+    if cancelled is not None:
+        if isinstance(ended, Process):
+            await _end(ended)
+        raise cancelled
+    if isinstance(ended, BaseException):
         raise ended
     return ended
 
