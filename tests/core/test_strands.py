@@ -143,8 +143,10 @@ def test_a_path_that_changed_ever_so_often_is_followed_in_as_many_steps() -> Non
 
         steps = [f"tool:{number}>{number + 1}" for number in range(changes)]
         sys.setprofile(count)
-        follow(*steps)
-        sys.setprofile(None)
+        try:
+            follow(*steps)
+        finally:
+            sys.setprofile(None)
         return counted
 
     assert calls(1_000) < 11 * calls(100)

@@ -257,10 +257,10 @@ def test_stdin_end_is_an_exit(start: Start, workspace: Path) -> None:
 def test_what_was_asked_before_the_end_of_stdin_is_answered(start: Start) -> None:
     client = start()
     client.start(model="offline")
-    asked = client.send_at_once("session/list", [{}] * 200)
+    asked = client.send_at_once("session/list", [{}] * 64)
     assert client.process.stdin is not None
     client.process.stdin.close()
-    assert [client.result(one)["sessions"] for one in asked] == [[]] * 200
+    assert [client.result(one)["sessions"] for one in asked] == [[]] * 64
     assert client.process.wait(timeout=5) == 1
 
 
