@@ -101,12 +101,6 @@ ERRORS: dict[int, ErrorCode] = {
             ("conflicts",),
         ),
         ErrorCode(
-            -32014,
-            ("untrusted",),
-            "The workspace is not trusted.",
-            "Trust it, or start with workspaceTrusted.",
-        ),
-        ErrorCode(
             -32020,
             (
                 "authentication",

@@ -135,7 +135,7 @@ METHODS: dict[str, Method] = {
             "session/new",
             SessionNewParams,
             SessionNewResult,
-            (-32010, -32014, -32030),
+            (-32010, -32030),
             "Open a new session in a folder.",
         ),
         _ask(
@@ -171,7 +171,7 @@ METHODS: dict[str, Method] = {
             "session/prompt",
             SessionPromptParams,
             SessionPromptResult,
-            (-32010, -32011, -32801, -32001, -32014, -32030),
+            (-32010, -32011, -32801, -32001, -32030),
             "Run a turn; answered when it ends, a failed one too. An error means none began.",
         ),
         Method(
@@ -215,7 +215,7 @@ METHODS: dict[str, Method] = {
             "session/request_permission",
             SessionRequestPermissionParams,
             SessionRequestPermissionResult,
-            "Ask the user whether a call may run.",
+            "Ask the user whether a call may run, or whether a folder is trusted.",
         ),
         _call("tool/call", ToolCallParams, ToolCallResult, "Run one of the client's tools."),
         _call(

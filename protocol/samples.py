@@ -119,6 +119,12 @@ RESTORED = history.RestoredFiles(
         )
     ],
 )
+SKIPPED = history.RestoredFiles(
+    restored=[],
+    merged=[],
+    skipped=[history.RestoredFile(path="notes.md", reason="Kept as you changed it.")],
+    conflicts=[],
+)
 DEFINITION = session.ToolDefinition(
     name="lookup",
     description="Looks a symbol up in the editor's index.",
@@ -127,7 +133,6 @@ DEFINITION = session.ToolDefinition(
     read_only=True,
     output_limit=20000,
     protected_from_pruning=False,
-    restorable=True,
 )
 
 PARAMS: dict[str, msgspec.Struct] = {
@@ -176,16 +181,6 @@ PARAMS: dict[str, msgspec.Struct] = {
     "session/changed": daemon.SessionChangedParams(
         session_id=SESSION, revision=13, cause="turn_ended"
     ),
-    "session/request_permission": client.SessionRequestPermissionParams(
-        session_id=SESSION,
-        tool_call=client.PermissionToolCall(
-            tool_call_id="toolu_01", title="Run pytest", kind="execute", raw_input=ODD_INPUT
-        ),
-        options=[
-            client.PermissionOption(option_id="once", name="Allow once", kind="allow_once"),
-            client.PermissionOption(option_id="no", name="Reject", kind="reject_once"),
-        ],
-    ),
     "tool/call": client.ToolCallParams(
         session_id=SESSION, call_id="toolu_01", name="lookup", input=ODD_INPUT
     ),
@@ -212,7 +207,7 @@ PARAMS: dict[str, msgspec.Struct] = {
         expected_revision=12,
     ),
     "checkpoint/redo": history.CheckpointRedoParams(
-        session_id=SESSION, checkpoint_id="cp_01k9h2", on_conflict="keep"
+        session_id=SESSION, checkpoint_id="cp_01k9h2", on_conflict="keep", dry_run=True
     ),
     "facts/list": history.FactsListParams(
         session_id=SESSION, cwd="/home/ada/app", kind="decision", query="migrations pos"
@@ -357,7 +352,8 @@ RESULTS: dict[str, msgspec.Struct] = {
             history.FileDiff(
                 path="src/a b.py",
                 change="renamed",
-                author="tool",
+                author="several",
+                authors=["user", "tool"],
                 diff="--- a/src/a.py\n+++ b/src/a b.py\n@@ -1 +1 @@\n-é = 1\n+é = 2\n",
                 additions=1,
                 deletions=1,
@@ -372,7 +368,10 @@ RESULTS: dict[str, msgspec.Struct] = {
         restored_prompt="Move the parser",
     ),
     "checkpoint/redo": history.CheckpointRestoreResult(
-        undo_checkpoint_id="cp_01k9h3", revision=16, files=RESTORED
+        undo_checkpoint_id="",
+        revision=16,
+        files=SKIPPED,
+        reason="there is nothing to do. notes.md: Kept as you changed it.",
     ),
     "facts/list": history.FactsListResult(
         facts=[

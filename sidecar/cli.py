@@ -41,6 +41,7 @@ def _people() -> None:
         add_completion=False,
         no_args_is_help=True,
         rich_markup_mode=None,
+        pretty_exceptions_enable=False,
         help="A daemon beside your editor that owns an AI coding agent's sessions.",
     )
 
@@ -60,7 +61,7 @@ def _people() -> None:
         fast: Annotated[bool, typer.Option(help="Do not pace the output for reading.")] = False,
     ) -> None:
         """Play a session with the offline model, as an editor would; needs no key."""
-        from sidecar.commands.demo import play
+        from sidecar.commands.demo.demo import play
 
         sys.exit(play(workspace, fast=fast))
 
@@ -70,7 +71,7 @@ def _people() -> None:
         limit: Annotated[int, typer.Option(help="At most this many.")] = 50,
     ) -> None:
         """List recorded sessions, newest first."""
-        from sidecar.commands.sessions import show
+        from sidecar.commands.sessions_command import show
 
         sys.exit(show(Path.cwd() if here else None, limit))
 
@@ -101,12 +102,12 @@ def _people() -> None:
         limit: Annotated[int, typer.Option(help="Judge at most this many sessions.")] = 3,
     ) -> None:
         """Show what recorded sessions cost, and what they would have cost here."""
-        from sidecar.commands.replay import Options
-        from sidecar.commands.replay import replay as play_again
+        from sidecar.commands.replay.replay_command import Options
+        from sidecar.commands.replay.replay_command import replay as play_again
 
         chosen = Options(tuple(paths), policy, window, compare, prices, as_json, html, jobs)
         if judge or judge_model:
-            from sidecar.commands.judge import judge as have_judged
+            from sidecar.commands.replay.judge_command import judge as have_judged
 
             sys.exit(have_judged(chosen, judge_model, limit))
         sys.exit(play_again(chosen))
@@ -114,7 +115,7 @@ def _people() -> None:
     @app.command()
     def doctor() -> None:
         """Check what the daemon needs, and say what to do about what is missing."""
-        from sidecar.commands.doctor import check
+        from sidecar.commands.upkeep.doctor import check
 
         sys.exit(check())
 
@@ -128,11 +129,13 @@ def _people() -> None:
         ] = False,
     ) -> None:
         """Read the whole store and derive every hash again."""
-        from sidecar.commands.verify import check
+        from sidecar.commands.upkeep.verify_command import check
 
         sys.exit(check(mend=mend))
 
-    app()
+    from sidecar.commands.terminal import run
+
+    sys.exit(run(app))
 
 
 def _looking(app: "typer.Typer") -> None:
@@ -151,7 +154,7 @@ def _looking(app: "typer.Typer") -> None:
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
         """Show what a session holds, what fills its context, and what happened turn by turn."""
-        from sidecar.commands.inspecting import inspect as show
+        from sidecar.commands.inspect.inspect_command import inspect as show
 
         sys.exit(show(session, last=last, json_wanted=as_json))
 
@@ -167,7 +170,7 @@ def _looking(app: "typer.Typer") -> None:
         ] = False,
     ) -> None:
         """Write a session as one page to look at: context, cache, cost, tools, checkpoints."""
-        from sidecar.commands.reporting import write_report
+        from sidecar.commands.inspect.report_command import write_report
 
         sys.exit(write_report(session, path, last=last, overwrite=overwrite))
 
@@ -177,7 +180,7 @@ def _looking(app: "typer.Typer") -> None:
         last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
     ) -> None:
         """Print every decision about a session's context with its numbers, as JSON lines."""
-        from sidecar.commands.auditing import show
+        from sidecar.commands.inspect.audit_command import show
 
         sys.exit(show(session, last=last))
 
@@ -279,7 +282,7 @@ def _moving(app: "typer.Typer") -> None:
 
         What looks like a key is taken out.
         """
-        from sidecar.commands.moving import write_out as export
+        from sidecar.commands.upkeep.transfer_commands import write_out as export
 
         sys.exit(export(session, path, overwrite=overwrite))
 
@@ -295,7 +298,7 @@ def _moving(app: "typer.Typer") -> None:
         ] = None,
     ) -> None:
         """Make a session of a file: one of `sidecar export`, or another agent's recording."""
-        from sidecar.commands.moving import read_in as take_in
+        from sidecar.commands.upkeep.transfer_commands import read_in as take_in
 
         sys.exit(take_in(path, cwd or Path.cwd(), format_name))
 
@@ -317,7 +320,7 @@ def _leaving(app: "typer.Typer") -> None:
 
         Without a session, lists those that were put away.
         """
-        from sidecar.commands.leaving import archive as put_away
+        from sidecar.commands.upkeep.removal_commands import archive as put_away
 
         sys.exit(put_away(sessions or [], as_json=as_json))
 
@@ -327,7 +330,7 @@ def _leaving(app: "typer.Typer") -> None:
         yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     ) -> None:
         """Delete sessions for good: what only they held is overwritten, wherever it was."""
-        from sidecar.commands.leaving import delete as erase
+        from sidecar.commands.upkeep.removal_commands import delete as erase
 
         sys.exit(erase(sessions, yes=yes))
 
@@ -344,8 +347,8 @@ def _leaving(app: "typer.Typer") -> None:
         as_json: Annotated[bool, as_json_option] = False,
     ) -> None:
         """Do now what the hourly sweep does: old outputs, sessions to archive, free space."""
-        from sidecar.commands.pruning import How
-        from sidecar.commands.pruning import prune as sweep
+        from sidecar.commands.upkeep.prune_command import How
+        from sidecar.commands.upkeep.prune_command import prune as sweep
 
         rules = outputs_days, outputs_mib, archive_days, sessions_mib
         sys.exit(sweep(How(dry_run, as_json, rebuild, *rules)))
@@ -370,7 +373,7 @@ def _configuration(app: "typer.Typer") -> None:
         ] = "{}",
     ) -> None:
         """Show every setting with its value. Keys are never shown."""
-        from sidecar.commands.config import show as show_all
+        from sidecar.commands.config_command import show as show_all
 
         folder = (cwd or Path.cwd()).resolve()
         sys.exit(show_all(folder, options, origin=origin, as_json=as_json))
@@ -378,7 +381,7 @@ def _configuration(app: "typer.Typer") -> None:
     @config.command()
     def check(cwd: Annotated[Path | None, folder_option] = None) -> None:
         """Say what is wrong in the files of settings, with line, key and what to do."""
-        from sidecar.commands.config import check as look
+        from sidecar.commands.config_command import check as look
 
         sys.exit(look((cwd or Path.cwd()).resolve()))
 
@@ -389,6 +392,6 @@ def _configuration(app: "typer.Typer") -> None:
         ] = False,
     ) -> None:
         """Write your file of settings, with every setting explained in a comment."""
-        from sidecar.commands.config import init as begin
+        from sidecar.commands.config_command import init as begin
 
         sys.exit(begin(overwrite=overwrite))

@@ -22,35 +22,35 @@ from sidecar.config.loading import resolve_all
 from sidecar.config.reload import stamps
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject, Millis
-from sidecar.model.anthropic_stream import STALL
 from sidecar.model.catalogue import KNOWN, lookup
 from sidecar.model.models import Models
-from sidecar.session.archiving import ground_of
-from sidecar.session.context import Clock
-from sidecar.session.events import AlertChanged
-from sidecar.session.gate import ColdGate
-from sidecar.session.reloading import follow
-from sidecar.session.sessions import Sessions
+from sidecar.model.stalls import STALL
+from sidecar.session.desk.sessions import Sessions
+from sidecar.session.desk.settings_reload import follow
+from sidecar.session.log.events import AlertChanged
 from sidecar.session.state import Environment
-from sidecar.session.sweeping import LOOK, Sweeping, quota_event, see_time_pass
+from sidecar.session.transfer.archive import ground_of
+from sidecar.session.transfer.sweep import LOOK, Sweeping, quota_event, see_time_pass
+from sidecar.session.turn.prefix_gate import ColdGate
+from sidecar.session.turn.turn_context import Clock
+from sidecar.store.connection.lease import this_process
+from sidecar.store.connection.seen_time import uptime
 from sidecar.store.journal import Store
-from sidecar.store.lease import this_process
-from sidecar.store.passing import uptime
-from sidecar.tools.mcp import McpServers
-from sidecar.wire.logs import log_to_stderr
+from sidecar.tools.mcp.servers import McpServers
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
+from sidecar.wire.stderr_log import log_to_stderr
 from sidecar.wire.streams import reader, take_stdio, writer
 from sidecar.workspace.buffers import Buffers
-from sidecar.workspace.facts import read_git, volatile_context
 from sidecar.workspace.instructions import Instruction, read_instructions, user_folder
 from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.shared_snapshots import SharedSnapshots
-from sidecar.workspace.snapshots.reading import Limits
+from sidecar.workspace.snapshots.steady_read import Limits
 from sidecar.workspace.trust import is_trusted
+from sidecar.workspace.volatile_facts import read_git, volatile_context
 
 if TYPE_CHECKING:
-    from sidecar.observe.alerts import Changed
+    from sidecar.observe.alerts.alerts import Changed
     from sidecar.observe.observer import Observer
 
 logger = logging.getLogger("sidecar.daemon")

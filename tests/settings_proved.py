@@ -6,47 +6,48 @@ SESSION = "tests/session/"
 E2E = "tests/e2e/"
 SIZES = "tests/workspace/snapshots/test_sizes.py::"
 ASKED = f"{E2E}test_settings_work.py::test_a_request_is_as_the_settings_say"
-THRESHOLDS = "tests/observe/test_alerts.py::test_thresholds_can_be_set"
-BEGINS = f"{SESSION}test_opening.py::test_a_session_begins_as_the_settings_say"
+THRESHOLDS = "tests/observe/alerts/test_alerts.py::test_thresholds_can_be_set"
+BEGINS = f"{SESSION}epochs/test_session_params.py::test_a_session_begins_as_the_settings_say"
 
 PROVED: Mapping[str, str] = {
     "model": ASKED,
     "policy": BEGINS,
-    "agent": f"{SESSION}test_strategies.py::test_an_agent_that_is_set_has_its_policy",
+    "agent": f"{SESSION}compaction/test_strategies.py::test_an_agent_that_is_set_has_its_policy",
     "effort": ASKED,
     "window": ASKED,
     "max_tokens": ASKED,
-    "max_steps": f"{SESSION}test_reloading.py::"
+    "max_steps": f"{SESSION}desk/test_settings_reload.py::"
     "test_every_open_session_is_told_and_the_next_turn_obeys",
     "auto_compact": BEGINS,
     "auto_continue": BEGINS,
-    "summaries": f"{SESSION}test_compactor.py::test_no_model_is_asked_where_that_is_off",
-    "summary_model": f"{SESSION}test_compactor.py::"
+    "summaries": f"{SESSION}compaction/test_compactor.py::test_no_model_is_asked_where_that_is_off",
+    "summary_model": f"{SESSION}compaction/test_compactor.py::"
     "test_a_cheaper_model_is_asked_where_that_costs_less",
-    "idle_compaction": f"{SESSION}test_idle.py::test_it_can_be_turned_off",
-    "keep_alive": f"{SESSION}test_pings.py::test_none_is_sent_unless_it_is_wanted",
+    "idle_compaction": f"{SESSION}meter/test_idle_rewrite.py::test_it_can_be_turned_off",
+    "keep_alive": f"{SESSION}meter/test_pings.py::test_none_is_sent_unless_it_is_wanted",
     "instructions": ASKED,
-    "learned": f"{SESSION}test_learning.py::test_it_can_be_turned_off",
+    "learned": f"{SESSION}epochs/test_lessons.py::test_it_can_be_turned_off",
     "provider.name": "tests/model/test_anthropic_stream.py::"
     "test_clouds_are_chosen_by_configuration",
     "provider.base_url": ASKED,
     "provider.api_key": ASKED,
     "retry.attempts": "tests/model/test_models.py::test_a_model_is_asked_as_often_as_is_set",
     "retry.cap_ms": "tests/model/test_models.py::test_a_longer_wait_than_is_set_is_told_instead",
-    "delegate.steps": f"{SESSION}test_subtask.py::test_a_single_step_is_the_last",
-    "delegate.tokens": f"{SESSION}test_subtask.py::test_tokens_and_cost_are_limited_too",
-    "delegate.cost": f"{SESSION}test_subtask.py::test_tokens_and_cost_are_limited_too",
+    "retry.total_ms": "tests/model/test_models.py::test_no_longer_is_waited_in_all_than_is_set",
+    "delegate.steps": f"{SESSION}lifecycle/test_subtask.py::test_a_single_step_is_the_last",
+    "delegate.tokens": f"{SESSION}lifecycle/test_subtask.py::test_tokens_and_cost_are_limited_too",
+    "delegate.cost": f"{SESSION}lifecycle/test_subtask.py::test_tokens_and_cost_are_limited_too",
     "snapshots.file_mib": f"{SIZES}test_a_file_is_as_large_as_is_set",
     "snapshots.tracked_file_mib": f"{SIZES}test_what_git_tracks_is_as_large_as_is_set",
     "snapshots.step_mib": f"{SIZES}test_a_snapshot_reads_as_much_anew_as_is_set",
     "snapshots.workspace_mib": f"{SIZES}test_a_workspace_takes_as_much_as_is_set",
-    "retention.outputs_days": "tests/store/test_outputs.py::"
+    "retention.outputs_days": "tests/store/content/test_outputs.py::"
     "test_an_output_is_there_for_seven_days_and_then_goes",
-    "retention.outputs_mib": "tests/store/test_outputs.py::"
+    "retention.outputs_mib": "tests/store/content/test_outputs.py::"
     "test_over_the_quota_the_oldest_go_but_none_of_live_sessions",
-    "retention.archive_days": f"{SESSION}test_sweeping.py::"
+    "retention.archive_days": f"{SESSION}transfer/test_sweep.py::"
     "test_a_dry_run_says_exactly_what_the_real_one_does",
-    "retention.sessions_mib": f"{SESSION}test_sweeping.py::"
+    "retention.sessions_mib": f"{SESSION}transfer/test_sweep.py::"
     "test_sessions_go_by_size_those_used_longest_ago_first",
     "alerts.overflow_rate": THRESHOLDS,
     "alerts.hit_rate": THRESHOLDS,
@@ -57,20 +58,23 @@ PROVED: Mapping[str, str] = {
     "alerts.burn_spike": THRESHOLDS,
     "alerts.fidelity": THRESHOLDS,
     "alerts.tool_results": THRESHOLDS,
-    "alerts.off": "tests/observe/test_alerts.py::test_an_alert_that_nobody_wants_is_never_raised",
+    "alerts.off": "tests/observe/alerts/test_alerts.py::"
+    "test_an_alert_that_nobody_wants_is_never_raised",
     "telemetry.exporter": f"{E2E}test_observed.py::test_metrics_of_a_turn_can_be_scraped",
-    "telemetry.endpoint": "tests/observe/test_exporters.py::"
+    "telemetry.endpoint": "tests/observe/telemetry/test_exporters.py::"
     "test_otlp_sends_metrics_and_traces_at_the_end",
-    "telemetry.port": "tests/observe/test_exporters.py::"
+    "telemetry.port": "tests/observe/telemetry/test_exporters.py::"
     "test_a_port_that_is_taken_is_told_and_nothing_fails",
-    "permissions.allow": f"{SESSION}test_reloading.py::"
+    "permissions.allow": f"{SESSION}desk/test_settings_reload.py::"
     "test_rules_change_in_open_sessions_and_answers_stay",
-    "permissions.reject": f"{SESSION}test_delegating.py::test_rules_that_reject_hold_in_it",
-    "preserve": f"{SESSION}test_preserving.py::test_every_policy_leaves_alone_what_is_to_be_kept",
-    "agents": f"{SESSION}test_strategies.py::"
+    "permissions.reject": f"{SESSION}desk/test_delegation.py::test_rules_that_reject_hold_in_it",
+    "preserve": f"{SESSION}compaction/test_preserving.py::"
+    "test_every_policy_leaves_alone_what_is_to_be_kept",
+    "agents": f"{SESSION}compaction/test_strategies.py::"
     "test_each_agent_has_its_policy_and_whether_it_is_used_by_itself",
     "mcp_servers": f"{E2E}test_mcp.py::test_an_editor_has_servers_by_configuration",
-    "workspace_trusted": f"{SESSION}test_trust.py::test_an_editor_that_distrusts_is_not_asked",
+    "workspace_trusted": f"{SESSION}changes/test_session_trust.py::"
+    "test_an_editor_that_distrusts_is_not_asked",
     "data_dir": f"{E2E}test_settings_work.py::test_sessions_are_stored_where_is_set",
     "log": f"{E2E}test_settings.py::test_the_log_is_as_quiet_as_the_file_says",
 }

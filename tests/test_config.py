@@ -18,11 +18,11 @@ from sidecar.config import (
     load,
     merge,
 )
-from sidecar.config.alerts import Alerts
+from sidecar.config.alert_thresholds import Alerts
 from sidecar.config.strategies import Strategy
-from sidecar.config.telemetry import Telemetry
+from sidecar.config.telemetry_settings import Telemetry
 from sidecar.core.errors import BadRequest
-from sidecar.core.preserve import ANY_AGENT, Preserve, for_agent
+from sidecar.core.plans.preserve import ANY_AGENT, Preserve, for_agent
 
 KEY = "sk-ant-very-secret"
 

@@ -35,7 +35,7 @@ if INNER in os.environ:  # What the next test runs.
 
 def test_any_path_prints_its_table_and_what_failed() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "--report", f"{__file__}", "-k", "reaches"],
+        [sys.executable, "-m", "pytest", "-q", "--report", "-n0", __file__, "-k", "reaches"],
         cwd=ROOT,
         env={**os.environ, INNER: "1"},
         capture_output=True,

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from sidecar.config.lines import LONGEST, line_of, lines_of
+from sidecar.config.toml_lines import LONGEST, line_of, lines_of
 
 FILE = '''\
 # model = "commented"

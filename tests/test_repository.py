@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,24 @@ def test_a_file_is_small_named_after_something_and_says_what_it_is_for(path: Pat
     assert path.stem not in VAGUE_FILES
     assert not VAGUE_CLASS.search(text)
     assert not text or text.startswith(('"""', 'r"""')), "a module begins with its docstring"
+
+
+MOST_MODULES = 15
+"""Modules of one folder, its `__init__` not counted."""
+
+
+def test_no_folder_of_the_product_holds_more_modules_than_one_can_look_over() -> None:
+    modules = [path for path in (ROOT / "sidecar").rglob("*.py") if path.stem != "__init__"]
+    rooms = Counter(path.parent.relative_to(ROOT) for path in modules)
+    assert {room: count for room, count in rooms.items() if count > MOST_MODULES} == {}
+    silent = [room for room in rooms if not (ROOT / room / "__init__.py").read_text("utf-8")]
+    assert silent == []
+
+
+def test_a_module_name_means_one_thing_in_the_product() -> None:
+    modules = [path for path in (ROOT / "sidecar").rglob("*.py") if path.stem != "__init__"]
+    names = Counter(path.stem for path in modules)
+    assert [name for name, count in names.items() if count > 1] == []
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:

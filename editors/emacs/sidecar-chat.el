@@ -31,8 +31,6 @@
   "The places of the parts by name: (START END . what is known).")
 (defvar-local sidecar-chat--end nil "Where the conversation ends.")
 (defvar-local sidecar-chat--input nil "Where the user's prompt begins.")
-(defvar-local sidecar-chat--question nil
-  "The question that waits: its id, its options and who answers.")
 
 (defvar sidecar-chat-mode-map
   (let ((map (make-sparse-keymap)))
@@ -46,6 +44,7 @@
     map)
   "Keys of the chat.")
 
+(declare-function sidecar-answer "sidecar-questions")
 (declare-function sidecar-cancel "sidecar")
 (declare-function sidecar-compact "sidecar")
 (declare-function sidecar-new "sidecar")
@@ -84,7 +83,6 @@
   (let ((inhibit-read-only t) (inhibit-modification-hooks t))
     (erase-buffer)
     (setq sidecar-chat--parts (make-hash-table :test #'equal)
-          sidecar-chat--question nil
           sidecar-chat--end (copy-marker (point-min)))
     (insert (propertize (concat "\n" sidecar-chat--prompt) 'face 'minibuffer-prompt
                         'read-only t 'front-sticky t 'rear-nonsticky t 'field 'prompt))
@@ -234,50 +232,6 @@
     (delete-region (car place) (cadr place))
     (insert (propertize text 'face face))))
 
-;;; Questions
-
-(defun sidecar-chat--ask (id params answer)
-  "Ask what PARAMS of the request ID say, with buttons.
-ANSWER is called with the result."
-  (let ((options (append (plist-get params :options) nil))
-        (call (plist-get params :toolCall)))
-    (setq sidecar-chat--question
-          (list id (mapcar (lambda (option)
-                             (cons (plist-get option :name) (plist-get option :optionId)))
-                           options)
-                answer))
-    (sidecar-chat--writing "question"
-      (insert (propertize (format "%s  " (plist-get call :title)) 'face 'sidecar-notice))
-      (dolist (option options)
-        (let ((name (plist-get option :name)) (desk sidecar--desk))
-          (insert-text-button (format "[%s]" name) 'follow-link t
-                              'action (lambda (_) (sidecar-chat--answer desk name))))
-        (insert " ")))
-    (message "Sidecar asks: %s (M-x sidecar-answer)" (plist-get call :title))))
-
-(defun sidecar-chat--answer (desk name)
-  "Answer the question that waits on DESK with the option NAME, or dismiss it."
-  (with-current-buffer (sidecar-chat-buffer desk)
-    (pcase-let ((`(,_ ,options ,answer) sidecar-chat--question))
-      (setq sidecar-chat--question nil)
-      (let ((place (gethash "question" sidecar-chat--parts)) (inhibit-read-only t))
-        (delete-region (car place) (1+ (cadr place)))
-        (remhash "question" sidecar-chat--parts))
-      (let ((option (cdr (assoc name options))))
-        (funcall answer (list :outcome (if option
-                                           (list :outcome "selected" :optionId option)
-                                         '(:outcome "cancelled"))))))))
-
-(defun sidecar-answer ()
-  "Answer what the agent asks."
-  (interactive)
-  (let* ((desk (sidecar-desk))
-         (question (buffer-local-value 'sidecar-chat--question (sidecar-chat-buffer desk))))
-    (unless question
-      (user-error "Sidecar asks nothing"))
-    (sidecar-chat--answer desk (completing-read "Allow? " (mapcar #'car (nth 1 question))
-                                               nil t))))
-
 ;;; What the daemon tells
 
 (defun sidecar-chat--told (desk what params)
@@ -287,14 +241,14 @@ ANSWER is called with the result."
       ('clear (let ((typed (sidecar-chat-take desk nil)))
                 (sidecar-chat--clear)
                 (sidecar-chat-take desk typed)))
-      ('permission (sidecar-chat--ask (plist-get params :id) (plist-get params :ask)
-                                      (plist-get params :answer)))
-      ('withdrawn (when (equal params (car sidecar-chat--question))
-                    (sidecar-chat--answer desk nil)))
       ('retrying
        (seq-doseq (name (plist-get params :discard))
          (when (gethash name sidecar-chat--parts) (sidecar-chat--replace name "" nil)))
-       (sidecar-chat--note desk (plist-get (plist-get params :error) :message)))
+       (sidecar-chat--note
+        desk (format "%s Trying again in %d s (%d of %d)."
+                     (plist-get (plist-get params :error) :message)
+                     (ceiling (plist-get params :delayMs) 1000)
+                     (plist-get params :attempt) (plist-get params :maxAttempts))))
       ('update (sidecar-chat--update params)))))
 
 (defun sidecar-chat--update (update)

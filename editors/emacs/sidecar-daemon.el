@@ -195,13 +195,16 @@ which are shown without it."
   (sidecar-desk-session desk))
 
 (defun sidecar-call (desk method &rest params)
-  "Ask the daemon of DESK for METHOD about its session, with PARAMS, and wait."
+  "Ask the daemon of DESK for METHOD about its session, with PARAMS, and wait.
+PARAMS that name a folder, as `:cwd', are not about a session."
   ;; A buffer that is only behind its file would count as one with unsaved work.
   (sidecar-settle desk)
   (sidecar--flush desk)
   (condition-case problem
       (jsonrpc-request (sidecar-desk-connection desk) method
-                       `(:sessionId ,(sidecar-session desk) ,@params) :timeout 60)
+                       (if (plist-member params :cwd) params
+                         `(:sessionId ,(sidecar-session desk) ,@params))
+                       :timeout 60)
     (jsonrpc-error
      (user-error "Sidecar: %s" (alist-get 'jsonrpc-error-message (cdr problem))))))
 
@@ -254,6 +257,7 @@ which are shown without it."
       ('context/meterChanged (sidecar--metered desk params))
       ('$/cancelRequest
        (run-hook-with-args 'sidecar-update-functions desk 'withdrawn (plist-get params :id)))
+      ('window/logMessage (sidecar--logged desk (plist-get params :message)))
       ('window/showMessage (message "Sidecar: %s" (plist-get params :message)))
       ('daemon/statusChanged
        (setf (sidecar-desk-busy desk) (eq (plist-get params :busy) t))
@@ -270,6 +274,13 @@ which are shown without it."
          (run-hook-with-args 'sidecar-update-functions desk 'update update)
          (when (member (plist-get update :status) '("completed" "failed"))
            (sidecar-settle desk)))))))
+
+(defun sidecar--logged (desk text)
+  "Add TEXT to the log of the daemon of DESK."
+  (with-current-buffer (jsonrpc-stderr-buffer (sidecar-desk-connection desk))
+    (save-excursion
+      (goto-char (point-max))
+      (let ((inhibit-read-only t)) (insert text "\n")))))
 
 (defun sidecar--requested (desk method params)
   "Answer the request METHOD with PARAMS of the daemon of DESK."

@@ -78,10 +78,17 @@
   (let ((words (seq-mapcat
                 (lambda (files)
                   (mapcar (lambda (file) (format "%s (%s)" (plist-get file :path)
-                                                 (plist-get file :author)))
+                                                 (sidecar-rollback--author
+                                                  (plist-get file :author))))
                           files))
                 (reverse lists))))
     (if words (format "  [%s]" (string-join (seq-uniq words) ", ")) "")))
+
+(defun sidecar-rollback--author (author)
+  "Give AUTHOR as people read it."
+  (pcase author
+    ("tool" "agent") ("shell" "agent's command") ("user" "you")
+    ("unknown" "agent's command or you") (_ author)))
 
 (defun sidecar-rollback--summary (done)
   "Say what becomes of files by DONE."
@@ -91,12 +98,16 @@
         (when paths
           (push (format "%s %s" (string-join paths ", ") (substring (symbol-name fate) 1))
                 words))))
-    (if words (string-join words "; ") "no file is touched")))
+    (string-join (cons (if words (string-join words "; ") "no file is touched")
+                       (append (plist-get done :notes) nil))
+                 ". ")))
 
 (defun sidecar-rollback--agree (desk turn foreseen)
   "Show what DESK would do to go back before TURN, as FORESEEN; give how, or nil.
 How is what becomes of conflicts: keep, overwrite or merge; refuse where
 there are none.  With ediff, the files are compared, and nothing is done."
+  (when (plist-get foreseen :reason)
+    (user-error "Sidecar: %s" (plist-get foreseen :reason)))
   (let* ((conflicts (plist-get (plist-get foreseen :files) :conflicts))
          (ways (append (if (zerop (length conflicts)) '("apply") '("merge" "keep" "overwrite"))
                        (and turn '("ediff")) '("cancel")))
@@ -119,9 +130,13 @@ there are none.  With ediff, the files are compared, and nothing is done."
         (erase-buffer)
         (insert "What would happen: " (sidecar-rollback--summary foreseen) "\n")
         (seq-doseq (file (plist-get (plist-get foreseen :files) :conflicts))
-          (insert "\n" (plist-get file :path) ": " (plist-get file :reason) "\n"
-                  "What the agent did:\n" (or (plist-get file :agentDiff) "")
-                  "What was done since:\n" (or (plist-get file :userDiff) "")))
+          (insert "\n" (plist-get file :path) ": " (plist-get file :reason) "\n")
+          (pcase-dolist (`(,diff . ,what) '((:agentDiff . "What the agent did:\n")
+                                            (:userDiff . "What was done since:\n")
+                                            (:unknownDiff . "Done by the agent's command or by you:\n")))
+            (let ((text (plist-get file diff)))
+              (when (and text (not (string-empty-p text)))
+                (insert what text)))))
         (when diffs
           (insert "\nAll that changed since then:\n")
           (seq-doseq (file diffs) (insert (plist-get file :diff)))))

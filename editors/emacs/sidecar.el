@@ -17,6 +17,7 @@
 
 (require 'sidecar-chat)
 (require 'sidecar-daemon)
+(require 'sidecar-questions)
 (require 'sidecar-rollback)
 
 (defface sidecar-green '((t :inherit success))
@@ -139,6 +140,8 @@ The other files of the project that are open, or opened later, join."
   (let* ((desk (sidecar-desk))
          (wish (if (string-empty-p instructions) nil (list :instructions instructions)))
          (plan (apply #'sidecar-call desk :context/compact :dryRun t wish)))
+    (when (seq-empty-p (plist-get plan :plan))
+      (user-error "Sidecar: %s" (plist-get plan :reason)))
     (sidecar--show-plan plan)
     (when (y-or-n-p (format "Compact %s to %s tokens%s? "
                             (plist-get plan :tokensBefore) (plist-get plan :tokensAfter)

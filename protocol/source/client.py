@@ -18,7 +18,13 @@ class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
-    """The call that waits for the answer; the fields of a `tool_call_update`."""
+    """The call that waits for the answer; the fields of a `tool_call_update`.
+
+    `content` of an edit is ACP's `{type: "diff", path, oldText, newText}`, one for each hunk with
+    three lines around it: what would change. Of more than 400,000 characters in all, the
+    texts are cut, and each says so at its end. `path` is absolute; `oldText` is null where there is
+    no file. A command stands whole in `rawInput.command`.
+    """
 
     tool_call_id: str
     title: str | msgspec.UnsetType = msgspec.UNSET
@@ -31,7 +37,15 @@ class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Ask the user whether a call may run, in ACP's shape."""
+    """Ask the user something before a call goes on, in ACP's shape.
+
+    `_meta.sidecar.question` says what: `permission`, whether the call may run; `trust`, whether
+    the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model that repeats itself may
+    go on. Whoever answers by rules of their own answers `permission` alone.
+    Parallel calls are asked about at the same time, and each is answered by its request's id. A
+    question whose turn ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`).
+    `options` may be of any number, several of one kind: show them all, by their names.
+    """
 
     session_id: str
     tool_call: PermissionToolCall
@@ -49,14 +63,17 @@ class PermissionSelected(
 class PermissionCancelled(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="outcome", tag="cancelled"
 ):
-    """The question was dismissed, or the turn was cancelled meanwhile."""
+    """The user dismissed the question, which cancels the turn, or the turn was cancelled."""
 
 
 PermissionOutcome = PermissionSelected | PermissionCancelled
 
 
 class SessionRequestPermissionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The user's answer."""
+    """The user's answer. One that is none of the options refuses the call, and the turn goes on.
+
+    A call that the user rejects ends the turn as `blocked`.
+    """
 
     outcome: PermissionOutcome
 

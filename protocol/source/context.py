@@ -108,7 +108,10 @@ class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The plan, and what it gains; after `breakEvenRequests` it has paid for itself."""
+    """The plan, and what it gains; after `breakEvenRequests` it has paid for itself.
+
+    A dry run that finds nothing to leave out answers an empty plan, with the `reason`.
+    """
 
     plan: list[CompactionStep]
     tokens_before: int
@@ -117,6 +120,7 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
     break_even_requests: int | None
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
     summary: str | msgspec.UnsetType = msgspec.UNSET
+    reason: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextUndoCompactionParams(msgspec.Struct, rename="camel", kw_only=True):

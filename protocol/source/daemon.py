@@ -18,14 +18,20 @@ class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
-    """What tools may do without asking, or never; `TOOL` or `TOOL:PATTERN` each."""
+    """What tools may do without asking, or never: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
+
+    The README's “What may run” says what each covers.
+    """
 
     allow: list[str] | msgspec.UnsetType = msgspec.UNSET
     reject: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
-    """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional."""
+    """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
+
+    `config` has any other setting of the README's table, as in a file: `{retry: {totalMs: 60000}}`.
+    """
 
     model: str | msgspec.UnsetType = msgspec.UNSET
     policy: str | msgspec.UnsetType = msgspec.UNSET
@@ -50,7 +56,10 @@ class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
 class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
     """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
 
-    What is absent is not asked of the client. `workspace/applyEdit` is announced as in LSP.
+    What is absent is not asked of the client: without `requestPermission` a call that would be
+    asked about is refused, without `toolCall` tools of the client's fail, each with the reason.
+    ACP clients always answer questions, and say `toolCall` in `_meta.sidecar` of theirs.
+    `workspace/applyEdit` is announced as in LSP.
     """
 
     fs: FileCapabilities | msgspec.UnsetType = msgspec.UNSET

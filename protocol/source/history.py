@@ -17,7 +17,9 @@ FactKind = Annotated[
     ),
 ]
 Speaker = Annotated[str, msgspec.Meta(examples=["user", "model", "tool"])]
-Author = Annotated[str, msgspec.Meta(examples=["tool", "shell", "user", "restore"])]
+Author = Annotated[
+    str, msgspec.Meta(examples=["tool", "shell", "user", "unknown", "restore", "several"])
+]
 
 
 class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
@@ -138,9 +140,11 @@ class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
 class FileChange(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
 
-    `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), or a
-    `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file. `restorable` is false
-    where a content before or after it is not stored (too large, for one) and cannot come back.
+    `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), a
+    `restore`, or `unknown`: it came while a command ran that does not say that it writes there,
+    so that it may be the command's or the user's. `size` and `sizeBefore` are bytes, 0 where
+    there is no file. `restorable` is false where a content before or after it is not stored (too
+    large, for one) and cannot come back.
     """
 
     path: str
@@ -155,11 +159,17 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
-    """A changed file with its unified diff; `restorable` as in `FileChange`."""
+    """A changed file with its unified diff; `restorable` as in `FileChange`.
+
+    `authors` are all who changed it between the two states, who did so last at the end; `author`
+    is the one, or `several` where there are more, so that lines of the one are not shown as the
+    other's.
+    """
 
     path: str
     change: FileChangeKind
     author: Author
+    authors: list[Author]
     diff: str
     additions: int
     deletions: int
@@ -246,7 +256,8 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
     """A file of a restore, and why it fared so.
 
     In a dry run `diff` is what would be done to it. A conflict has two diffs: what the agent did,
-    and what was done since, where they are known.
+    and what was done since, where they are known. `unknownDiff` came while a command of the agent
+    ran, by that or by others: `keep` leaves it, `overwrite` takes it for the agent's.
     """
 
     path: str
@@ -254,6 +265,7 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
     diff: str | msgspec.UnsetType = msgspec.UNSET
     agent_diff: str | msgspec.UnsetType = msgspec.UNSET
     user_diff: str | msgspec.UnsetType = msgspec.UNSET
+    unknown_diff: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
@@ -269,12 +281,17 @@ class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
     """The session after it, or for a dry run what would be.
 
     `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
-    what was typed in the message that left the conversation first.
+    what was typed in the message that left the conversation first. `notes` say in sentences what
+    snapshots do not cover (`.git`, `node_modules`), and what of that is gone since.
+    A dry run that finds nothing to do answers an empty plan with the `reason`, notes included, and
+    `files.skipped` says of every path why it stays.
     """
 
     undo_checkpoint_id: str
     revision: int
     files: RestoredFiles
+    reason: str | msgspec.UnsetType = msgspec.UNSET
+    notes: list[str] | msgspec.UnsetType = msgspec.UNSET
     restored_prompt: str | msgspec.UnsetType = msgspec.UNSET
 
 

@@ -38,7 +38,6 @@ class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
     read_only: bool | msgspec.UnsetType = msgspec.UNSET
     output_limit: int | msgspec.UnsetType = msgspec.UNSET
     protected_from_pruning: bool | msgspec.UnsetType = msgspec.UNSET
-    restorable: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
@@ -153,9 +152,14 @@ class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to forget for good."""
+    """The session to forget for good.
+
+    While a turn of it runs or waits that is refused with -32602, unless `force` is true: then the
+    turn is cancelled first. What another window writes is refused with -32011 in any case.
+    """
 
     session_id: str
+    force: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):

@@ -16,9 +16,12 @@ from sidecar_client.messages import (
     SessionChanges,
 )
 
+from sidecar.commands.terminal import shown
+from sidecar.core.text.visible import visible
+
 LETTERS = {"created": "A", "modified": "M", "deleted": "D", "renamed": "R", "mode": "mode"}
 AUTHORS = {"tool": "magenta", "shell": "yellow", "user": "green", "restore": "cyan"}
-WHO = {"tool": "agent's tool", "shell": "agent's shell"}
+WHO = {"tool": "agent's tool", "shell": "agent's shell", "unknown": "a command, or the user"}
 WHAT = 32
 """Columns of a turn's first words."""
 MOST_FILES = 8
@@ -30,8 +33,6 @@ FATES = {
     "conflicts": ("✗", "red"),
 }
 SINGULAR = {"conflicts": "conflict"}
-VISIBLE = {code: chr(0x2400 + code) for code in range(32) if chr(code) not in "\t\n"} | {127: "␡"}
-"""Control characters as pictures, so that what a file holds cannot steer the terminal."""
 
 
 def turns_of(checkpoints: Sequence[Checkpoint]) -> Mapping[str, int]:
@@ -61,7 +62,7 @@ def timeline(listed: CheckpointListResult) -> Table:
             Text(f"{'● ' if head else ''}{number}", style="bold cyan" if head else ""),
             f"{_when(one):%H:%M:%S}" if len(days) == 1 else f"{_when(one):%Y-%m-%d %H:%M}",
             str(numbers[one.turn_id]) if opens else "",
-            Text(visible(one.title), style="bold" if opens and not style else ""),
+            shown(one.title, "bold" if opens and not style else ""),
             _bytes(one.files),
             _files(one.files),
             style=style,
@@ -90,7 +91,9 @@ def below(listed: CheckpointListResult) -> Iterator[Text]:
 def heading(file: FileDiff) -> Text:
     """Name a changed file above its diff."""
     drawn = _file(file)
-    drawn.append(f"  {WHO.get(file.author, file.author)}", style=AUTHORS.get(file.author, "blue"))
+    for number, author in enumerate(file.authors):
+        drawn.append(", " if number else "  ")
+        drawn.append(WHO.get(author, author), style=AUTHORS.get(author, "blue"))
     return drawn
 
 
@@ -101,7 +104,7 @@ def diff_lines(diff: str) -> Iterator[Text]:
             style = "bold"
         else:
             style = {"+": "green", "-": "red", "@": "cyan", "\\": "dim"}.get(line[:1], "")
-        yield Text(visible(line), style=style)
+        yield Text(visible(line, keep="\t"), style=style)
 
 
 def fates(files: RestoredFiles) -> Table:
@@ -114,13 +117,8 @@ def fates(files: RestoredFiles) -> Table:
         listed: list[RestoredFile] = getattr(files, name)
         for file in listed:
             fate = Text(f"{mark} {SINGULAR.get(name, name)}", style=style)
-            table.add_row(fate, Text(visible(file.path)), Text(visible(file.reason), style="dim"))
+            table.add_row(fate, shown(file.path), shown(file.reason, "dim"))
     return table
-
-
-def visible(text: str) -> str:
-    """Replace control characters by pictures of them."""
-    return text.translate(VISIBLE)
 
 
 def _files(files: Sequence[FileChange]) -> Text:

@@ -24,6 +24,8 @@ from sidecar_client.messages import (
 
 from sidecar.commands import checkpoint_tables as draw
 from sidecar.commands.own_daemon import own_daemon
+from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.core.text.visible import visible_json
 
 Scope: TypeAlias = Literal["conversation", "files", "both"]
 OnConflict: TypeAlias = Literal["refuse", "keep", "overwrite", "merge"]
@@ -62,12 +64,12 @@ class Unclear(Exception):
 
 def show(session: str, *, as_json: bool) -> int:
     """Print a session's checkpoints; gives the exit code."""
-    console = _console()
+    console = terminal()
 
     async def work(client: Client) -> int:
         listed = await client.checkpoint_list(session)
         if as_json:
-            sys.stdout.write(msgspec.json.encode(listed).decode() + "\n")
+            sys.stdout.write(visible_json(msgspec.to_builtins(listed)) + "\n")
         elif not listed.checkpoints:
             console.print("Nothing has been asked in this session yet.")
         else:
@@ -81,7 +83,7 @@ def show(session: str, *, as_json: bool) -> int:
 
 def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
     """Print what changed from one checkpoint to another, or until now; gives the exit code."""
-    console = _console()
+    console = terminal()
 
     async def work(client: Client) -> int:
         listed = await client.checkpoint_list(session)
@@ -106,7 +108,7 @@ def diff(session: str, start: str | None, end: str | None, path: str | None) -> 
 
 def restore(session: str, target: Target, how: How) -> int:
     """Show what going back would do, ask, and do it; gives the exit code."""
-    console = _console()
+    console = terminal()
     asks = not (how.yes or how.dry_run)
     if asks and not sys.stdin.isatty():
         console.print("There is nobody to ask here: add --yes to go ahead, or --dry-run to look.")
@@ -201,11 +203,13 @@ def _message(listed: CheckpointListResult, target: Target) -> str:
 
 
 def _foreseen(console: Console, plan: CheckpointRestoreResult, *, refuses: bool) -> int:
-    """Show a plan; the exit code is 1 if it would be refused."""
+    """Show a plan; the exit code is 1 if it is empty or would be refused."""
+    if isinstance(plan.reason, str):
+        return _nothing(console, plan.reason, plan.files)
     console.print(Text("What would be done:", style="bold"))
     if isinstance(plan.restored_prompt, str):
-        first = draw.visible(plan.restored_prompt.partition("\n")[0])
-        console.print(Text(f"The conversation goes back to before “{first}”."), soft_wrap=True)
+        first = plan.restored_prompt.partition("\n")[0]
+        console.print(shown(f"The conversation goes back to before “{first}”."), soft_wrap=True)
     _fared(console, plan)
     _clashes(console, plan.files.conflicts)
     refused = refuses and bool(plan.files.conflicts)
@@ -218,14 +222,30 @@ def _fared(console: Console, result: CheckpointRestoreResult) -> None:
         console.print(table)
     else:
         console.print("No file is touched.")
+    for note in result.notes if isinstance(result.notes, list) else ():
+        console.print(shown(note, "dim"), soft_wrap=True)
+
+
+def _nothing(console: Console, why: str, files: RestoredFiles) -> int:
+    """Say why there is nothing to do, and of each path; gives the exit code."""
+    refused(console, why)
+    table = draw.fates(files)
+    if table.row_count:
+        console.print(table)
+    return 1
 
 
 def _clashes(console: Console, conflicts: Sequence[RestoredFile]) -> None:
     for file in conflicts:
-        for who, found in (("by the agent", file.agent_diff), ("by others since", file.user_diff)):
+        parts = (
+            ("by the agent", file.agent_diff),
+            ("by others since", file.user_diff),
+            ("while a command ran, by that or by you", file.unknown_diff),
+        )
+        for who, found in parts:
             if isinstance(found, str) and found:
-                about = f"{draw.visible(file.path)}, changed {who}:"
-                console.print(Text(about, style="bold"), soft_wrap=True)
+                about = shown(f"{file.path}, changed {who}:", "bold")
+                console.print(about, soft_wrap=True)
                 for line in draw.diff_lines(found):
                     console.print(line, soft_wrap=True)
 
@@ -234,17 +254,19 @@ def _afterwards(console: Console, session: str, result: CheckpointRestoreResult)
     """Give back the prompt, and say how to take all of it back."""
     if isinstance(result.restored_prompt, str) and result.restored_prompt:
         console.print(Text("The prompt that left the conversation:", style="bold"))
-        console.print(Text(draw.visible(result.restored_prompt)), soft_wrap=True)
+        console.print(result.restored_prompt, soft_wrap=True)
     command = f"sidecar restore {session} --redo --checkpoint {result.undo_checkpoint_id}"
-    console.print(Text.assemble("To take this back: ", (command, "cyan")), soft_wrap=True)
+    console.print(Text.assemble("To take this back: ", shown(command, "cyan")), soft_wrap=True)
 
 
 def _refused(console: Console, conflicts: int) -> int:
     """Say what to do about conflicts; gives the exit code."""
     files = "One path is" if conflicts == 1 else f"{conflicts} paths are"
     console.print(
-        f"[red]{files} in conflict, so nothing is touched.[/] Choose what becomes of such paths: "
-        "--on-conflict keep, overwrite or merge.",
+        Text.assemble(
+            (f"{files} in conflict, so nothing is touched.", "red"),
+            " Choose what becomes of such paths: --on-conflict keep, overwrite or merge.",
+        ),
         soft_wrap=True,
     )
     return 1
@@ -272,11 +294,12 @@ def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
     try:
         return asyncio.run(run())
     except Unclear as unclear:
-        console.print(Text(str(unclear), style="red"), soft_wrap=True)
+        refused(console, str(unclear))
     except SidecarError as error:
-        console.print(Text(error.message, style="red"), soft_wrap=True)
         if error.code == NOTHING and "files" in error.data:
-            console.print(draw.fates(msgspec.convert(error.data["files"], RestoredFiles)))
+            files = msgspec.convert(error.data["files"], RestoredFiles)
+            return _nothing(console, error.message, files)
+        refused(console, error.message)
         if error.code == CONFLICT:
             conflicts = msgspec.convert(error.data.get("conflicts", []), list[RestoredFile])
             files = RestoredFiles(restored=[], merged=[], skipped=[], conflicts=conflicts)
@@ -284,7 +307,3 @@ def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
             _clashes(console, conflicts)
             return _refused(console, len(conflicts))
     return 1
-
-
-def _console() -> Console:
-    return Console(highlight=False)

@@ -10,7 +10,7 @@ from sidecar.config.layers import Origin, Resolved, camel
 from sidecar.config.setting import Setting
 from sidecar.config.settings import SETTINGS, Config, value_of
 from sidecar.core.parts import Json, JsonObject
-from sidecar.core.redaction import REDACTED, Redaction
+from sidecar.core.text.redaction import REDACTED, Redaction
 
 WHEN = {"turn": "next turn", "session": "new sessions", "restart": "after a restart"}
 """When a changed value takes hold, in the words of the table."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Literal, TypeAlias
 
-from sidecar.config.lines import line_of
 from sidecar.config.readers import kind_of
 from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
+from sidecar.config.toml_lines import line_of
 
 Kind: TypeAlias = Literal["user", "workspace", "environment", "client"]
 """Whose settings a layer holds."""

@@ -70,6 +70,12 @@ def check_options(resolved: Resolved) -> None:
             )
 
 
+def unknown_options(options: Mapping[str, object]) -> tuple[str, ...]:
+    """Say of each of the client's options that is no setting which one was meant."""
+    found = resolve(options_layers(options)).problems
+    return tuple(str(problem) for problem in found if problem.unknown)
+
+
 def resolve_all(
     *,
     workspace: Path | None,

@@ -6,10 +6,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from sidecar.config.mcp import read_servers
+from sidecar.config.mcp_settings import read_servers
 from sidecar.config.setting import Reader
+from sidecar.core.plans.preserve import ANY_AGENT, Preserve
 from sidecar.core.policies import policies
-from sidecar.core.preserve import ANY_AGENT, Preserve
 
 HARDER = ("low", "medium", "high", "xhigh", "max")
 """How hard a model can be made to think; nothing said leaves it to the model."""
@@ -126,7 +126,7 @@ def _policy(value: object) -> str:
 
 def _list(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(rule, str) and rule for rule in value):
-        raise ValueError('must be a list of rules, such as ["write_file", "shell:git status*"].')
+        raise ValueError('must be a list of rules, such as ["write_file", "shell:git status *"].')
     return tuple(value)
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import platformdirs
 
-from sidecar.config.alerts import Alerts
-from sidecar.config.mcp import McpServer
+from sidecar.config.alert_thresholds import Alerts
+from sidecar.config.mcp_settings import McpServer
 from sidecar.config.readers import (
     DOLLARS,
     EFFORT,
@@ -36,8 +36,8 @@ from sidecar.config.readers import (
 from sidecar.config.retention import Retention
 from sidecar.config.setting import Setting, setting, settings_of, table_of
 from sidecar.config.strategies import STRATEGIES, Strategy
-from sidecar.config.telemetry import Telemetry
-from sidecar.core.preserve import Preserve
+from sidecar.config.telemetry_settings import Telemetry
+from sidecar.core.plans.preserve import Preserve
 
 OFFLINE_MODEL = "offline"
 DEFAULT_MODEL = "claude-opus-5-5"
@@ -74,7 +74,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Permissions:
-    """Rules for calls that would be asked about; `tools/permission.py` says how they are written.
+    """Rules for calls that would be asked about; `tools/rules/permission.py` has their form.
 
     As a setting: `{allow = [rules], reject = [rules]}`.
     """
@@ -82,7 +82,7 @@ class Permissions:
     allow: tuple[str, ...] = setting(
         (),
         RULES,
-        'calls that need not be asked about, such as `["write_file", "shell:git status*"]`',
+        'calls that need not be asked about, such as `["write_file", "shell:git status *"]`',
         applies="turn",
         own=True,
         adds_up=True,
@@ -119,12 +119,21 @@ class Retry:
     """How failed model calls are tried again."""
 
     attempts: int = setting(
-        3, count(1, 20), "how often a model call is tried in all", applies="restart"
+        10,
+        count(1, 20),
+        "how often a model call is tried in all; 3 times at most where there is no overload",
+        applies="restart",
     )
     cap_ms: int = setting(
-        30_000,
+        60_000,
         count(0, 3_600_000),
         "the longest wait between two tries, in milliseconds",
+        applies="restart",
+    )
+    total_ms: int = setting(
+        120_000,
+        count(0, 3_600_000),
+        "how long is waited between all tries of one model call, in milliseconds",
         applies="restart",
     )
 

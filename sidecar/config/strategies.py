@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from sidecar.config.readers import FLAG, POLICY
 from sidecar.config.setting import Reader
+from sidecar.core.plans.scorers import hybrid
 from sidecar.core.policies.evict import HYBRID
-from sidecar.core.scorers import hybrid
 
 KEYS = ("policy", "weights", "auto_compact")
 

@@ -8,7 +8,6 @@ SidecarError
 ├── SessionOwned          another daemon writes this session
 ├── NothingToDo           the call would change nothing
 ├── RestoreConflict       files that a restore would touch were changed meanwhile
-├── Untrusted             the workspace may not run this
 ├── Cancelled             somebody asked for it to stop
 ├── ModelFailed           the provider's: see `kind`
 └── StorageFailed         the disk's: see `kind`
@@ -86,12 +85,6 @@ class RestoreConflict(SidecarError):
     """Files are in the way of a restore; `data.conflicts` says which, and nothing was touched."""
 
     kind = "restore_conflict"
-
-
-class Untrusted(SidecarError):
-    """The workspace is not trusted."""
-
-    kind = "untrusted"
 
 
 class Cancelled(SidecarError):

@@ -209,7 +209,7 @@ class StepFinishPart:
 class PatchPart:
     """The files that a step changed, as `(path, change)`; on a user's message, before its turn.
 
-    `detail` says it exactly, as `session/tracking` wrote it. A model never sees any of it.
+    `detail` says it exactly, as `session/changes/tracker` wrote it. A model never sees any of it.
     """
 
     id: PartId

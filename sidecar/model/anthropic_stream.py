@@ -12,22 +12,19 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Millis, Usage
-from sidecar.core.prompt import ModelRequest
-from sidecar.core.stream import StreamEvent
+from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.model.decode import Decoder, usage_of
 from sidecar.model.encode import encode
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.failures import EndedEarly, classify
 from sidecar.model.retry import Patience, with_retries
-from sidecar.model.stalls import InTime
+from sidecar.model.stalls import STALL, AnswerLimits, InTime, limits
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
-
-STALL = 120.0
-"""Seconds without a whole event after which a stream counts as dead; providers ping more often."""
 
 DRAIN = 1.0
 """Seconds that a stream gets to end behind its answer."""
@@ -55,12 +52,14 @@ class AnthropicModel:
         random: Callable[[], float],
         patience: Patience | None = None,
         stall: float = STALL,
+        limits: Callable[[int, float], AnswerLimits] = limits,
     ) -> None:
         self._endpoint = endpoint
         self._now = now
         self._random = random
         self._patience = patience or Patience()
         self._stall = stall
+        self._limits = limits
         self._client: AsyncAnthropic | None = None
         self._loading = asyncio.Lock()
 
@@ -73,8 +72,12 @@ class AnthropicModel:
         await self._get_ready()
         body = self.body(request)
         headers = {"x-sidecar-purpose": request.purpose}
+        allowed = self._limits(request.max_tokens, self._stall)
         tries = with_retries(
-            lambda: self._attempt(body, headers), self._patience, asyncio.sleep, self._random
+            lambda: self._attempt(body, headers, allowed),
+            self._patience,
+            asyncio.sleep,
+            self._random,
         )
         async with aclosing(tries) as events:  # type: ignore[type-var] # a generator
             async for event in events:
@@ -87,7 +90,8 @@ class AnthropicModel:
         assert client is not None
         # The API refuses to stream an answer of no tokens.
         body = encode(replace(request, max_tokens=0))
-        options: Any = {"headers": {"x-sidecar-purpose": request.purpose}}
+        headers = {"x-sidecar-purpose": request.purpose}
+        options: Any = {"headers": headers, "follow_redirects": False}
         try:
             told = await client.post("/v1/messages", body=body, cast_to=object, options=options)
         except Exception as error:  # noqa: BLE001 - the SDK's failures have no common base
@@ -117,9 +121,9 @@ class AnthropicModel:
             raise ModelFailed(NO_KEY, kind="authentication")
 
     async def _attempt(
-        self, body: JsonObject, headers: Mapping[str, str]
+        self, body: JsonObject, headers: Mapping[str, str], allowed: AnswerLimits
     ) -> AsyncIterator[StreamEvent]:
-        decoder = Decoder()
+        decoder = Decoder(allowed)
         client = self._client
         assert client is not None
         try:
@@ -129,12 +133,12 @@ class AnthropicModel:
                 "/v1/messages",
                 body=body,
                 cast_to=object,
-                options={"headers": headers},
+                options={"headers": headers, "follow_redirects": False},
                 stream=True,
                 stream_cls=self._stream_class,
             )
             # Pings count too, and the SDK passes them over only behind its decoder.
-            response._decoder = InTime(response._decoder, self._stall)  # noqa: SLF001 - see above
+            response._decoder = InTime(response._decoder, allowed)  # noqa: SLF001 - see above
             async with response:
                 async for event in response:
                     for known in decoder.take(event):

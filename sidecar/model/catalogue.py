@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 from types import MappingProxyType
 
-from sidecar.core.pricing import ModelInfo, Price
+from sidecar.core.prompt.pricing import ModelInfo, Price
 
 CURRENT = 1.5
 """Tokens per cl100k token for models since Opus 4.7; the first observation corrects it."""

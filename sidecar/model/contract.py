@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from typing import Protocol
 
+from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.parts import JsonObject, Usage
-from sidecar.core.prompt import ModelRequest
-from sidecar.core.stream import StreamEvent
+from sidecar.core.prompt.prompt import ModelRequest
 
 
 class Model(Protocol):

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from sidecar.core.jsontext import is_deep, plain, read
-from sidecar.core.parts import Json, JsonObject, Usage
-from sidecar.core.stream import (
+from sidecar.core.conversation.stream import (
     BlockDelta,
     BlockFinished,
     BlockKind,
@@ -15,6 +13,9 @@ from sidecar.core.stream import (
     ResponseStarted,
     StreamEvent,
 )
+from sidecar.core.parts import Json, JsonObject, Usage
+from sidecar.core.text.json_text import is_deep, plain, read
+from sidecar.model.stalls import AnswerLimits
 
 _KINDS: dict[str, BlockKind] = {
     "text": "text",
@@ -22,14 +23,26 @@ _KINDS: dict[str, BlockKind] = {
     "redacted_thinking": "reasoning",
     "tool_use": "tool",
 }
+_SAID = ("text", "thinking", "partial_json")
+PER_BLOCK = 128
+PER_VALUE = 8
+"""Bytes that each counts for: it takes tokens to write one, and memory to keep it."""
+LONGEST_STOP = 64
+"""Characters of the word for why an answer ended."""
 MOST = 10**12
 """Tokens; what is told beyond it is no count."""
 
 
 class Decoder:
-    """Turns events, as plain JSON, into ours. `finished` only after `message_stop`."""
+    """Turns events, as plain JSON, into ours. `finished` only after `message_stop`.
 
-    def __init__(self) -> None:
+    With `limits`, `take` raises `Endless` where text, thinking and inputs are too much together.
+    """
+
+    def __init__(self, limits: AnswerLimits | None = None) -> None:
+        self._limits = limits
+        self._taken = 0
+        self._pieces = 0
         self._usage = Usage()
         self._stop = ""
         self._raw: dict[int, str] = {}
@@ -51,7 +64,7 @@ class Decoder:
             case {"type": "content_block_stop", "index": int(index)}:
                 yield self._end(index)
             case {"type": "message_delta", "delta": dict(delta)}:
-                self._stop = str(delta.get("stop_reason") or self._stop)
+                self._stop = str(delta.get("stop_reason") or self._stop)[:LONGEST_STOP]
                 self._usage = usage_of(_object(event.get("usage")), self._usage)
             case {"type": "message_stop"}:
                 self.finished = bool(self._stop)
@@ -61,6 +74,7 @@ class Decoder:
                 pass
 
     def _start(self, index: int, block: JsonObject) -> Iterator[StreamEvent]:
+        self._count(PER_BLOCK + _size(block))
         kind = _KINDS.get(str(block.get("type")), "opaque")
         match kind:
             case "tool":
@@ -71,7 +85,7 @@ class Decoder:
                 )
             case "reasoning":
                 match block:
-                    case {"data": str(data)}:
+                    case {"type": "redacted_thinking", "data": str(data)}:
                         yield BlockStarted(index, "reasoning", block={"data": data})
                     case _:
                         yield BlockStarted(index, "reasoning")
@@ -86,9 +100,19 @@ class Decoder:
                     yield BlockDelta(index, str(block["text"]))
             case "opaque":
                 known = {} if is_deep(block) else _object(plain(block))
+                # Where a prompt is cached is ours to say.
+                known.pop("cache_control", None)
                 yield BlockStarted(index, "opaque", block=known)
 
+    def _count(self, size: int) -> None:
+        self._taken += size
+        self._pieces += 1
+        if self._limits is not None:
+            self._limits.check(self._taken, self._pieces)
+
     def _delta(self, index: int, delta: JsonObject) -> Iterator[StreamEvent]:
+        # A signature stands for thinking that may be hidden; each takes the place of the last.
+        self._count(sum(_size(delta.get(key, "")) for key in _SAID))
         match delta:
             case {"type": "text_delta", "text": str(text)}:
                 yield BlockDelta(index, text)
@@ -113,7 +137,7 @@ class Decoder:
         try:
             given = read(raw)
         except ValueError as error:
-            return BlockFinished(index, None, str(error))
+            return BlockFinished(index, None, f"it is not valid JSON: {error}")
         if is_deep(given):
             return BlockFinished(index, None, "it is nested too deep")
         return BlockFinished(index, given)
@@ -140,6 +164,23 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
         thinking=number(details.get("thinking_tokens"), before.thinking),
         requests=before.requests,
     )
+
+
+def _size(value: Json) -> int:
+    """Give how much text there is in a value, in bytes; each other value counts for a few."""
+    total, waiting = 0, [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                odd = not text.isascii()
+                total += len(text.encode("utf-8", "surrogatepass")) if odd else len(text)
+            case dict() as inner:
+                waiting.extend(inner.values())
+            case list() as inner:
+                waiting.extend(inner)
+            case _:
+                total += PER_VALUE
+    return total
 
 
 def _object(value: Json) -> JsonObject:

@@ -3,8 +3,8 @@
 import msgspec
 
 from sidecar.core.parts import Json, JsonObject, Media
-from sidecar.core.prompt import Breakpoint, ModelRequest, ToolSpec
-from sidecar.core.render import (
+from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, ToolSpec
+from sidecar.core.prompt.render import (
     Block,
     CallBlock,
     MediaBlock,
@@ -29,16 +29,14 @@ def encode(request: ModelRequest) -> JsonObject:
         ]
     if request.prompt.tools:
         body["tools"] = [_sent(_tool(tool)) for tool in request.prompt.tools]
-    body["messages"] = [
-        {
-            "role": message.role,
-            "content": [
-                _marked(_sent(_block(block)), marks.get((number, index)))
-                for index, block in enumerate(message.blocks)
-            ],
-        }
-        for number, message in enumerate(request.prompt.messages)
-    ]
+    messages: list[Json] = []
+    for number, message in enumerate(request.prompt.messages):
+        content = [_sent(_block(block)) for block in message.blocks]
+        if message.role == "assistant" and number == len(request.prompt.messages) - 1:
+            _without_blanks(content[-1])
+        marked: list[Json] = [_marked(one, marks.get((number, i))) for i, one in enumerate(content)]
+        messages.append({"role": message.role, "content": marked})
+    body["messages"] = messages
     if request.effort:
         body["output_config"] = {"effort": request.effort}
     return body
@@ -50,6 +48,12 @@ def _tool(tool: ToolSpec) -> JsonObject:
         "description": tool.description,
         "input_schema": tool.input_schema,
     }
+
+
+def _without_blanks(last: JsonObject) -> None:
+    """Take the blanks off the end of an answer that is to be gone on with: the API refuses them."""
+    if last["type"] == "text":
+        last["text"] = str(last["text"]).rstrip()
 
 
 def _marked(block: JsonObject, mark: Breakpoint | None) -> JsonObject:
@@ -78,11 +82,11 @@ def _block(block: Block) -> JsonObject:
         case ResultBlock():
             return _result(block.content)
         case OpaqueBlock(block=body):
-            return body
+            return {key: value for key, value in body.items() if key != "cache_control"}
 
 
 def _result(result: ResultBlock) -> JsonObject:
-    text = result.text or NOTHING
+    text = result.text if result.text.strip() else NOTHING
     content: Json = text
     if result.media:
         content = [{"type": "text", "text": text}, *(_media(media) for media in result.media)]

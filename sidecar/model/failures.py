@@ -6,14 +6,16 @@ is told by attributes, in one place. Checked with SDK 2.11.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin, urlsplit
 
 from sidecar.core.errors import ModelFailed, ModelFailure
 from sidecar.core.parts import Millis
-from sidecar.core.redaction import Redaction
-from sidecar.model.stalls import Stalled
+from sidecar.core.text.redaction import Redaction
+from sidecar.model.stalls import Endless, Stalled
 
-RETRYABLE_STATUS = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
+_PASSING_STATUS = frozenset({408, 409, 429})
 _STREAM_RETRYABLE = frozenset(
     {"overloaded_error", "api_error", "rate_limit_error", "timeout_error"}
 )
@@ -28,7 +30,10 @@ _ADVICE: dict[str, str] = {
     "authentication": "check the API key, or choose the model `offline`",
     "rate_limit": "wait a little, then send the prompt again",
     "overloaded": "the provider is overloaded: send the prompt again later",
-    "context_overflow": "the conversation is too long for the model: start a new session",
+    "context_overflow": (
+        "the conversation is too long for the model: compact it (context/compact), "
+        "or start a new session"
+    ),
     "network": "check the connection and the provider's base URL, then send the prompt again",
     "interrupted": "the answer broke off: send the prompt again",
     "bad_request": "the provider refused the request",
@@ -51,6 +56,8 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
         return _failed("interrupted", "the answer ended before it was complete", retryable=True)
     if isinstance(error, Stalled):
         return _failed("interrupted", str(error), retryable=True)
+    if isinstance(error, Endless):
+        return _failed("interrupted", str(error), retryable=False)
     if status == 200:
         overloaded = kind_word == "overloaded_error"
         kind: ModelFailure = "overloaded" if overloaded else "interrupted"
@@ -60,6 +67,11 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
     if _is_transport(error):
         return _failed("network", said or type(error).__name__, retryable=True)
     return _failed("interrupted", f"the answer could not be read: {said}", retryable=True)
+
+
+def can_pass(status: int) -> bool:
+    """Whether another attempt can help: every fault of a server, and what is over soon."""
+    return status >= 500 or status in _PASSING_STATUS
 
 
 def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
@@ -79,6 +91,8 @@ def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
 
 
 def _by_status(error: Exception, status: int, said: str, now: Millis) -> ModelFailed:
+    if 300 <= status < 400:
+        return _redirected(error, status)
     kind = _KINDS.get(status, "overloaded" if status >= 500 else "bad_request")
     if status == 400 and "prompt is too long" in said.lower():
         kind = "context_overflow"
@@ -87,14 +101,29 @@ def _by_status(error: Exception, status: int, said: str, now: Millis) -> ModelFa
     limited = limited or "Spend" in type(error).__name__
     response = getattr(error, "response", None)
     headers = getattr(response, "headers", {})
-    failed = _failed(
-        kind, said, retryable=status in RETRYABLE_STATUS and not limited, status=status
-    )
-    failed.retry_after = retry_after(headers, now) if status in RETRYABLE_STATUS else None
+    failed = _failed(kind, said, retryable=can_pass(status) and not limited, status=status)
+    failed.retry_after = retry_after(headers, now) if can_pass(status) else None
     request_id = getattr(error, "request_id", None)
     if isinstance(request_id, str):
         failed.data["requestId"] = request_id
     return failed
+
+
+def _redirected(error: Exception, status: int) -> ModelFailed:
+    """Say where the provider redirects to: the conversation and the key are not sent after it."""
+    response = getattr(error, "response", None)
+    asked, location = str(getattr(response, "url", "")), getattr(response, "headers", {})
+    origin = "another address"
+    with suppress(ValueError):
+        to = urlsplit(urljoin(asked, location.get("location", "")))
+        host = to.netloc.rpartition("@")[2]
+        if to.scheme in ("http", "https") and host.isprintable() and len(host) < 256:
+            origin = f"{to.scheme}://{host}"
+    text = (
+        f"the provider's address answers with a redirect to {origin}, and nothing was sent there: "
+        "set provider.baseUrl to the address of the API itself, if you trust it"
+    )
+    return ModelFailed(text, kind="bad_request", status=status)
 
 
 def _failed(

@@ -5,12 +5,13 @@ from collections.abc import Callable
 
 from sidecar.config import OFFLINE_MODEL, Config
 from sidecar.core.parts import Millis
-from sidecar.core.tokens import Count
-from sidecar.model.anthropic_stream import STALL, AnthropicModel
+from sidecar.core.prompt.tokens import Count
+from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.contract import Model
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.offline import OfflineModel
 from sidecar.model.retry import Patience
+from sidecar.model.stalls import STALL
 from sidecar.model.vocabulary import load_counter
 
 
@@ -50,7 +51,7 @@ class Models:
                 Endpoint(provider.name, provider.base_url, provider.api_key),
                 now=self._now,
                 random=self._random,
-                patience=Patience(retry.attempts, retry.cap_ms / 1000),
+                patience=Patience(retry.attempts, retry.cap_ms / 1000, retry.total_ms / 1000),
                 stall=self._stall,
             )
         return self._hosted

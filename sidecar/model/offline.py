@@ -9,10 +9,7 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
-from sidecar.core.parts import JsonObject, Usage
-from sidecar.core.prompt import ModelRequest, Prompt, flat
-from sidecar.core.render import Block, CallBlock, ResultBlock, TextBlock
-from sidecar.core.stream import (
+from sidecar.core.conversation.stream import (
     BlockDelta,
     BlockFinished,
     BlockMetadata,
@@ -21,7 +18,10 @@ from sidecar.core.stream import (
     ResponseStarted,
     StreamEvent,
 )
-from sidecar.core.tokens import Count, count_block, count_tool
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
+from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
+from sidecar.core.prompt.tokens import Count, count_block, count_tool
 from sidecar.model.encode import encode
 from sidecar.model.offline_rules import Call, Step, plan
 from sidecar.model.offline_summary import summarise

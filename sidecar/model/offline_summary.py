@@ -7,16 +7,16 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from sidecar.core.extractive import extract
-from sidecar.core.names import names_in
-from sidecar.core.outcome import argument
+from sidecar.core.conversation.call_outcome import argument
+from sidecar.core.ledger.units import Kind, Unit
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.plan import tokens_of
-from sidecar.core.prompt import Prompt, flat
-from sidecar.core.render import Block, CallBlock, ResultBlock, TextBlock
-from sidecar.core.sections import CONSTRAINTS, DECISIONS, sections_of
-from sidecar.core.summary import summary_in
-from sidecar.core.units import Kind, Unit
+from sidecar.core.prompt.prompt import Prompt, flat
+from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
+from sidecar.core.prompt.tokens import tokens_of
+from sidecar.core.summaries.extractive import extract
+from sidecar.core.summaries.model_summary import summary_in
+from sidecar.core.summaries.sections import CONSTRAINTS, DECISIONS, sections_of
+from sidecar.core.text.identifiers import names_in
 
 ROOM = 600
 """Tokens, where the request does not say how many."""

@@ -7,19 +7,24 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from sidecar.core.conversation.stream import AttemptFailed, StreamEvent
 from sidecar.core.errors import ModelFailed
-from sidecar.core.stream import AttemptFailed, StreamEvent
 
-FIRST = 0.5
-LONGEST = 8.0
+FIRST = 1.0
+"""Seconds before the second try; each wait after it is twice as long."""
+LONGEST = 30.0
+"""Seconds of the longest wait that no provider asked for."""
+OTHERWISE = 3
+"""Failures but overloads that are taken: a wrong address stays one, a broken answer is paid for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often to try in all, and the longest wait in seconds that is taken."""
+    """How often to try in all; the longest wait that is taken, and all of them, in seconds."""
 
-    attempts: int = 3
+    attempts: int = 10
     longest: float = 60.0
+    total: float = 120.0
 
 
 async def with_retries(
@@ -33,7 +38,7 @@ async def with_retries(
     Raises:
         ModelFailed: when it cannot pass, no attempt is left, or the wait would be too long.
     """
-    number = 0
+    number, others, left = 0, 0, patience.total
     while True:
         number += 1
         try:
@@ -42,20 +47,18 @@ async def with_retries(
                     yield event
                 return
         except ModelFailed as failed:
-            if not failed.retryable or number >= patience.attempts:
+            overload = failed.failure in ("overloaded", "rate_limit")
+            others += not overload
+            most = patience.attempts
+            if not overload:
+                most = min(most, number + OTHERWISE - others)
+            if not failed.retryable or number >= most:
                 raise
-            seconds = delay(number, failed.retry_after, random())
-            if seconds > patience.longest:
-                text = (
-                    f"{failed.message}; the provider asks to wait {seconds:.0f} seconds, "
-                    f"longer than the {patience.longest:.0f} that are waited by itself"
-                )
-                raise ModelFailed(
-                    text, kind=failed.failure, status=failed.status, retryable=True
-                ) from failed
+            seconds = _wait(number, failed, random(), patience, left)
+            left -= seconds
             yield AttemptFailed(
                 number,
-                patience.attempts,
+                most,
                 round(seconds * 1000),
                 failed.message,
                 failed.kind,
@@ -64,12 +67,33 @@ async def with_retries(
             await sleep(seconds)
 
 
+def _wait(
+    number: int, failed: ModelFailed, chance: float, patience: Patience, left: float
+) -> float:
+    """Give the seconds to wait after this failure; raises it where that is too long."""
+    seconds = delay(number, failed.retry_after, chance)
+    if failed.retry_after is None:
+        seconds = min(seconds, patience.longest)
+        if left < min(seconds, FIRST):
+            raise failed
+        return min(seconds, left)
+    bound = min(patience.longest, left)
+    if seconds <= bound:
+        return seconds
+    text = (
+        f"{failed.message}; the provider asks to wait {seconds:.0f} seconds, "
+        f"longer than the {bound:.0f} that are waited by itself"
+    )
+    raise ModelFailed(text, kind=failed.failure, status=failed.status, retryable=True) from failed
+
+
 def delay(attempt: int, asked: float | None, chance: float) -> float:
     """Seconds before the next attempt: what the provider asked for, else longer each time.
 
     `chance` from 0 to 1 takes up to a quarter off, so that clients do not come back together.
     """
-    if asked is not None:
+    # Who asks for no wait at all is not asked again at once for ever.
+    if asked is not None and (asked >= FIRST or attempt < OTHERWISE):
         return asked
     backoff: float = min(LONGEST, FIRST * 2 ** (attempt - 1))
     return backoff * (1 - 0.25 * chance)

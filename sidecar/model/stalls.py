@@ -1,16 +1,39 @@
-"""Streams that drip: each event must come whole in time, however many single bytes come.
+"""Streams that drip, fall silent or never end: an answer has its time, and its size.
 
-A transport's timeout is for the next byte, so a byte a minute would keep a turn waiting for days.
+A transport's timeout is for the next byte, so a byte a minute would keep a turn waiting for days,
+and a server that pings, for ever.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Protocol
+
+STALL = 120.0
+"""Seconds for one event, pings among them; providers ping more often."""
+PATIENCE = 300.0
+"""Seconds that any answer gets, however short it may be."""
+THINKS = 50
+"""Tokens a second that a model thinks with at least: hidden thinking is pings, then its end."""
+WRITES = 2
+"""Tokens a second; a model that is slower all the time is given up."""
+PER_TOKEN = 8
+"""Bytes; a token of prose or code has three to five. Twice that still fits into most windows, so
+that a session can be gone on with after an answer that was too long."""
+LEAST = 16 * 1024
+"""Bytes that any answer may have on top, however few tokens were asked for."""
+PIECES = 4
+"""Pieces that a token may come in; a server that sends letters one by one sends about as many."""
+LEAST_PIECES = 1_000
+PER_EVENT = 1024 * 1024
+"""Bytes of one event beyond its share of the answer: names, signatures and JSON's escapes."""
 
 
 class Event(Protocol):
     """What the SDK's decoder makes of bytes; pings are events too."""
+
+    event: str | None
 
 
 class Cut(Protocol):
@@ -28,22 +51,97 @@ class Stalled(Exception):
         super().__init__(f"the model sent nothing whole for {seconds:g} seconds")
 
 
-class InTime:
-    """A decoder around another that raises `Stalled` where an event takes too long."""
+class Endless(Exception):
+    """An answer takes longer, or is larger, than any of its number of tokens."""
 
-    def __init__(self, inner: Cut, seconds: float) -> None:
+
+@dataclass(frozen=True, slots=True)
+class AnswerLimits:
+    """What one answer may take: seconds for an event, without content and in all; its size."""
+
+    tokens: int
+    stall: float
+    quiet: float
+    whole: float
+    most: int
+    pieces: int
+
+    def check(self, size: int, pieces: int) -> None:
+        """Raise `Endless` for an answer of so many bytes in so many pieces, if that is too much."""
+        if size > self.most:
+            raise self.too_large(f"{self.most >> 10} KiB")
+        if pieces > self.pieces:
+            raise self.too_large(f"{self.pieces} pieces")
+
+    def too_large(self, size: str) -> Endless:
+        """Give the error for an answer that went beyond a size."""
+        return Endless(
+            f"the answer was given up after {size}: none of {self.tokens} tokens, which is what "
+            "it may have, is so long"
+        )
+
+
+def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
+    """Give the limits of an answer that may have so many tokens."""
+    return AnswerLimits(
+        tokens,
+        stall,
+        PATIENCE + tokens / THINKS,
+        PATIENCE + tokens / WRITES,
+        LEAST + PER_TOKEN * tokens,
+        LEAST_PIECES + PIECES * tokens,
+    )
+
+
+class InTime:
+    """A decoder around another that raises where an event or the answer takes too much.
+
+    Raises:
+        Stalled: an event does not come whole in time.
+        Endless: nothing but pings comes, the answer goes on too long, or one event is too large.
+    """
+
+    def __init__(self, inner: Cut, limits: AnswerLimits) -> None:
         self._inner = inner
-        self._seconds = seconds
+        self._limits = limits
+        self._unread = 0
 
     async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[Event]:
         """Give the events."""
-        async with aclosing(self._inner.aiter_bytes(iterator)) as events:  # type: ignore[type-var] # a generator
+        given, now = self._limits, asyncio.get_running_loop().time
+        began = content = now()
+        counted = self._counted(iterator)
+        async with aclosing(self._inner.aiter_bytes(counted)) as events:  # type: ignore[type-var] # a generator
             while True:
+                ends = min(began + given.whole, content + given.quiet)
+                if now() >= ends:
+                    raise self._late(now() - began)
                 try:
-                    async with asyncio.timeout(self._seconds):
+                    async with asyncio.timeout(min(given.stall, ends - now())):
                         event = await anext(events)
                 except StopAsyncIteration:
                     return
                 except TimeoutError:
-                    raise Stalled(self._seconds) from None
+                    if now() >= ends:
+                        raise self._late(now() - began) from None
+                    raise Stalled(given.stall) from None
+                self._unread = 0
+                if event.event != "ping":
+                    content = now()
                 yield event
+
+    async def _counted(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for piece in pieces:
+            self._unread += len(piece)
+            if self._unread > 2 * self._limits.most + PER_EVENT:
+                raise self._limits.too_large(f"{self._unread >> 10} KiB of one event")
+            yield piece
+
+    def _late(self, seconds: float) -> Endless:
+        given = self._limits
+        if seconds >= given.whole:
+            return Endless(
+                f"the answer was given up after {given.whole:g} seconds: {given.tokens} tokens, "
+                "which is what it may have, do not take so long"
+            )
+        return Endless(f"the model sent nothing but pings for {given.quiet:g} seconds")

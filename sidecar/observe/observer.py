@@ -9,13 +9,13 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 
 from sidecar.config import Config
-from sidecar.config.alerts import Alerts
-from sidecar.core.meter import Meter
-from sidecar.core.observed import Observation, SessionClosed, TurnDone, Unread, read
+from sidecar.config.alert_thresholds import Alerts
 from sidecar.core.parts import Json, JsonObject, Millis, SessionId
-from sidecar.observe.alerts import Alert, Changed, Key, look
-from sidecar.observe.exporters import Exporting, start
-from sidecar.observe.past import Past, after
+from sidecar.core.prompt.meter import Meter
+from sidecar.core.prompt.observation import Observation, SessionClosed, TurnDone, Unread, read
+from sidecar.observe.alerts.alerts import Alert, Changed, Key, look
+from sidecar.observe.alerts.recent import Past, after
+from sidecar.observe.telemetry.exporters import Exporting, start
 from sidecar.observe.totals import Totals, add
 
 LATER = 0.25
@@ -77,12 +77,12 @@ class Observer:
         vendor = config.provider.name
         sinks: list[Take] = []
         if made.metrics is not None:
-            from sidecar.observe.metrics import Levels, Metrics  # noqa: PLC0415 - only where it is on
+            from sidecar.observe.telemetry.metrics import Levels, Metrics  # noqa: PLC0415 - only where it is on
 
             levels = Levels(lambda: self._contexts, queues, self.standing, store)
             sinks.append(Metrics(made.metrics, version, vendor, levels).take)
         if made.traces is not None:
-            from sidecar.observe.traces import Traces  # noqa: PLC0415 - same
+            from sidecar.observe.telemetry.traces import Traces  # noqa: PLC0415 - same
 
             sinks.append(Traces(made.traces, version, vendor).take)
         self._exporting, self._sinks = made, tuple(sinks)

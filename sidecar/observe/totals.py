@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
-from sidecar.core.observed import (
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.prompt.observation import (
     Asked,
     Observation,
     RestoreDone,
@@ -17,7 +18,6 @@ from sidecar.core.observed import (
     ToolDone,
     TurnDone,
 )
-from sidecar.core.parts import Json, JsonObject
 
 
 @dataclass(slots=True)

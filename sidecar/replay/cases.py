@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.extractive import extract
-from sidecar.core.guard import NOTES
+from sidecar.core.ledger.units import Item
 from sidecar.core.parts import Message, Usage
-from sidecar.core.plan import Plan, Situation
+from sidecar.core.plans.guard import NOTES
+from sidecar.core.plans.plan import Plan, Situation
 from sidecar.core.policies import policies
-from sidecar.core.pricing import ModelInfo
-from sidecar.core.summary import (
+from sidecar.core.prompt.pricing import ModelInfo
+from sidecar.core.prompt.tokens import Count
+from sidecar.core.summaries.extractive import extract
+from sidecar.core.summaries.model_summary import (
     Brief,
     instruction,
     left_out,
@@ -21,12 +23,11 @@ from sidecar.core.summary import (
     transcript,
     with_summary,
 )
-from sidecar.core.tokens import Count
-from sidecar.core.units import Item
-from sidecar.replay.compare import Settings, printable
+from sidecar.core.text.visible import visible
+from sidecar.replay.compare import Settings
 from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
-from sidecar.replay.judging import CUTS, context_text
+from sidecar.replay.judge_questions import CUTS, context_text
 from sidecar.replay.questions import Question, questions_of
 from sidecar.replay.simulate import Run, Tell, simulate
 from sidecar.replay.transcript import Compacted, Damaged
@@ -83,7 +84,7 @@ def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, mo
     entries = [entry for entry in transcript_.entries if not isinstance(entry, Damaged)]
     messages = _before_the_last_answer([e for e in entries if isinstance(e, Message)])
     heard = (None if isinstance(entry, Compacted) else entry for entry in entries)
-    name = printable(transcript_.name)
+    name = visible(transcript_.name)
     conversation = listen(heard, count, name, transcript_.format)
     if not conversation.requests:
         raise BadRequest(f"{path} holds no answer of a model", "path")

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from sidecar.core.budget import ZONES
-from sidecar.core.svg import LETTER, ROW, frame, spaced, ticks
+from sidecar.core.prompt.budget import ZONES
+from sidecar.core.text.svg import LETTER, ROW, frame, spaced, ticks
 from sidecar.replay.compare import Session
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 720, 220, 64, 26

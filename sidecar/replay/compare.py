@@ -8,10 +8,11 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Usage
-from sidecar.core.plan import Policy, Rates
+from sidecar.core.plans.plan import Policy, Rates
 from sidecar.core.policies import policies
-from sidecar.core.tokens import Count
-from sidecar.core.warm import TTL_MS
+from sidecar.core.prompt.tokens import Count
+from sidecar.core.prompt.warmth import TTL_MS
+from sidecar.core.text.visible import visible
 from sidecar.replay.conversation import Conversation, Listener
 from sidecar.replay.importers import open_transcript
 from sidecar.replay.prices import recorded_cost
@@ -115,15 +116,10 @@ def replay_file(path: Path, count: Count, settings: Settings) -> Session:
                 listener.compacted()
             case _:
                 listener.hear(entry)
-    conversation = listener.conversation(printable(transcript.name), transcript.format)
+    conversation = listener.conversation(visible(transcript.name), transcript.format)
     if not conversation.requests:
         raise BadRequest(f"{path} holds no answer of a model", "path")
     return _replay(conversation, settings, tuple(damaged))
-
-
-def printable(text: str) -> str:
-    """Give a text for people that steers no terminal and fits every encoding of Unicode."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _replay(

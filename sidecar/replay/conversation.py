@@ -4,25 +4,29 @@ Every policy is then played over the same conversation: what differs is only wha
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
-from sidecar.core.names import NameIndex
+from sidecar.core.ledger.units import Unit, learn, units_of
 from sidecar.core.parts import (
     FilePart,
+    Media,
     Message,
     Millis,
     OpaquePart,
+    Output,
+    Part,
     PartId,
     ReasoningPart,
     StepFinishPart,
     TextPart,
+    ToolCompleted,
     ToolPart,
     Usage,
 )
-from sidecar.core.render import render
-from sidecar.core.tokens import USUAL_FACTOR, Count, count_block
-from sidecar.core.units import Unit, learn, units_of
+from sidecar.core.prompt.render import render
+from sidecar.core.prompt.tokens import USUAL_FACTOR, Count, count_block
+from sidecar.core.text.identifiers import NameIndex
 
 FAR = 15
 """A name last seen this many requests ago or more is one that only a good memory still has."""
@@ -55,7 +59,8 @@ class Conversation:
     """Everything a simulation needs; `tokens` and `calls` go with `units`, in calibrated tokens.
 
     `compacted` are the steps before which the recorded agent rewrote its own context. `factor` is
-    tokens per raw estimate.
+    tokens per raw estimate, `count` what gives those. `messages` hold the units, without the bytes
+    of images and documents; sizes without words have none.
     """
 
     name: str
@@ -67,6 +72,8 @@ class Conversation:
     static: int
     factor: float
     compacted: tuple[int, ...] = ()
+    messages: tuple[Message, ...] = ()
+    count: Count = len
 
 
 class Listener:
@@ -81,7 +88,8 @@ class Listener:
         self._compacted: list[int] = []
         self._turns: dict[str, int] = {}
         self._turned = -1
-        self._messages = 0
+        self._messages: list[Message] = []
+        self._rendered = 0
 
     def compacted(self) -> None:
         """Note that here the recorded agent dropped what came before."""
@@ -100,12 +108,16 @@ class Listener:
             self._units.append(unit)
             self._raw.append(raw)
             learn(self._names, unit)
-        self._messages += 2 if any(u.kind == "call" for u in units) else 1
+        self._messages.append(_without_bytes(message))
+        self._rendered += 2 if any(u.kind == "call" for u in units) else 1
 
     def conversation(self, name: str, format_name: str) -> Conversation:
         """Calibrate the counts by the recorded usage, where there is some, and give it all."""
         factor = self._factor()
-        tokens = tuple(max(1, round((call + result) * factor)) for call, result in self._raw)
+        tokens = tuple(
+            max(1, round((call + result) * factor)) if call or result else 0
+            for call, result in self._raw
+        )
         return Conversation(
             name,
             format_name,
@@ -116,6 +128,8 @@ class Listener:
             self._static(tokens),
             factor,
             tuple(self._compacted),
+            tuple(self._messages),
+            self._count,
         )
 
     def _request(self, message: Message, units: Sequence[Unit], step: int, turn: int) -> Request:
@@ -137,7 +151,7 @@ class Listener:
             step,
             finish.started if finish is not None and finish.started else message.created,
             len(self._units),
-            self._messages,
+            self._rendered,
             opens,
             output,
             tuple(sorted(before)),
@@ -161,7 +175,9 @@ class Listener:
                 case ReasoningPart(metadata=metadata):
                     hidden = metadata.get("opaqueChars")
                     size = hidden // 4 if isinstance(hidden, int) else 0
-                    weights.append((0, max(size, self._count(part.text))))
+                    weights.append(
+                        (0, max(size, sum(blocks.get(part.id, ())), self._count(part.text)))
+                    )
                 case ToolPart():
                     call, *result = blocks.get(part.id, [0])
                     weights.append((call, sum(result)))
@@ -190,6 +206,22 @@ class Listener:
         if first is None or first.usage is None:
             return STATIC
         return max(STATIC_LEAST, first.usage.prompt - sum(tokens[: first.end]))
+
+
+def _without_bytes(message: Message) -> Message:
+    """Leave out the bytes of images and documents; that there were some is still seen."""
+    return replace(message, parts=tuple(map(_part_without_bytes, message.parts)))
+
+
+def _part_without_bytes(part: Part) -> Part:
+    match part:
+        case FilePart(media=Media() as media):
+            return replace(part, media=replace(media, data=""))
+        case ToolPart(state=ToolCompleted(output=Output(media=media) as output) as done) if media:
+            empty = tuple(replace(one, data="") for one in media)
+            return replace(part, state=replace(done, output=replace(output, media=empty)))
+        case _:
+            return part
 
 
 def listen(messages: Iterable[Message | None], count: Count, name: str, kind: str) -> Conversation:

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 
 from sidecar.core.parts import Json, JsonObject, Usage
-from sidecar.core.pricing import money
-from sidecar.replay.judging import GATE, Judged, score
+from sidecar.core.prompt.pricing import money
+from sidecar.replay.judge_questions import GATE, Judged, score
 
 
 @dataclass(frozen=True, slots=True)

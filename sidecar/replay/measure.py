@@ -9,10 +9,10 @@ are counted apart, because kept lines are chosen with this measure's own notion 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecar.core.names import names_in
-from sidecar.core.outcome import error_line, one_line
-from sidecar.core.units import Item, Unit
-from sidecar.core.view import Dropped, Excerpt, Placeholder, Truncated, shorten
+from sidecar.core.conversation.call_outcome import error_line, one_line
+from sidecar.core.ledger.units import Item, Unit
+from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Quoted, Truncated, shorten
+from sidecar.core.text.identifiers import names_in
 from sidecar.replay.conversation import Request
 
 PROSE_LEAST = 40
@@ -151,7 +151,7 @@ class Memory:
 def shown_text(item: Item) -> str:
     """Give what the model sees of a result or a text."""
     match item.shown:
-        case Excerpt() | Truncated():
+        case Excerpt() | Quoted() | Truncated():
             return shorten(item.unit.text, item.shown, item.unit.part_id)
         case Placeholder():
             unit = item.unit

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Usage
-from sidecar.core.plan import Rates
+from sidecar.core.plans.plan import Rates
 
 MILLION = 1_000_000
 

@@ -8,11 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sidecar.core.extractive import extract
-from sidecar.core.ledger import Failure, Ledger, read_ledger
-from sidecar.core.outcome import one_line
+from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.conversation.turns import turns
+from sidecar.core.ledger.ledger import Failure, Ledger, read_ledger
+from sidecar.core.ledger.units import Unit, units_of
+from sidecar.core.ledger.wording import failure_line, file_line, todo_lines
 from sidecar.core.parts import Message, TextPart
-from sidecar.core.sections import (
+from sidecar.core.summaries.extractive import extract
+from sidecar.core.summaries.sections import (
     CONSTRAINTS,
     DECISIONS,
     GOAL,
@@ -22,9 +25,6 @@ from sidecar.core.sections import (
     Section,
     sections_of,
 )
-from sidecar.core.telling import failure_line, file_line, todo_lines
-from sidecar.core.turns import turns
-from sidecar.core.units import Unit, units_of
 
 Kind: TypeAlias = Literal[
     "goal", "constraints", "files", "failures", "commands", "decisions", "facts", "state", "next"

@@ -6,20 +6,26 @@ the request.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sidecar.core.names import NameIndex, names_in
+from sidecar.core.engine.ladder import Tell as Ways
+from sidecar.core.engine.ladder import coming
+from sidecar.core.engine.outline import anchor_after
+from sidecar.core.ledger.units import Item, Kind, Unit, learn
 from sidecar.core.parts import MessageId, Millis, PartId
-from sidecar.core.plan import Plan, Policy, Rates, Situation, Standing
-from sidecar.core.prompt import Ttl
-from sidecar.core.summary import summary_in
-from sidecar.core.units import Item, Kind, Unit, learn
-from sidecar.core.view import Dropped
-from sidecar.core.warm import TTL_MS, Entry, predict
+from sidecar.core.plans.guard import NOTES
+from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing
+from sidecar.core.plans.preserve import NAMED_SHARE, preserved
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Dropped, Shown
+from sidecar.core.prompt.warmth import TTL_MS, Entry, predict
+from sidecar.core.summaries.model_summary import without_summary
+from sidecar.core.text.identifiers import NameIndex
 from sidecar.replay.conversation import Conversation, Request
 from sidecar.replay.measure import Memory
+from sidecar.replay.replay_decision import Decided, Decider
 
 RESERVE_LEAST = 4_000
 RESERVE_SHARE = 16
@@ -29,16 +35,17 @@ MINIMUM = 1_024
 STRIDE = 15
 HISTORY_MARKS = 3
 """Breakpoints that the static prefix leaves."""
-NEWEST = 2
-"""Steps that a rewrite leaves after what it rebuilt: its result ends before them."""
 ATTEMPTS = 2
+ANSWERED: frozenset[Kind] = frozenset({"prose", "reasoning", "opaque"})
+"""What only an answer holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
     """A rewrite: before which request, why, tokens before and after, and USD for a summary.
 
-    `gone` are the tokens of all that it changed, `come` what it left of that, notes included.
+    `gone` are the tokens of all that it changed, `come` what it left of that, notes included;
+    `policy` planned it, and `shown` is how it has parts shown.
     """
 
     step: int
@@ -49,6 +56,8 @@ class Rewritten:
     cost: float
     gone: int = 0
     come: int = 0
+    policy: str = ""
+    shown: Mapping[PartId, Shown | None] = field(default_factory=dict)
 
     @property
     def compression(self) -> float:
@@ -89,6 +98,11 @@ Tell: TypeAlias = Callable[[Plan, Situation], Plan]
 """Puts the text of the summary that a plan wants into it, as `told`."""
 
 
+def _ways(tell: Tell) -> Ways:
+    """Have a plan without its summary taken where the one with its words is not admitted."""
+    return lambda plan, situation: (tell(plan, situation), without_summary(plan))
+
+
 def simulate(
     conversation: Conversation,
     policy: Policy,
@@ -98,7 +112,8 @@ def simulate(
 ) -> Run:
     """Play every request of the conversation under a policy.
 
-    Without `tell` a summary is billed, and takes its tokens, but has no words.
+    Without `tell` a summary is billed, and takes its tokens, but has no words. Whoever decides is
+    `replay/replay_decision`, by a session's rules.
     """
     state = _Simulation(conversation, policy, window, rates, tell)
     for request in conversation.requests:
@@ -129,9 +144,9 @@ class _Simulation:
         rates: Rates,
         tell: Tell | None = None,
     ) -> None:
-        self._tell = tell
+        ways = None if tell is None else _ways(tell)
+        self._decider = Decider(conversation, policy, ways)
         self._conversation = conversation
-        self._policy = policy
         self._window = window
         self._limit = window - max(RESERVE_LEAST, window // RESERVE_SHARE)
         self._rates = rates
@@ -150,6 +165,10 @@ class _Simulation:
         self._rent = 0
         self._since = 0
         self._anchored = 0
+        self._calls: dict[PartId, int] = {}
+        self._called: set[MessageId] = set()
+        self._said: set[MessageId] = set()
+        self._reported = False
         self._before = 0
         self._extends = 0
         self._last: Millis | None = None
@@ -165,35 +184,36 @@ class _Simulation:
         talk = self._conversation
         for index in range(self._arrived, request.end):
             unit = talk.units[index]
+            if not talk.tokens[index]:
+                continue
+            self._calls[unit.part_id] = talk.calls[index]
             self._append(Item(unit, talk.tokens[index], talk.calls[index]))
             learn(self._names, unit)
             self.memory.add(unit)
         self._arrived = request.end
 
     def decide(self, request: Request) -> None:
-        """Ask the policy, and do what it plans; after cutting what is new it is asked again."""
+        """Do what a session would; after cutting what is new it is decided again."""
         for _ in range(ATTEMPTS):
             standing = self._standing(request)
-            cause = self._policy.due(standing)
+            cause = self._decider.cause(standing)
             if cause is None:
                 return
-            sent = min(self._before, len(self.items))
             situation = Situation(
                 standing,
                 self.items,
                 self._names,
                 request.step,
                 anchored=self._anchored,
-                sent=sent,
+                sent=self._before if self._reported else 0,
+                preserved=preserved(self.items, room=NAMED_SHARE * self._window),
                 factor=self._conversation.factor,
             )
-            plan = self._policy.plan(situation, cause)
-            if plan is None:
+            done = self._decider.decide(situation, cause)
+            if done is None:
                 return
-            if self._tell is not None and plan.summary is not None:
-                plan = self._tell(plan, situation)
-            self._apply(plan, standing, request)
-            if plan.first < sent:
+            self._apply(done, situation)
+            if done.opens:
                 return
 
     def send(self, request: Request) -> None:
@@ -226,6 +246,7 @@ class _Simulation:
         self._rent += max(0, total - self._base)
         self._since += 1
         self._before = self._extends = len(self.items)
+        self._reported = True
         self._last = request.at
         self.memory.answer(request)
 
@@ -237,6 +258,10 @@ class _Simulation:
             self._places.append(self._places[-1])
             return
         unit = item.unit
+        if unit.kind == "call":
+            self._called.add(unit.message_id)
+        if unit.kind not in (*NOTES, "reasoning"):
+            self._said.add(unit.message_id)
         self._hashes.append(hash((self._hashes[-1], unit.part_id, item.tokens)))
         self._sizes.append(self._sizes[-1] + item.tokens)
         is_call = unit.kind == "call"
@@ -244,8 +269,15 @@ class _Simulation:
         self._run = unit.step if is_call else None
         self._places.append(self._places[-1] + (0 if joined else 2 if is_call else 1))
 
+    def _newest(self) -> int:
+        """Give the tokens that came after the last answer, which the provider has counted."""
+        if not self._reported:
+            return 0
+        came = (item for item in self.items[self._before :] if item.unit.kind not in ANSWERED)
+        return sum(item.result for item in came)
+
     def _standing(self, request: Request) -> Standing:
-        last, used = self._last, self._sizes[-1]
+        last, used, newest = self._last, self._sizes[-1], self._newest()
         return Standing(
             used=used,
             static=self._static,
@@ -256,25 +288,19 @@ class _Simulation:
             requests=self._since,
             warm=self._caches and last is not None and request.at - last <= TTL_MS["5m"],
             opens_turn=request.opens_turn,
-            messages=request.messages,
+            messages=len(self._said) + len(self._called),
             rates=self._rates,
-            newest=used - self._sizes[min(self._before, len(self._sizes) - 1)],
+            newest=newest,
+            guessed=newest if self._reported else used,
             now=request.at,
             cooling_ms=0 if last is None else request.at - last,
         )
 
-    def _apply(self, plan: Plan, standing: Standing, request: Request) -> None:
+    def _apply(self, done: Decided, situation: Situation) -> None:
+        plan, standing = done.plan, situation.standing
         changes = {change.part_id: change for change in plan.changes}
         retired = set(plan.retired)
-        summary = 0 if plan.summary is None else plan.summary.output_tokens
-        kept: list[Item] = self.items[: plan.first]
-        if plan.told:
-            kept.append(self._note(request, "ledger", plan.told, summary))
-            summary = 0
-        if plan.excerpt:
-            kept.append(self._note(request, "excerpt", plan.excerpt, plan.excerpt_tokens))
-        if plan.note_tokens or summary:
-            kept.append(self._note(request, "ledger", plan.note, plan.note_tokens + summary))
+        kept: list[Item] = [*self.items[: plan.first], *self._notes(done)]
         for item in self.items[plan.first :]:
             change = changes.get(item.unit.part_id)
             if item.unit.part_id in retired:
@@ -283,38 +309,41 @@ class _Simulation:
                 kept.append(item)
             else:
                 size = change.tokens_after
-                call = min(item.call, size)
+                call = min(self._calls[item.unit.part_id], size)
                 shown = Item(item.unit, size, call, change.shown, item.pinned, item.tokens_whole)
                 kept.append(shown)
-        price = self._summarise(plan, standing)
+        price = self._summarise(done.billed or plan, standing)
         before = self._sizes[-1]
         touched = retired | changes.keys()
         gone = sum(i.tokens for i in self.items[plan.first :] if i.unit.part_id in touched)
-        first_time = plan.first >= self._before and plan.summary is None
-        self.items, self._run = [], None
+        anchor = anchor_after(situation)
+        self._decider.install(done)
+        self.items, self._run, self._said, self._called = [], None, set(), set()
         del self._hashes[1:], self._sizes[1:], self._places[1:]
         for item in kept:
             self._append(item)
         self.memory.rewrite(self.items, covered=bool(plan.note))
-        if first_time:
+        if not done.opens:
             return
         self._base, self._rent, self._since, self._extends = self._sizes[-1], 0, 0, 0
-        self._anchored = self._end_of_rebuilt(request.step)
+        self._reported = False
+        places = (n for n, i in enumerate(self.items) if i.unit.message_id == anchor)
+        self._anchored = next(places, 0)
         after = self._sizes[-1]
-        done = (request.step, plan.cause, plan.reason, before, after, price)
-        self.rewrites.append(Rewritten(*done, gone, gone - (before - after)))
+        made = (situation.step, plan.cause, plan.reason, before, after, price)
+        by = (plan.policy, done.rewrite.shown)
+        self.rewrites.append(Rewritten(*made, gone, gone - (before - after), *by))
 
-    def _note(self, request: Request, kind: Kind, text: str, tokens: int) -> Item:
-        made = "summary" if text and summary_in(text) is not None else kind
-        part_id = PartId(f"{made}{len(self.rewrites)}")
-        unit = Unit(part_id, MessageId(""), 0, request.step, kind, text, names_in(text))
-        return Item(unit, tokens)
-
-    def _end_of_rebuilt(self, step: int) -> int:
-        for index, item in enumerate(self.items):
-            if item.unit.kind not in ("ledger", "excerpt") and item.unit.step >= step - NEWEST:
-                return index
-        return len(self.items)
+    def _notes(self, done: Decided) -> tuple[Item, ...]:
+        """Give a rewrite's notes; a summary without words takes its tokens in the last of them."""
+        left = coming(done.plan)
+        if not left:
+            return done.notes
+        if not done.notes:
+            unit = Unit(PartId("coming"), MessageId(""), 0, 0, "ledger", "")
+            return (Item(unit, left),)
+        *others, last = done.notes
+        return (*others, Item(last.unit, last.tokens + left))
 
     def _summarise(self, plan: Plan, standing: Standing) -> float:
         asked = plan.summary
@@ -331,7 +360,7 @@ class _Simulation:
         return price
 
     def _marks(self) -> list[tuple[int, Ttl]]:
-        """Choose the breakpoints as `core/cache.place` does: static, anchor, last, newest."""
+        """Choose breakpoints as `core/prompt/breakpoints` does: static, anchor, last, newest."""
         places = self._places
         newest = len(places) - 1
         last = min(self._extends, newest)

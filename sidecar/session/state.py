@@ -6,26 +6,26 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sidecar.config import Config
-from sidecar.core.observed import Observe, SessionClosed, ignore
 from sidecar.core.parts import Json, JsonObject, SessionId, Usage
-from sidecar.core.pricing import ModelInfo, money, price
-from sidecar.core.tokens import Count
+from sidecar.core.prompt.observation import Observe, SessionClosed, ignore
+from sidecar.core.prompt.pricing import ModelInfo, money, price
+from sidecar.core.prompt.tokens import Count
 from sidecar.model.contract import Model
-from sidecar.session.cached import CacheWatch
-from sidecar.session.channel import Channel
-from sidecar.session.context import Clock
-from sidecar.session.counts import Counts
-from sidecar.session.gate import ColdGate
-from sidecar.session.log import SessionLog
-from sidecar.session.patches import KnownSets
-from sidecar.session.permissions import Permissions
-from sidecar.session.tracking import Tracking
-from sidecar.session.trust import Trust
-from sidecar.session.view import View
-from sidecar.session.views import Views
+from sidecar.session.changes.permissions import Permissions
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.changes.tracker import Tracking
+from sidecar.session.log.change_records import KnownSets
+from sidecar.session.log.channel import Channel
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.turn.prefix_gate import ColdGate
+from sidecar.session.turn.turn_context import Clock
+from sidecar.session.view.cache_state import CacheWatch
+from sidecar.session.view.model_view import View
+from sidecar.session.view.rewrite_counts import Counts
+from sidecar.session.view.view_history import Views
 from sidecar.store.journal import Store
-from sidecar.tools.contract import Client, Delegate
-from sidecar.tools.mcp import McpServers
+from sidecar.tools.mcp.servers import McpServers
+from sidecar.tools.tool_contract import Client, Delegate
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions import Instruction
 from sidecar.workspace.instructions_watch import InstructionsWatch

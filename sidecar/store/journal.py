@@ -11,20 +11,21 @@ from typing import Literal, TypeAlias, TypeVar
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId
-from sidecar.store import files, folds, lease, reading, slices
-from sidecar.store.changes import apply_all, weight
-from sidecar.store.facts import FactRows
-from sidecar.store.faults import FAULTS, GONE, READ_ONLY, storage_failed
-from sidecar.store.folds import Choose, Window
-from sidecar.store.keeping import KeepingRows
-from sidecar.store.migrations import MIGRATIONS, NEWER, migrate, version
-from sidecar.store.passing import ReadUptime
-from sidecar.store.readers import Readers
-from sidecar.store.restores import RestoreRows
-from sidecar.store.shrinking import make_shrinkable
-from sidecar.store.slices import MessageSlice, RecordSlice
-from sidecar.store.snapshots import SnapshotRows
-from sidecar.store.values import (
+from sidecar.store.connection import lease, store_files
+from sidecar.store.connection.free_pages import make_shrinkable
+from sidecar.store.connection.read_connections import Readers
+from sidecar.store.connection.seen_time import ReadUptime
+from sidecar.store.connection.store_faults import FAULTS, GONE, READ_ONLY, storage_failed
+from sidecar.store.connection.writer import CLOSED, Writer
+from sidecar.store.content import folds, session_rows, slices
+from sidecar.store.content.changes import apply_all, weight
+from sidecar.store.content.fact_rows import FactRows
+from sidecar.store.content.folds import Choose, Window
+from sidecar.store.content.restores import RestoreRows
+from sidecar.store.content.slices import MessageSlice, RecordSlice
+from sidecar.store.content.snapshot_rows import SnapshotRows
+from sidecar.store.format.migrations import MIGRATIONS, NEWER, migrate, version
+from sidecar.store.format.values import (
     Change,
     DeleteSession,
     Owner,
@@ -34,8 +35,8 @@ from sidecar.store.values import (
     Stored,
     VerifyReport,
 )
-from sidecar.store.verify import verify
-from sidecar.store.writer import CLOSED, Writer
+from sidecar.store.repair.verification import verify
+from sidecar.store.retention.sweeper import KeepingRows
 
 READERS = 2
 """So that a verification, which reads everything, does not keep a session from loading."""
@@ -62,7 +63,7 @@ class Store:
         self._now = now
         # Set from the writer's thread when a newer Sidecar migrates the file while it is open.
         self._why: ReadOnly | None = None
-        self._identity = files.identity(path)
+        self._identity = store_files.identity(path)
         self._writer: Writer | None = None
         if isinstance(source, sqlite3.Connection):
             self._writer = Writer(source, self._guard)
@@ -93,29 +94,29 @@ class Store:
 
     @classmethod
     def _open(cls, folder: Path, now: Callable[[], int], uptime: ReadUptime) -> "Store":
-        path = folder / files.NAME
+        path = folder / store_files.NAME
         try:
-            files.prepare(folder)
+            store_files.prepare(folder)
         except OSError:
             if not path.exists():
                 raise
         try:
-            found = files.read(path, version)
+            found = store_files.read(path, version)
         except sqlite3.DatabaseError:
-            if not files.roll_back(path):
+            if not store_files.roll_back(path):
                 raise
-            found = files.read(path, version)
+            found = store_files.read(path, version)
         if found > len(MIGRATIONS):
             return cls(path, now, "newer_schema", uptime)
-        if not files.writable(path):
+        if not store_files.writable(path):
             if found == 0:
                 raise _refusal("read_only")
             return cls(path, now, "read_only", uptime)
-        con = files.open_writer(path)
+        con = store_files.open_writer(path)
         try:
-            files.patiently(lambda: migrate(con, MIGRATIONS, now()))
+            store_files.patiently(lambda: migrate(con, MIGRATIONS, now()))
             if 0 < found < len(MIGRATIONS):
-                files.patiently(lambda: make_shrinkable(con))
+                store_files.patiently(lambda: make_shrinkable(con))
         except BaseException:
             con.close()
             raise
@@ -127,9 +128,9 @@ class Store:
 
         Raises StorageFailed when there is nothing, or it cannot be read.
         """
-        path = folder / files.NAME
+        path = folder / store_files.NAME
         try:
-            found = files.read(path, version) if path.exists() else 0
+            found = store_files.read(path, version) if path.exists() else 0
         except FAULTS as error:
             raise storage_failed(error) from error
         if found == 0:
@@ -176,7 +177,7 @@ class Store:
 
     async def load(self, session_id: SessionId) -> Stored:
         """Read a whole session; raises UnknownSession."""
-        return await self._read(lambda con: reading.load(con, session_id))
+        return await self._read(lambda con: session_rows.load(con, session_id))
 
     async def window(self, session_id: SessionId, version: str, choose: Choose) -> Window | None:
         """Read what is needed of a session where a fold of this version says what that is.
@@ -206,26 +207,26 @@ class Store:
 
     async def row(self, session_id: SessionId) -> SessionRow:
         """Read a session without its log; raises UnknownSession."""
-        return await self._read(lambda con: reading.row(con, session_id))
+        return await self._read(lambda con: session_rows.row(con, session_id))
 
     async def list(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
         """Read up to `limit` sessions, newest first, of one folder or of all.
 
         `before` is the `next` of the page before; raises BadRequest for anything else.
         """
-        return await self._read(lambda con: reading.page(con, cwd, before, limit))
+        return await self._read(lambda con: session_rows.page(con, cwd, before, limit))
 
     async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
         """Read up to `most` sessions whose ids begin with `start`, newest first."""
-        return await self._read(lambda con: reading.named(con, start, most))
+        return await self._read(lambda con: session_rows.named(con, start, most))
 
     async def blob(self, hash: str) -> bytes | None:  # noqa: A002 - the field's name for it
         """Read the bytes that were put under a hash."""
-        return await self._read(lambda con: reading.blob(con, hash))
+        return await self._read(lambda con: session_rows.blob(con, hash))
 
     async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
         """Read one part without the rest of its session."""
-        return await self._read(lambda con: reading.part(con, session_id, part_id))
+        return await self._read(lambda con: session_rows.part(con, session_id, part_id))
 
     async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
         """Become the one who writes a session; gives `None` then, else its living owner."""
@@ -245,7 +246,7 @@ class Store:
 
     def size(self) -> int:
         """Give the bytes that the store takes on the disk."""
-        return files.size(self._path)
+        return store_files.size(self._path)
 
     def waiting(self) -> int:
         """Count the writes that wait; from any thread."""
@@ -291,7 +292,7 @@ class Store:
             raise StorageFailed(CLOSED, kind="io")
         # A file that is only read may have no room for what a kept connection would need.
         keep = self._writer is not None and not anew
-        read = self._readers.read if keep else partial(files.read, self._path)
+        read = self._readers.read if keep else partial(store_files.read, self._path)
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, read, look)
         except FAULTS as error:
@@ -301,7 +302,7 @@ class Store:
 
     def _guard(self, con: sqlite3.Connection) -> None:
         # A file that was deleted can be written on, and all of it is lost with the process.
-        if files.identity(self._path) != self._identity:
+        if store_files.identity(self._path) != self._identity:
             raise StorageFailed(GONE, kind="io")
         if version(con) > len(MIGRATIONS):
             self._why = "newer_schema"

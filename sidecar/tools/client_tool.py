@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import Json, JsonObject, Media, base64_of
-from sidecar.tools.contract import ToolAnswer, ToolContext
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 
 async def call_client_tool(name: str, given: Json, context: ToolContext) -> ToolAnswer:

@@ -1,10 +1,11 @@
 """`delegate`: a task of its own for a child session, of which only a report comes back."""
 
+from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.errors import BadRequest
-from sidecar.core.outcome import one_line
 from sidecar.core.parts import JsonObject
-from sidecar.tools.contract import Subtask, SubtaskEnd, ToolAnswer, ToolContext
-from sidecar.tools.inputs import kind, optional_text, text
+from sidecar.core.text.json_text import kind
+from sidecar.tools.inputs import optional_text, text
+from sidecar.tools.tool_contract import Subtask, SubtaskEnd, ToolAnswer, ToolContext
 
 MOST_TOKENS = 2_000
 """What a report may take of the context that it was meant to spare."""

@@ -5,15 +5,7 @@ Keys that a tool does not know are ignored, since models like to add some.
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
-
-_NAMES: tuple[tuple[type, str], ...] = (
-    (bool, "a boolean"),
-    (int, "a number"),
-    (float, "a number"),
-    (str, "a string"),
-    (list, "an array"),
-    (dict, "an object"),
-)
+from sidecar.core.text.json_text import kind
 
 _FILE_TEXTS = ("content", "oldText", "newText")
 
@@ -91,11 +83,6 @@ def flag(given: JsonObject, key: str) -> bool:
     if value is not None and not isinstance(value, bool):
         raise BadRequest(f"`{key}` must be true or false, not {kind(value)}.", f"input.{key}")
     return value is True
-
-
-def kind(value: Json) -> str:
-    """Name a JSON value's type, with its article."""
-    return next((name for found, name in _NAMES if isinstance(value, found)), "null")
 
 
 def _is_unicode(value: str) -> bool:

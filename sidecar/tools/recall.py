@@ -2,7 +2,7 @@
 
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
-from sidecar.tools.contract import ToolAnswer, ToolContext
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 
 async def recall(given: JsonObject, context: ToolContext) -> ToolAnswer:

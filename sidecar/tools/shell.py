@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 
+from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
-from sidecar.tools.collect import Collected
-from sidecar.tools.contract import Progress, Terminals, ToolAnswer, ToolContext
-from sidecar.tools.reach import folder, reach
-from sidecar.workspace.variables import without_secrets
-from sidecar.workspace.ways import standing_in
+from sidecar.tools.files.reach import folder, reach
+from sidecar.tools.output_ends import Collected
+from sidecar.tools.tool_contract import Progress, Terminals, ToolAnswer, ToolContext
+from sidecar.workspace.unlinked_path import standing_in
+from sidecar.workspace.variables import for_git, without_secrets
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
@@ -54,7 +55,7 @@ async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
     where = await asyncio.to_thread(folder, place, context)
     terminals = None if context.client is None else context.client.terminals
     started = time.monotonic()
-    async with context.changes.running():
+    async with context.changes.running(Intent(command, str(where))):
         started = time.monotonic()
         if terminals is None:
             ran = await _here(command, where, timeout / 1000, context)
@@ -99,8 +100,15 @@ async def _in_terminal(
     terminals: Terminals, command: str, where: Path, seconds: float, context: ToolContext
 ) -> _Ran:
     """Run a command where people see it: in the editor's terminal."""
+    secrets = sorted(context.environment.keys() - without_secrets(context.environment).keys())
     end = await terminals.run(
-        context.session_id, context.call_id, (_shell(), "-c", command), str(where), seconds
+        context.session_id,
+        context.call_id,
+        (_shell(), "-c", command),
+        str(where),
+        seconds,
+        # An editor's terminal has the editor's variables, keys among them, unless they are given.
+        {**dict.fromkeys(secrets, ""), **for_git({}), "PAGER": "cat"},
     )
     notes = ("[the beginning of the output was too long for the terminal]",) if end.cut else ()
     return _Ran(end.text, end.code, end.timed_out, notes)
@@ -112,13 +120,7 @@ def _shell() -> str:
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
     """Leave out variables that look like keys, and say that nobody is there to page or answer."""
-    return {
-        **without_secrets(environment),
-        "TERM": "dumb",
-        "PAGER": "cat",
-        "GIT_PAGER": "cat",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
+    return {**for_git(without_secrets(environment)), "TERM": "dumb", "PAGER": "cat"}
 
 
 @asynccontextmanager

@@ -2,8 +2,9 @@
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
-from sidecar.tools.contract import ToolAnswer, ToolContext
-from sidecar.tools.inputs import as_object, kind, text
+from sidecar.core.text.json_text import kind
+from sidecar.tools.inputs import as_object, text
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 MAX_ITEMS = 200
 STATUSES = ("pending", "in_progress", "completed")

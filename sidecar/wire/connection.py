@@ -1,13 +1,14 @@
 """One client: what it can do, what it is asked, and what it is told."""
 
 import asyncio
+import logging
 import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sidecar.core.errors import Cancelled, SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.session.events import (
+from sidecar.session.log.events import (
     AlertChanged,
     Event,
     MeterChanged,
@@ -16,9 +17,19 @@ from sidecar.session.events import (
     ToolInputChunk,
     ToolOutputChunk,
 )
-from sidecar.tools.contract import PermissionOption, Terminals
+from sidecar.tools.tool_contract import PermissionOption, Terminals
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.translate import notification
+from sidecar.wire.unread_fields import unread
+
+logger = logging.getLogger("sidecar.wire")
+
+ERROR, WARNING, INFO = 1, 2, 3
+"""LSP's message types."""
+MOST_SHOWN = 120
+"""Characters of a wrong answer that are told."""
+MOST_TOLD = 100
+"""Warnings of one connection, each of something else."""
 
 _CONTENT_TEXT = ["params", "update", "content", "text"]
 _INPUT_DELTA = ["params", "update", "_meta", "sidecar", "inputDelta"]
@@ -40,6 +51,7 @@ class Connection:
         self._number = 0
         self._closed = False
         self._capabilities: JsonObject = {}
+        self._told: set[str] = set()
 
     # --- what it can do ----------------------------------------------------------------------
 
@@ -74,6 +86,12 @@ class Connection:
         return asked is True
 
     @property
+    def can_call_tools(self) -> bool:
+        """Whether it says that it answers `tool/call`: over ACP, in `_meta.sidecar`."""
+        places = (("experimental", "sidecar"), ("_meta", "sidecar"))
+        return any(_inside(self._capabilities, *place, "toolCall") is True for place in places)
+
+    @property
     def terminals(self) -> Terminals | None:
         """LSP has none."""
         return None
@@ -88,6 +106,22 @@ class Connection:
     def notify(self, method: str, params: JsonObject) -> None:
         """Queue a notification of LSP's own."""
         self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def log(self, kind: int, text: str) -> None:
+        """Tell whoever made the client what is wrong with it: in our log, and in its own."""
+        logger.log(logging.ERROR if kind == ERROR else logging.WARNING, "%s", text)
+        self.notify("window/logMessage", {"type": kind, "message": f"Sidecar: {text}"})
+
+    def log_once(self, text: str) -> None:
+        """Warn of something, but not again on this connection."""
+        if text not in self._told and len(self._told) < MOST_TOLD:
+            self._told.add(text)
+            self.log(WARNING, text)
+
+    def warn_unread(self, method: str, params: Json, shape: type | None) -> None:
+        """Warn of each field that the client gives and nobody reads, once."""
+        for text in unread(method, params, shape):
+            self.log_once(text)
 
     def watch(self, event: Event) -> None:
         """Queue what tells the client of an event."""
@@ -139,7 +173,13 @@ class Connection:
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Have a tool of the client's run; cancelling this cancels it there."""
+        """Have a tool of the client's run; cancelling this cancels it there.
+
+        Raises:
+            ClientFailed: it did not say that it runs any, or answered with an error.
+        """
+        if not self.can_call_tools:
+            raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
         params: JsonObject = {
             "sessionId": session_id,
             "callId": call_id,
@@ -151,14 +191,25 @@ class Connection:
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Ask the user; `None` when the question was dismissed."""
+        """Ask the user; `None` when the question was dismissed.
+
+        Raises:
+            ClientFailed: this client cannot be asked, or its answer is none of the options.
+        """
+        if not self.can_ask_permission:
+            raise self._lacks(
+                "this editor cannot be asked: it did not announce `requestPermission`. What may "
+                "run unasked is set by `workspaceTrusted` and `permissions.allow`"
+            )
         listed: list[Json] = [
             {"optionId": o.option_id, "name": o.name, "kind": o.kind} for o in options
         ]
         params: JsonObject = {"sessionId": session_id, "toolCall": tool_call, "options": listed}
-        answer = await self.request("session/request_permission", params)
-        chosen = _inside(_object(answer), "outcome", "optionId")
-        return chosen if isinstance(chosen, str) else None
+        try:
+            return _choice(await self.request("session/request_permission", params), options)
+        except ClientFailed as failed:
+            self.log(ERROR, f"session/request_permission: {failed.message}")
+            raise
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str:
         """Read a file as the editor has it."""
@@ -206,6 +257,11 @@ class Connection:
         finally:
             self._asked.pop(request_id, None)
 
+    def _lacks(self, text: str) -> ClientFailed:
+        """Say why a request of ours is not made."""
+        self.log_once(text)
+        return ClientFailed(text)
+
     def _asking(self, method: str, params: JsonObject) -> JsonObject:
         """Give a request of ours, with an id of its own."""
         self._number += 1
@@ -225,7 +281,7 @@ class Connection:
             answer.set_result(result)
         else:
             reason = _inside(error, "message") or "no reason given"
-            answer.set_exception(ClientFailed(f"the editor refused: {reason}"))
+            answer.set_exception(ClientFailed(f"the editor answered with an error: {reason}"))
 
     def close(self) -> None:
         """The client is gone: nobody waits for it any longer."""
@@ -233,6 +289,23 @@ class Connection:
         for answer in self._asked.values():
             if not answer.done():
                 answer.set_exception(Cancelled("the editor is not connected any more"))
+
+
+def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
+    """Read the answer to a question; `None` is a dismissal."""
+    match answer:
+        case {"outcome": {"outcome": "cancelled"}}:
+            return None
+        case {"outcome": {"outcome": "selected", "optionId": str(chosen)}} if any(
+            chosen == option.option_id for option in options
+        ):
+            return chosen
+        case _:
+            named = ", ".join(option.option_id for option in options)
+            shown = repr(answer)
+            shown = shown if len(shown) <= MOST_SHOWN else f"{shown[:MOST_SHOWN]}…"
+            text = f"the editor answered {shown}, which is none of the options ({named})"
+            raise ClientFailed(text)
 
 
 def alarm(event: AlertChanged) -> JsonObject | None:

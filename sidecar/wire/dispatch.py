@@ -9,19 +9,21 @@ from typing import Any, Protocol, TypeAlias
 import msgspec
 
 from sidecar.core.errors import BadRequest, SidecarError, innermost
-from sidecar.core.jsontext import DEEPEST, is_deep
 from sidecar.core.parts import Json, JsonObject
+from sidecar.core.text.json_text import DEEPEST, is_deep
 from sidecar.wire.connection import Connection
-from sidecar.wire.faults import (
+from sidecar.wire.error_codes import (
     CANCELLED,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
+    OUT_OF_MEMORY,
     PARSE_ERROR,
     Refused,
     fault,
     internal,
 )
-from sidecar.wire.framing import Arrived, Broken, Frame, Malformed
+from sidecar.wire.framing import Arrived, Broken, Dropped, Frame, Malformed
 from sidecar.wire.outbox import Outbox
 
 logger = logging.getLogger("sidecar.wire")
@@ -113,6 +115,8 @@ class Dispatch:
             case Broken(reason=reason):
                 text = f"{reason}; the connection cannot be read any further"
                 self._refuse(None, Refused(PARSE_ERROR, "parse_error", text))
+            case Dropped(head=head):
+                self._not_taken(head, Refused(INTERNAL_ERROR, "internal", OUT_OF_MEMORY))
             case Arrived(value=dict() as message):
                 self._message(message)
             case Arrived(value=list()):
@@ -123,34 +127,32 @@ class Dispatch:
                 self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
 
     def _message(self, message: JsonObject) -> None:
-        request_id = message.get("id")
-        readable = isinstance(request_id, str | int) and not isinstance(request_id, bool)
-        method = message.get("method")
+        request_id, method = _id_of(message), message.get("method")
         if is_deep(message):
-            self._too_deep(message, request_id if readable else None)
+            # It would overflow the stack of whoever walks it.
+            text = f"a message may hold {DEEPEST} lists and objects within one another at most"
+            refused = Refused(INVALID_PARAMS, "bad_request", text, path="params")
+            self._not_taken(message, refused)
         elif method is None and ("result" in message or "error" in message):
             self._connection.answered(request_id, message.get("result"), message.get("error"))
         elif not isinstance(method, str):
-            known = request_id if readable else None
             text = "a message must have a method, or be an answer to a request"
-            self._refuse(known, Refused(INVALID_REQUEST, "invalid_request", text))
+            self._refuse(request_id, Refused(INVALID_REQUEST, "invalid_request", text))
         elif "id" not in message:
             self._notified(method, message.get("params"))
-        elif isinstance(request_id, str | int) and readable:
+        elif request_id is not None:
             self._requested(request_id, method, message.get("params"))
         else:
             text = "a request's id must be a string or a whole number"
             self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
 
-    def _too_deep(self, message: JsonObject, request_id: Json) -> None:
-        """Refuse what would overflow the stack of whoever walks it."""
-        text = f"a message may hold {DEEPEST} lists and objects within one another at most"
-        refused = Refused(INVALID_PARAMS, "bad_request", text, path="params")
-        method = message.get("method")
+    def _not_taken(self, message: JsonObject, refused: Refused) -> None:
+        """Refuse a message of any kind, of which no more may be known than its first members."""
+        request_id, method = _id_of(message), message.get("method")
         if method is None and ("result" in message or "error" in message):
             self._connection.answered(request_id, None, refused.error)
         elif isinstance(method, str) and "id" not in message:
-            logger.warning("notification refused: %s", refused)
+            logger.warning("notification refused: %s: %s", method, refused)
         else:
             self._refuse(request_id, refused)
 
@@ -244,7 +246,7 @@ class Dispatch:
         if isinstance(error, SidecarError):
             return fault(error)
         logger.error("%s failed, request %s", method, request_id, exc_info=error)
-        return internal()
+        return internal(error)
 
     def _cancel(self, params: Json) -> None:
         named = params if isinstance(params, dict) else {}
@@ -264,6 +266,12 @@ class Dispatch:
 
     def _send_error(self, request_id: Json, error: JsonObject) -> None:
         self._outbox.answer({"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+def _id_of(message: JsonObject) -> str | int | None:
+    """Give a message's id; `None` where it has none that can be answered under."""
+    found = message.get("id")
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
 @lru_cache

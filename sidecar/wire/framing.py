@@ -5,11 +5,12 @@ its first byte that is not blank. Where the bytes are cut into chunks does not m
 """
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sidecar.core.jsontext import plain, read
-from sidecar.core.parts import Json
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.text.json_text import plain, read
 
 Framing: TypeAlias = Literal["headers", "lines"]
 
@@ -17,6 +18,11 @@ MAX_HEADER = 8 * 1024
 MAX_BODY = 64 * 1024 * 1024
 _BLANK = b" \t\r\n"
 _DIGITS = 20
+_HEAD_SIZE = 1024
+_HEAD = re.compile(
+    rb'\s*\{((?:\s*"(?:jsonrpc|id|method)"\s*:'
+    rb'\s*(?:0|[1-9]\d{0,14}|"[ !#-\[\]-~]{0,200}")\s*,)+\s*"[a-z]+"\s*:)'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +40,23 @@ class Malformed:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """A message that there was no memory for; the stream goes on after it.
+
+    `head` has its first members, which say who waits for an answer, and the next one as null.
+    """
+
+    head: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
 class Broken:
     """The framing itself is lost: nothing after this can be read."""
 
     reason: str
 
 
-Frame: TypeAlias = Arrived | Malformed | Broken
+Frame: TypeAlias = Arrived | Malformed | Dropped | Broken
 
 
 class Decoder:
@@ -49,6 +65,7 @@ class Decoder:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._length: int | None = None
+        self._lost = 0
         self._searched = 0
         self._broken = False
         self._skipping = False
@@ -56,12 +73,30 @@ class Decoder:
 
     def feed(self, data: bytes) -> list[Frame]:
         """Take more bytes; gives the frames that are now complete."""
-        self._buffer += data
         frames: list[Frame] = []
+        try:
+            self._buffer += data
+        except MemoryError:
+            if self._length is None and self.framing != "lines":
+                raise
+            frames.append(self._give_up())
+            self._buffer += data
         while not self._broken and (frame := self._next()) is not None:
             frames.append(frame)
             self._broken = isinstance(frame, Broken)
         return frames
+
+    def _give_up(self) -> Dropped:
+        """Let go of what has come of a message, and skip the rest of it."""
+        head = _head(self._buffer)
+        if self._length is None:
+            self._skipping = True
+        else:
+            self._lost = self._length - len(self._buffer)
+            self._length = None
+        self._buffer = bytearray()
+        self._searched = 0
+        return Dropped(head)
 
     def _next(self) -> Frame | None:
         if self.framing is None and not self._choose():
@@ -77,12 +112,13 @@ class Decoder:
 
     def _line(self) -> Frame | None:
         while (end := self._buffer.find(b"\n", self._searched)) >= 0:
-            line = bytes(self._buffer[:end]).strip(_BLANK)
-            del self._buffer[: end + 1]
+            line = self._cut(end + 1)
             self._searched = 0
             if self._skipping:
                 self._skipping = False
-            elif line:
+            elif isinstance(line, Dropped):
+                return line
+            elif not line.isspace():
                 return parse(line)
         self._searched = len(self._buffer)
         if self._skipping:
@@ -98,7 +134,21 @@ class Decoder:
         self._buffer.clear()
         self._searched = 0
 
+    def _cut(self, size: int) -> bytes | Dropped:
+        """Take so many bytes, if there is memory for them; what is lost leaves the buffer too."""
+        try:
+            with memoryview(self._buffer) as whole:
+                return bytes(whole[:size])
+        except MemoryError:
+            return Dropped(_head(self._buffer))
+        finally:
+            del self._buffer[:size]
+
     def _framed(self) -> Frame | None:
+        if self._lost:
+            here = min(self._lost, len(self._buffer))
+            del self._buffer[:here]
+            self._lost -= here
         if self._length is None:
             header = self._header()
             if not isinstance(header, int):
@@ -106,10 +156,9 @@ class Decoder:
             self._length = header
         if len(self._buffer) < self._length:
             return None
-        body = bytes(self._buffer[: self._length])
-        del self._buffer[: self._length]
+        body = self._cut(self._length)
         self._length = None
-        return parse(body)
+        return body if isinstance(body, Dropped) else parse(body)
 
     def _header(self) -> int | Broken | None:
         """Give the body's length, once the headers are complete; their names have no case."""
@@ -132,12 +181,14 @@ class Decoder:
         return Broken("a frame has no Content-Length header")
 
 
-def parse(body: bytes) -> Arrived | Malformed:
+def parse(body: bytes) -> Arrived | Malformed | Dropped:
     """Read one JSON value; numbers keep their size, and those that JSON cannot say are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:
         return Malformed(f"not JSON: {error}")
+    except MemoryError:
+        return Dropped(_head(body))
 
 
 def encode(message: Json, framing: Framing) -> bytes:
@@ -155,6 +206,13 @@ def encode(message: Json, framing: Framing) -> bytes:
     return (
         body + b"\n" if framing == "lines" else b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
     )
+
+
+def _head(message: bytes | bytearray) -> JsonObject:
+    """Give the first members of a message, as far as they are id, method and version."""
+    found = _HEAD.match(message[:_HEAD_SIZE])
+    head = {} if found is None else read(b"{%bnull}" % found[1])
+    return head if isinstance(head, dict) else {}
 
 
 def _length(value: str) -> int | Broken:

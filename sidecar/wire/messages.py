@@ -122,7 +122,6 @@ class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
     read_only: bool | msgspec.UnsetType = msgspec.UNSET
     output_limit: int | msgspec.UnsetType = msgspec.UNSET
     protected_from_pruning: bool | msgspec.UnsetType = msgspec.UNSET
-    restorable: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
@@ -237,9 +236,14 @@ class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to forget for good."""
+    """The session to forget for good.
+
+    While a turn of it runs or waits that is refused with -32602, unless `force` is true: then the
+    turn is cancelled first. What another window writes is refused with -32011 in any case.
+    """
 
     session_id: str
+    force: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):
@@ -626,14 +630,20 @@ class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
-    """What tools may do without asking, or never; `TOOL` or `TOOL:PATTERN` each."""
+    """What tools may do without asking, or never: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
+
+    The README's “What may run” says what each covers.
+    """
 
     allow: list[str] | msgspec.UnsetType = msgspec.UNSET
     reject: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
-    """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional."""
+    """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
+
+    `config` has any other setting of the README's table, as in a file: `{retry: {totalMs: 60000}}`.
+    """
 
     model: str | msgspec.UnsetType = msgspec.UNSET
     policy: str | msgspec.UnsetType = msgspec.UNSET
@@ -658,7 +668,10 @@ class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
 class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
     """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
 
-    What is absent is not asked of the client. `workspace/applyEdit` is announced as in LSP.
+    What is absent is not asked of the client: without `requestPermission` a call that would be
+    asked about is refused, without `toolCall` tools of the client's fail, each with the reason.
+    ACP clients always answer questions, and say `toolCall` in `_meta.sidecar` of theirs.
+    `workspace/applyEdit` is announced as in LSP.
     """
 
     fs: FileCapabilities | msgspec.UnsetType = msgspec.UNSET
@@ -770,7 +783,13 @@ class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
-    """The call that waits for the answer; the fields of a `tool_call_update`."""
+    """The call that waits for the answer; the fields of a `tool_call_update`.
+
+    `content` of an edit is ACP's `{type: "diff", path, oldText, newText}`, one for each hunk with
+    three lines around it: what would change. Of more than 400,000 characters in all, the
+    texts are cut, and each says so at its end. `path` is absolute; `oldText` is null where there is
+    no file. A command stands whole in `rawInput.command`.
+    """
 
     tool_call_id: str
     title: str | msgspec.UnsetType = msgspec.UNSET
@@ -783,7 +802,15 @@ class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Ask the user whether a call may run, in ACP's shape."""
+    """Ask the user something before a call goes on, in ACP's shape.
+
+    `_meta.sidecar.question` says what: `permission`, whether the call may run; `trust`, whether
+    the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model that repeats itself may
+    go on. Whoever answers by rules of their own answers `permission` alone.
+    Parallel calls are asked about at the same time, and each is answered by its request's id. A
+    question whose turn ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`).
+    `options` may be of any number, several of one kind: show them all, by their names.
+    """
 
     session_id: str
     tool_call: PermissionToolCall
@@ -801,14 +828,17 @@ class PermissionSelected(
 class PermissionCancelled(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="outcome", tag="cancelled"
 ):
-    """The question was dismissed, or the turn was cancelled meanwhile."""
+    """The user dismissed the question, which cancels the turn, or the turn was cancelled."""
 
 
 PermissionOutcome = PermissionSelected | PermissionCancelled
 
 
 class SessionRequestPermissionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The user's answer."""
+    """The user's answer. One that is none of the options refuses the call, and the turn goes on.
+
+    A call that the user rejects ends the turn as `blocked`.
+    """
 
     outcome: PermissionOutcome
 
@@ -954,7 +984,10 @@ class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The plan, and what it gains; after `breakEvenRequests` it has paid for itself."""
+    """The plan, and what it gains; after `breakEvenRequests` it has paid for itself.
+
+    A dry run that finds nothing to leave out answers an empty plan, with the `reason`.
+    """
 
     plan: list[CompactionStep]
     tokens_before: int
@@ -963,6 +996,7 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
     break_even_requests: int | None
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
     summary: str | msgspec.UnsetType = msgspec.UNSET
+    reason: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextUndoCompactionParams(msgspec.Struct, rename="camel", kw_only=True):
@@ -1006,7 +1040,9 @@ FactKind = Annotated[
     ),
 ]
 Speaker = Annotated[str, msgspec.Meta(examples=["user", "model", "tool"])]
-Author = Annotated[str, msgspec.Meta(examples=["tool", "shell", "user", "restore"])]
+Author = Annotated[
+    str, msgspec.Meta(examples=["tool", "shell", "user", "unknown", "restore", "several"])
+]
 
 
 class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
@@ -1127,9 +1163,11 @@ class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
 class FileChange(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
 
-    `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), or a
-    `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file. `restorable` is false
-    where a content before or after it is not stored (too large, for one) and cannot come back.
+    `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), a
+    `restore`, or `unknown`: it came while a command ran that does not say that it writes there,
+    so that it may be the command's or the user's. `size` and `sizeBefore` are bytes, 0 where
+    there is no file. `restorable` is false where a content before or after it is not stored (too
+    large, for one) and cannot come back.
     """
 
     path: str
@@ -1144,11 +1182,17 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
-    """A changed file with its unified diff; `restorable` as in `FileChange`."""
+    """A changed file with its unified diff; `restorable` as in `FileChange`.
+
+    `authors` are all who changed it between the two states, who did so last at the end; `author`
+    is the one, or `several` where there are more, so that lines of the one are not shown as the
+    other's.
+    """
 
     path: str
     change: FileChangeKind
     author: Author
+    authors: list[Author]
     diff: str
     additions: int
     deletions: int
@@ -1235,7 +1279,8 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
     """A file of a restore, and why it fared so.
 
     In a dry run `diff` is what would be done to it. A conflict has two diffs: what the agent did,
-    and what was done since, where they are known.
+    and what was done since, where they are known. `unknownDiff` came while a command of the agent
+    ran, by that or by others: `keep` leaves it, `overwrite` takes it for the agent's.
     """
 
     path: str
@@ -1243,6 +1288,7 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
     diff: str | msgspec.UnsetType = msgspec.UNSET
     agent_diff: str | msgspec.UnsetType = msgspec.UNSET
     user_diff: str | msgspec.UnsetType = msgspec.UNSET
+    unknown_diff: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
@@ -1258,12 +1304,17 @@ class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
     """The session after it, or for a dry run what would be.
 
     `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
-    what was typed in the message that left the conversation first.
+    what was typed in the message that left the conversation first. `notes` say in sentences what
+    snapshots do not cover (`.git`, `node_modules`), and what of that is gone since.
+    A dry run that finds nothing to do answers an empty plan with the `reason`, notes included, and
+    `files.skipped` says of every path why it stays.
     """
 
     undo_checkpoint_id: str
     revision: int
     files: RestoredFiles
+    reason: str | msgspec.UnsetType = msgspec.UNSET
+    notes: list[str] | msgspec.UnsetType = msgspec.UNSET
     restored_prompt: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -1417,12 +1468,6 @@ ERRORS: dict[int, ErrorCode] = {
             ("conflicts",),
         ),
         ErrorCode(
-            -32014,
-            ("untrusted",),
-            "The workspace is not trusted.",
-            "Trust it, or start with workspaceTrusted.",
-        ),
-        ErrorCode(
             -32020,
             (
                 "authentication",
@@ -1505,7 +1550,7 @@ METHODS: dict[str, Method] = {
             "session/new",
             SessionNewParams,
             SessionNewResult,
-            (-32010, -32014, -32030),
+            (-32010, -32030),
             "Open a new session in a folder.",
         ),
         _ask(
@@ -1541,7 +1586,7 @@ METHODS: dict[str, Method] = {
             "session/prompt",
             SessionPromptParams,
             SessionPromptResult,
-            (-32010, -32011, -32801, -32001, -32014, -32030),
+            (-32010, -32011, -32801, -32001, -32030),
             "Run a turn; answered when it ends, a failed one too. An error means none began.",
         ),
         Method(
@@ -1585,7 +1630,7 @@ METHODS: dict[str, Method] = {
             "session/request_permission",
             SessionRequestPermissionParams,
             SessionRequestPermissionResult,
-            "Ask the user whether a call may run.",
+            "Ask the user whether a call may run, or whether a folder is trusted.",
         ),
         _call("tool/call", ToolCallParams, ToolCallResult, "Run one of the client's tools."),
         _call(

@@ -20,14 +20,14 @@ from pygls.protocol import LanguageServerProtocol
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Greet, Handler, Ticket, Work, structure
-from sidecar.wire.faults import (
+from sidecar.wire.error_codes import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     NOT_INITIALIZED,
     Refused,
 )
-from sidecar.wire.messages import METHODS, Method
+from sidecar.wire.messages import METHODS, ClientCapabilities, Method
 from sidecar.wire.outbox import Outbox
 
 Phase: TypeAlias = Literal["new", "running", "shut down"]
@@ -117,6 +117,7 @@ class SidecarProtocol(LanguageServerProtocol):
             if not known.available or handler is None:
                 text = f"this version of the daemon does not have {known.name} yet"
                 raise Refused(METHOD_NOT_FOUND, "not_available", text)
+            self._connection.warn_unread(known.name, params, known.params)
             structured = structure(params, known.params)
             return lambda: handler(self._connection, structured, ticket)
         builtin = self.fm.builtin_features.get(method) or self.fm.features.get(method)
@@ -132,7 +133,12 @@ class SidecarProtocol(LanguageServerProtocol):
         """Answer `initialize` with what pygls can do and what we can."""
         if isinstance(params, dict):
             capabilities = params.get("capabilities")
-            self._connection.announce(capabilities if isinstance(capabilities, dict) else {})
+            announced = capabilities if isinstance(capabilities, dict) else {}
+            self._connection.announce(announced)
+            experimental = announced.get("experimental")
+            ours = experimental.get("sidecar") if isinstance(experimental, dict) else None
+            where = "capabilities.experimental.sidecar"
+            self._connection.warn_unread(where, ours, ClientCapabilities)
             await self._greet(params)
         result = await self._builtin(builtin, shaped)
         if isinstance(result, dict) and isinstance(result["capabilities"], dict):

@@ -8,18 +8,27 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from sidecar.config.loading import unknown_options
 from sidecar.core.parts import Json, JsonObject
-from sidecar.session.sessions import Sessions
-from sidecar.wire.acp.connection import AgentConnection
+from sidecar.session.desk.sessions import Sessions
+from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.acp.face import AgentFace
 from sidecar.wire.connection import Connection, folder_at, path_of
 from sidecar.wire.dispatch import Dispatch, Handler
 from sidecar.wire.framing import Broken, Decoder, Frame
-from sidecar.wire.methods import checkpoint, context, daemon, editor, facts, history, session
+from sidecar.wire.methods import (
+    checkpoint_methods,
+    context_methods,
+    daemon_methods,
+    editor_methods,
+    fact_methods,
+    history_methods,
+    session_methods,
+)
 from sidecar.wire.methods.actions import offer_actions
-from sidecar.wire.methods.commands import Commands
+from sidecar.wire.methods.command_methods import Commands
 from sidecar.wire.outbox import Outbox
-from sidecar.wire.plain import PlainEditor
+from sidecar.wire.plain_editor import PlainEditor
 from sidecar.wire.protocol import SidecarProtocol, language_server
 from sidecar.wire.streams import Read, Write
 
@@ -104,12 +113,14 @@ def editor_face(
     server = language_server(version)
     protocol = server.protocol
     assert isinstance(protocol, SidecarProtocol)
-    editor.follow_documents(server, sessions)
-    editor.follow_cancellations(server, sessions)
+    editor_methods.follow_documents(server, sessions)
+    editor_methods.follow_cancellations(server, sessions)
 
     async def greet(params: JsonObject) -> None:
         if not parent.done():
             parent.set_result(_editor(params))
+        for unknown in unknown_options(_options(params)):
+            connection.log_once(unknown)
         problem = sessions.configure(_options(params), _root(params))
         if problem:
             shown: JsonObject = {"type": 1, "message": problem}
@@ -148,12 +159,12 @@ def agent_face(
 def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
     """Give the handlers of the method table."""
     return {
-        **session.handlers(sessions),
-        **history.handlers(sessions),
-        **context.handlers(sessions),
-        **checkpoint.handlers(sessions),
-        **facts.handlers(sessions),
-        **daemon.handlers(sessions),
+        **session_methods.handlers(sessions),
+        **history_methods.handlers(sessions),
+        **context_methods.handlers(sessions),
+        **checkpoint_methods.handlers(sessions),
+        **fact_methods.handlers(sessions),
+        **daemon_methods.handlers(sessions),
     }
 
 

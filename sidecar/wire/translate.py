@@ -2,9 +2,10 @@
 
 from datetime import UTC, datetime
 
-from sidecar.core.meter import Meter
 from sidecar.core.parts import Json, JsonObject, Millis, Usage
-from sidecar.session.events import (
+from sidecar.core.prompt.meter import Meter
+from sidecar.session.interface import Opened, PromptResult, SessionSummary
+from sidecar.session.log.events import (
     AlertChanged,
     ContentChunk,
     EpochChanged,
@@ -25,8 +26,7 @@ from sidecar.session.events import (
     ToolOutputChunk,
     TurnEnded,
 )
-from sidecar.session.values import Opened, PromptResult, SessionSummary
-from sidecar.wire.faults import MODEL_FAILED
+from sidecar.wire.error_codes import code_of_turn
 
 SPEAKERS = {
     "user": "user_message_chunk",
@@ -289,7 +289,7 @@ def _turn_ended(event: TurnEnded) -> JsonObject:
 
 
 def _turn_error(error: JsonObject) -> JsonObject:
-    return {"code": MODEL_FAILED, **error}
+    return {"code": code_of_turn(str(error["kind"])), **error}
 
 
 def _alert(event: AlertChanged) -> JsonObject:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
-from sidecar.workspace.ways import folder_of, open_in, sync
+from sidecar.workspace.unlinked_path import folder_of, open_in, sync
 
 MAX_FILE = 16 * 1024 * 1024
 """Bytes of a file that are read at once; a longer one is read in ranges of lines."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import platformdirs
 
-from sidecar.workspace.ways import folder_of, open_in
+from sidecar.workspace.unlinked_path import folder_of, open_in
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 """In order of preference; a folder gives one of them at most."""

@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from sidecar.core.digest import digest
 from sidecar.core.parts import JsonObject
+from sidecar.core.text.digest import digest
 from sidecar.workspace.instructions import NAMES, Instruction, instruction_folders, user_folder
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.facts import Fact
-from sidecar.core.learned import FILES, LARGEST, Bullet, key_of, keys_in, merge
+from sidecar.core.ledger.facts import Fact
+from sidecar.core.ledger.learned_markdown import FILES, LARGEST, Bullet, key_of, keys_in, merge
 from sidecar.core.parts import SessionId
 from sidecar.workspace.files import legible, newline, read_text, write_atomically
 from sidecar.workspace.paths import in_git, locate

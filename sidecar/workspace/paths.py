@@ -1,13 +1,23 @@
 """Where a path given by the model really leads, and whether that lies inside the workspace."""
 
+import itertools
 import os
 import unicodedata
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 
 MAX_PATH = 4096
+MAX_LINKS = 40
+"""Links that one path is followed through."""
+MAX_LOOKED = 5000
+"""Names below the folders of one folder that are looked at for links."""
+MAX_DEPTH = 3
+"""Folders in one another that are looked into for links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +42,7 @@ def locate(given: str, root: Path) -> Place:
         BadRequest: when it can be no path.
     """
     _check(given)
-    home = Path("~").expanduser() if given == "~" or given.startswith("~/") else None
-    # A model that writes ~/notes means the home folder, never a folder named "~".
-    joined = home / given[2:] if home else root / given
+    joined = _joined(given, root)
     try:
         real = Path(os.path.realpath(joined))
         looped = real.is_symlink()
@@ -46,6 +54,116 @@ def locate(given: str, root: Path) -> Place:
     base = Path(os.path.realpath(root))
     inside = real.is_relative_to(base)
     return Place(real, inside, printable(display(real, base)))
+
+
+def _joined(given: str, root: Path) -> Path:
+    # A model that writes ~/notes means the home folder, never a folder named "~".
+    home = Path("~").expanduser() if given == "~" or given.startswith("~/") else None
+    return home / given[2:] if home else root / given
+
+
+def leading_out(words: tuple[str, ...], folder: Path, root: Path) -> tuple[str, ...]:
+    """Give those of a command's words that name something outside of the workspace, by any link.
+
+    `folder` is where the command runs. What follows an `=` or stands before a `::` is looked at
+    too. What does not exist is no way out unless a link leads there; words that can be no path
+    are none.
+    """
+    base = Path(os.path.realpath(root))
+    return tuple(word for word in words[1:] if _leads_out(word, folder, base))
+
+
+def _leads_out(word: str, folder: Path, base: Path) -> bool:
+    whole = {word, word.partition("=")[2]}
+    # pytest's `file::test` is in the file.
+    for name in (whole | {one.partition("::")[0] for one in whole}) - {""}:
+        try:
+            if _depends(folder / name):
+                return True
+            spelt = Path(os.path.normpath(folder / name))
+            # Some programs take `..` by its letters, whatever link stands before it.
+            for real in map(Path, map(os.path.realpath, (folder / name, spelt))):
+                linked = spelt.is_relative_to(base)
+                if not real.is_relative_to(base) and (linked or os.path.lexists(real)):
+                    return True
+        except (OSError, ValueError):
+            continue
+    return False
+
+
+def _depends(path: Path) -> bool:
+    """Whether a path leads through /proc or /dev, where each process finds other things.
+
+    Each link on the way is followed here, for one may lead back out of there, and not for all.
+    """
+    at, left, links = "/", [*reversed(path.parts[1:])], 0
+    while left:
+        step = os.path.normpath(os.path.join(at, left.pop()))
+        links += os.path.islink(step)
+        if step in ("/proc", "/dev") or links > MAX_LINKS:
+            return True
+        target = os.readlink(step) if os.path.islink(step) else ""
+        left += reversed([part for part in Path(target).parts if part.strip("/")])
+        at = "/" if target.startswith("/") else at if target else step
+    return False
+
+
+def linked_names(
+    given: Iterable[str], folder: Path, root: Path, holding: Callable[[str], object]
+) -> tuple[str, ...]:
+    """Give other names that paths in a folder have by links, shown as `Place.shown` is.
+
+    Those are the ones that each path goes through, what it really is, and links to it or above it
+    that stand in a folder above it or in the home folder; in git's hooks there, and in what those
+    folders have of folders with a name that is `holding`, some levels deep.
+    """
+    base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
+    found: list[Path] = []
+    reals: set[Path] = set()
+    for one in given:
+        with suppress(OSError, ValueError):
+            real = Path(os.path.realpath(_joined(one, folder)))
+            ways = _ways(Path(os.path.normpath(_joined(one, folder))))
+            found += [path for path in (*ways, real) if ways != [real]]
+            reals.add(real)
+    for start in {home, *(up for real in reals for up in real.parents)} if reals else ():
+        for link, led in _links(start, holding):
+            # A link to the root, or to a folder above it, gives nothing in it another name.
+            inner = () if base.is_relative_to(led) else reals
+            found += [link / real.relative_to(led) for real in inner if real.is_relative_to(led)]
+    return tuple(sorted({printable(display(path, base)) for path in found}))
+
+
+def _ways(at: Path) -> list[Path]:
+    """Give a path, and what each link on it makes of it in turn."""
+    found: list[Path] = []
+    while at not in found and len(found) < MAX_LINKS:
+        found.append(at)
+        link = next((step for step in (*reversed(at.parents), at) if os.path.islink(step)), None)
+        with suppress(OSError):
+            target = at if link is None else link.parent / os.readlink(link) / at.relative_to(link)
+            at = Path(os.path.normpath(target))
+    return found
+
+
+def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path, Path]]:
+    """Give the links in a folder, and in those of its folders to look into, with where each leads.
+
+    The nearest come first; of the names below its folders no more than `MAX_LOOKED` are looked at.
+    """
+    left, looked = deque([(start, 0)]), 0
+    while left:
+        folder, depth = left.popleft()
+        with suppress(OSError), os.scandir(folder) as entries:
+            for entry in itertools.islice(entries, MAX_LOOKED - looked if depth else None):
+                looked += depth > 0
+                path = Path(entry.path)
+                if entry.is_symlink():
+                    yield path, Path(os.path.realpath(path))
+                elif not depth and entry.name == ".git":
+                    left.append((path / "hooks", MAX_DEPTH))
+                elif depth < MAX_DEPTH and (depth or holding(entry.name)) and entry.is_dir():
+                    left.append((path, depth + 1))
 
 
 def display(path: Path, root: Path) -> str:
@@ -62,8 +180,15 @@ def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, which only git may change.
 
     Some disks find `.git` where `.GIT`, `.git.` or a name with invisible letters is written.
+    A folder that is called otherwise is one as well, where it looks so to git: `.git` may be a
+    file that names it.
     """
-    return any(_plain(part) == ".git" for part in real.parts)
+    named = any(_plain(part) == ".git" for part in real.parts)
+    return named or any(_is_history(folder) for folder in (real, *real.parents))
+
+
+def _is_history(folder: Path) -> bool:
+    return all(os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs"))
 
 
 def _plain(name: str) -> str:

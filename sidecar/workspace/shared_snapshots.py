@@ -9,18 +9,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest, SidecarError
+from sidecar.core.files.placement import above
+from sidecar.core.files.restore_plan import Sizes
+from sidecar.core.files.tree import Delta
 from sidecar.core.parts import Json, JsonObject
-from sidecar.core.placing import above
-from sidecar.core.rollback import Sizes
-from sidecar.core.tree import Delta
+from sidecar.core.text.digest import digest
 from sidecar.store.journal import Store
-from sidecar.workspace.restoring.outcomes import Recovered
-from sidecar.workspace.restoring.recovery import Touched, recover, settle
-from sidecar.workspace.snapshots.choosing import Choose, choose
-from sidecar.workspace.snapshots.reading import Limits
+from sidecar.workspace.restore.recovery import Touched, recover, settle
+from sidecar.workspace.restore.restore_outcome import Recovered
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from sidecar.workspace.snapshots.steady_read import Limits
+from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
 
 logger = logging.getLogger("sidecar.workspace")
 

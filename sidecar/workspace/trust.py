@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from sidecar.store.files import make_folder
+from sidecar.store.connection.store_files import SERVERS, make_folder
 
 NAME = "trusted-workspaces.json"
 
@@ -26,6 +26,18 @@ def trust(data: Path, workspace: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     Path(name).replace(data / NAME)
+
+
+def standing(data: Path, workspace: Path, *, trusted: bool) -> Path:
+    """Give the folder in which the user's own programs start: the workspace only where trusted.
+
+    Elsewhere that is an empty folder: npx and its like run what lies in the current one.
+    """
+    if trusted:
+        return workspace
+    make_folder(data)
+    make_folder(data / SERVERS)
+    return data / SERVERS
 
 
 def _read(data: Path) -> list[str]:

@@ -1,9 +1,10 @@
 """Which variables of the environment a child process is given: all but those that hold keys."""
 
+import re
 from collections.abc import Mapping
 
-from sidecar.core.redaction import SHORTEST
-from sidecar.core.secret_names import names_secret
+from sidecar.core.text.redaction import SHORTEST
+from sidecar.core.text.secret_names import names_secret
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
@@ -12,6 +13,34 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     held = {value for name, value in environment.items() if _is_kept_back(name)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
     return {name: value for name, value in kept.items() if not any(one in value for one in secrets)}
+
+
+def for_git(environment: Mapping[str, str]) -> dict[str, str]:
+    """Add what keeps git from running what a folder's files, not its user, say.
+
+    A folder that looks like a repository without a `.git` is none unless it is named, no monitor
+    of files is started, nothing pages, and no variable names a program for differences. Settings
+    that come by variables already stay.
+    """
+    kept = {name: value for name, value in environment.items() if not _names_setting(name)}
+    own = re.compile(r"GIT_CONFIG_KEY_\d+")
+    pairs = [
+        (key, value)
+        for name, key in sorted(environment.items())
+        if own.fullmatch(name)
+        and (value := environment.get(name.replace("KEY", "VALUE"))) is not None
+    ]
+    pairs += [("safe.bareRepository", "explicit"), ("core.fsmonitor", "false")]
+    for index, (key, value) in enumerate(pairs):
+        kept[f"GIT_CONFIG_KEY_{index}"] = key
+        kept[f"GIT_CONFIG_VALUE_{index}"] = value
+    kept["GIT_CONFIG_COUNT"] = str(len(pairs))
+    return {**kept, "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def _names_setting(name: str) -> bool:
+    numbered = re.fullmatch(r"GIT_CONFIG_(?:KEY|VALUE)_\d+", name) is not None
+    return numbered or name in ("GIT_CONFIG_COUNT", "GIT_EXTERNAL_DIFF")
 
 
 def _is_kept_back(name: str) -> bool:

@@ -12,7 +12,7 @@ from pathspec import GitIgnoreSpec
 
 from sidecar.core.errors import BadRequest
 from sidecar.workspace.files import read_beginning
-from sidecar.workspace.ways import folder_of
+from sidecar.workspace.unlinked_path import folder_of
 
 SKIPPED = frozenset(
     {

@@ -9,7 +9,7 @@ from dataclasses import replace
 from statistics import median
 from time import perf_counter
 
-from sidecar.core.names import NameIndex
+from sidecar.core.ledger.units import Item, learn, units_of
 from sidecar.core.parts import (
     Message,
     MessageId,
@@ -22,15 +22,15 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.core.plan import Rates, Situation, Standing
+from sidecar.core.plans.plan import Rates, Situation, Standing
 from sidecar.core.policies import policies
-from sidecar.core.prompt import ModelRequest, Static
-from sidecar.core.render import Block, TextBlock
-from sidecar.core.units import Item, learn, units_of
+from sidecar.core.prompt.prompt import ModelRequest, Static
+from sidecar.core.prompt.render import Block, TextBlock
+from sidecar.core.text.identifiers import NameIndex
 from sidecar.model.encode import encode
 from sidecar.model.vocabulary import load_counter
-from sidecar.session.cached import CacheWatch
-from sidecar.session.view import View
+from sidecar.session.view.cache_state import CacheWatch
+from sidecar.session.view.model_view import View
 
 PARTS = 2_000
 ROUNDS = 30

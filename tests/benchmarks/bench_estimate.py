@@ -22,10 +22,10 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.core.prompt import Static
-from sidecar.core.render import RENDERER, Block, TextBlock
+from sidecar.core.prompt.prompt import Static
+from sidecar.core.prompt.render import RENDERER, Block, TextBlock
 from sidecar.model.vocabulary import load_counter
-from sidecar.session.view import View
+from sidecar.session.view.model_view import View
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions" / "normalised"
 LEARNING = 3

@@ -18,15 +18,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from statistics import median
 
-from sidecar.core.changeset import PathChange
-from sidecar.core.digest import digest
-from sidecar.core.rollback import Action
-from sidecar.core.tree import Entry
-from sidecar.session.differences import Differences
+from sidecar.core.files.changeset import PathChange
+from sidecar.core.files.restore_plan import Action
+from sidecar.core.files.tree import Entry
+from sidecar.core.text.digest import digest
+from sidecar.session.changes.change_summary import Differences
+from sidecar.store.format.values import PutBlob
 from sidecar.store.journal import Store
-from sidecar.store.values import PutBlob
-from sidecar.workspace.restoring.outcomes import Restored
-from sidecar.workspace.restoring.restore import restore
+from sidecar.workspace.restore.restore import restore
+from sidecar.workspace.restore.restore_outcome import Restored
 from tests.benchmarks.bench_snapshots import Git, make_tree, measured, now
 from tests.benchmarks.whole_restores import edited, whole
 

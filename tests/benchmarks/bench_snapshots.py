@@ -27,12 +27,12 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from sidecar.store import files as store_files
-from sidecar.store.blobs import press
+from sidecar.store.connection import store_files
+from sidecar.store.content.blobs import press
 from sidecar.store.journal import Store
-from sidecar.workspace.snapshots.choosing import Choose, choose
-from sidecar.workspace.snapshots.cookies import CookieWatch
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from sidecar.workspace.snapshots.watch.cookies import CookieWatch
+from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
 
 SIZES = (4_000, 28_000, 77_000)
 CHANGED = (0, 1, 10, 100)

@@ -16,22 +16,22 @@ from statistics import median
 from time import perf_counter
 
 from sidecar.config import Config
-from sidecar.core.observed import Observe, ignore
+from sidecar.core.conversation.stream import BlockDelta, ResponseFinished, StreamEvent
 from sidecar.core.parts import JsonObject, Usage
-from sidecar.core.pricing import ModelInfo
-from sidecar.core.prompt import ModelRequest, ToolSpec
-from sidecar.core.stream import BlockDelta, ResponseFinished, StreamEvent
+from sidecar.core.prompt.observation import Observe, ignore
+from sidecar.core.prompt.pricing import ModelInfo
+from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.daemon import id_source, read_clock
 from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
 from sidecar.model.vocabulary import load_counter
-from sidecar.session.context import Clock
-from sidecar.session.gate import ColdGate
-from sidecar.session.sessions import Sessions
+from sidecar.session.desk.sessions import Sessions
+from sidecar.session.interface import NewSession, PromptRequest
 from sidecar.session.state import Environment
-from sidecar.session.values import NewSession, PromptRequest
+from sidecar.session.turn.prefix_gate import ColdGate
+from sidecar.session.turn.turn_context import Clock
+from sidecar.store.connection.lease import this_process
 from sidecar.store.journal import Store
-from sidecar.store.lease import this_process
 from sidecar.workspace.buffers import Buffers
 from tests.fakes.scripted_model import calls, says, started, stop
 

@@ -8,7 +8,6 @@ files by write, fsync, rename and fsync of the folder. Rounds of both alternate.
 import asyncio
 import json
 import os
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +18,8 @@ from statistics import median
 from time import perf_counter
 
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart, TurnId
+from sidecar.store.format.values import PutMessage, PutPart, PutSession, SessionRow
 from sidecar.store.journal import Store
-from sidecar.store.values import PutMessage, PutPart, PutSession, SessionRow
 
 ROUNDS = 7
 PARTS = 300
@@ -112,7 +111,7 @@ async def measure(folder: Path) -> dict[str, list[float]]:
 
 def main() -> None:
     """Print one table."""
-    with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as name:
+    with tempfile.TemporaryDirectory() as name:
         seconds = asyncio.run(measure(Path(name)))
     medians = {case: median(rounds) for case, rounds in seconds.items()}
     print(f"Durable writes of a part of {len(TEXT)} bytes; medians of {ROUNDS} rounds of {PARTS}")

@@ -15,14 +15,14 @@ from pathlib import Path
 from time import perf_counter
 
 from sidecar.config.retention import DAY, Retention
-from sidecar.core.digest import digest
 from sidecar.core.parts import MessageId, PartId, SessionId, TextPart
-from sidecar.session.archiving import Ground, archive
-from sidecar.session.erasing import clear_free, erase
-from sidecar.session.sweeping import carry_out
+from sidecar.core.text.digest import digest
+from sidecar.session.transfer.archive import Ground, archive
+from sidecar.session.transfer.erasure import clear_free, erase
+from sidecar.session.transfer.sweep import carry_out
+from sidecar.store.connection.lease import this_process
+from sidecar.store.format.values import Change, PutBlob, PutMessage, PutPart, PutSession
 from sidecar.store.journal import Store
-from sidecar.store.lease import this_process
-from sidecar.store.values import Change, PutBlob, PutMessage, PutPart, PutSession
 from tests.store.samples import NOW, message, session, tool
 
 OUTPUTS = 2_000

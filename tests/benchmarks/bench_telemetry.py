@@ -20,14 +20,14 @@ from statistics import median
 from time import thread_time
 
 from sidecar.config import Config
-from sidecar.config.telemetry import Telemetry
-from sidecar.core.observed import Observation, Unread
+from sidecar.config.telemetry_settings import Telemetry
+from sidecar.core.prompt.observation import Observation, Unread
 from sidecar.daemon import read_clock
 from sidecar.observe.observer import Observer
-from sidecar.session import composing
-from sidecar.session.log import SessionLog
+from sidecar.session.lifecycle import assembly
+from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
-from sidecar.store.values import Record
+from sidecar.store.format.values import Record
 from tests.benchmarks.bench_step import measure
 
 MESSAGES = 300
@@ -58,7 +58,7 @@ class Timed:
     @contextmanager
     def watched(self) -> Iterator[None]:
         """Time within the block what sessions do for being observed."""
-        real = composing.observe_record
+        real = assembly.observe_record
 
         def timed(state: State, log: SessionLog, record: Record) -> None:
             begun = thread_time()
@@ -66,11 +66,11 @@ class Timed:
             self.within += thread_time() - begun - self._clock
             self.steps += record.kind == "step"
 
-        composing.observe_record = timed
+        assembly.observe_record = timed
         try:
             yield
         finally:
-            composing.observe_record = real
+            assembly.observe_record = real
 
     def _later(self, seconds: float, call: Callable[[], None]) -> None:
         def timed() -> None:

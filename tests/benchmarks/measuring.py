@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sidecar.core.deeds import changed
-from sidecar.core.names import names_in
-from sidecar.core.summary import summary_in
-from sidecar.core.units import Unit
-from sidecar.core.view import Truncated
+from sidecar.core.ledger.deeds import changed
+from sidecar.core.ledger.units import Unit
+from sidecar.core.prompt.visibility import Truncated
+from sidecar.core.summaries.model_summary import summary_in
+from sidecar.core.text.identifiers import names_in
 from sidecar.replay.measure import Glimpse, Memory, failure_kept
 from tests.benchmarks.playing import Asked, Kind, Piece, Played
 

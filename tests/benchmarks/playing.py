@@ -12,16 +12,17 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.parts import Message, PartId
-from sidecar.core.tokens import Count
-from sidecar.core.turns import tool_parts
+from sidecar.core.prompt.tokens import Count
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
-from sidecar.replay.importers.stored import stored_transcript
+from sidecar.replay.importers.own_store import stored_transcript
 from sidecar.replay.transcript import Compacted, Damaged
-from sidecar.session.rewrites import REWRITE, Recorded, from_json
-from sidecar.store import files, reading
+from sidecar.session.log.rewrite_records import REWRITE, Recorded, from_json
+from sidecar.store.connection import store_files
+from sidecar.store.content import session_rows
 from tests.e2e.plain import PlainClient
 from tests.e2e.recorded import script
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
@@ -257,7 +258,7 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
         finally:
             if client.process.poll() is None:
                 client.kill()
-    store = folder / "data" / files.NAME
+    store = folder / "data" / store_files.NAME
     messages = _messages(store, session)
     return Played(
         path.name.split(".")[0],
@@ -316,7 +317,7 @@ def _messages(store: Path, session: str) -> list[Message]:
 
 
 def _rewrites(store: Path, session: str) -> list[Recorded]:
-    stored = files.read(store, lambda con: reading.load(con, session))
+    stored = store_files.read(store, lambda con: session_rows.load(con, session))
     return [from_json(record.body) for record in stored.records if record.kind == REWRITE]
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.deeds import Touched
-from sidecar.core.names import names_in
+from sidecar.core.ledger.deeds import Touched
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.view import Dropped, Note, Rewrite
+from sidecar.core.prompt.visibility import Dropped, Note, Rewrite
+from sidecar.core.text.identifiers import names_in
 from sidecar.replay.conversation import Conversation
-from sidecar.session.rewrites import Recorded
+from sidecar.session.log.rewrite_records import Recorded
 from tests.benchmarks.measuring import Figures, measure
 from tests.benchmarks.playing import Asked, Piece, Played
 from tests.replay.talks import talk

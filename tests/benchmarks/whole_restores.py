@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import median
 
 from sidecar.config import Config
-from sidecar.session.listing import diff_checkpoints
-from sidecar.session.session import Session
-from sidecar.session.values import Wish
+from sidecar.session.history.checkpoint_list import diff_checkpoints
+from sidecar.session.interface import Wish
+from sidecar.session.lifecycle.session import Session
 from tests.benchmarks.bench_snapshots import measured
 from tests.benchmarks.syncs import Syncs, timed_syncs
 from tests.fakes.scripted_model import calls, says, shell

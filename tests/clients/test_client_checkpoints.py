@@ -42,6 +42,8 @@ async def test_going_back_and_forth_is_sent_and_read_as_the_protocol_says() -> N
     assert told.undo_checkpoint_id
     assert told.files.restored[0].reason
     assert again.revision
+    assert isinstance(again.reason, str)
+    assert [file.path for file in again.files.skipped] == ["notes.md"]
     sent = [m["params"] for m in everything if m["method"].startswith("checkpoint/")]
     assert sent == [
         {"sessionId": "s", "scope": "both", "beforeMessageId": "m", "paths": ["a.py"]},

@@ -231,7 +231,7 @@ async def test_permission_is_an_option_or_a_dismissal() -> None:
     async with connect(on_permission=choose) as client:
         first = await ask(client, "session/request_permission", question)
         second = await ask(client, "session/request_permission", question)
-    assert asked[0].tool_call.raw_input == ODD_INPUT
+    assert asked[0].tool_call.raw_input == question["toolCall"]["rawInput"]
     assert first["result"] == golden("session-request_permission.result")["result"]
     assert second["result"] == golden("session-request_permission.cancelled.result")["result"]
 

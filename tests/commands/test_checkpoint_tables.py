@@ -7,11 +7,19 @@ from sidecar_client.messages import (
     Checkpoint,
     CheckpointListResult,
     FileChange,
+    FileDiff,
     RestoredFile,
     RestoredFiles,
 )
 
-from sidecar.commands.checkpoint_tables import MOST_FILES, below, diff_lines, fates, timeline
+from sidecar.commands.checkpoint_tables import (
+    MOST_FILES,
+    below,
+    diff_lines,
+    fates,
+    heading,
+    timeline,
+)
 
 DIM, GREEN, RED, YELLOW, MAGENTA = "\x1b[2", "\x1b[32m", "\x1b[31m", "33m", "35m"
 
@@ -104,3 +112,14 @@ def test_what_files_hold_cannot_steer_the_terminal() -> None:
         ["✓", "restored", "a␛]0;b"],
         ["✗", "conflict", "a␛]0;b"],
     ]
+
+
+def test_a_diff_is_headed_by_all_who_changed_the_file() -> None:
+    about = {"path": "a", "change": "modified", "diff": "", "additions": 1, "deletions": 0}
+    (line,) = drawn(heading(FileDiff(**about, author="several", authors=["user", "shell"])))
+    yours, shells = line.split(", ")
+    assert GREEN in yours
+    assert YELLOW in shells
+    assert "agent's shell" in shells
+    (line,) = drawn(heading(FileDiff(**about, author="unknown", authors=["unknown"])))
+    assert "a command, or the user" in line

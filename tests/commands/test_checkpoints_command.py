@@ -229,8 +229,9 @@ def test_where_there_is_nothing_to_do_each_path_says_why(past: Past) -> None:
     (past.folder / "out.txt").write_text("mine\n")
     before = past.files()
     wish = ("--before", "1", "--scope", "files", "--on-conflict", "keep")
-    for asked in ("--dry-run", "--yes"):
-        said = past.printed("restore", *wish, asked, code=1)
+    told = [past.printed("restore", *wish, asked, code=1) for asked in ("--dry-run", "--yes")]
+    assert told[0] == told[1]
+    for said in told:
         assert "nothing to do" in said
         rows = [line.split()[:3] for line in said.splitlines() if line.startswith("-")]
         assert rows == [["-", "skipped", name] for name in ("notes.txt", "out.txt", "x.py")]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.commands.config import check, init, show
+from sidecar.commands.config_command import check, init, show
 from sidecar.config.document import HIDDEN, public
 from sidecar.config.loading import user_file
 from sidecar.config.settings import SETTINGS

@@ -3,10 +3,17 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from sidecar.core.changeset import ChangeSet, Write, attribute, same, same_content
-from sidecar.core.digest import digest
-from sidecar.core.rollback import Action, Choices, OnConflict, RestorePlan, plan_redo, plan_restore
-from sidecar.core.tree import Entry, SnapshotId, compare, name, parent
+from sidecar.core.files.changeset import ChangeSet, Write, attribute, same, same_content
+from sidecar.core.files.restore_plan import (
+    Action,
+    Choices,
+    OnConflict,
+    RestorePlan,
+    plan_redo,
+    plan_restore,
+)
+from sidecar.core.files.tree import Entry, SnapshotId, compare, name, parent
+from sidecar.core.text.digest import digest
 
 FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.desk import Bench, Desk, Start
 from tests.e2e.plain import PlainClient, each_ending_well
+from tests.fakes.messages_api import FakeMessagesApi
 
 
 @pytest.fixture
@@ -24,3 +26,21 @@ def start(tmp_path: Path) -> Iterator[Callable[..., PlainClient]]:
     """Start daemons over one store; what a test leaves running must end cleanly."""
     with each_ending_well(partial(PlainClient, tmp_path / "data")) as begin:
         yield begin
+
+
+@pytest.fixture
+def desk(start: Start, workspace: Path) -> Iterator[Desk]:
+    """Give a desk at which a test opens its session."""
+    with FakeMessagesApi() as api:
+        yield Desk(start, api, workspace)
+        assert api.refused == []
+
+
+@pytest.fixture
+def bench(start: Start, workspace: Path) -> Iterator[Bench]:
+    """Give a bench with a session that has the tools of ours."""
+    with FakeMessagesApi() as api:
+        bench = Bench(start, api, workspace)
+        bench.open(tools=[], builtinTools=True)
+        yield bench
+        assert api.refused == []

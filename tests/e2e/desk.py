@@ -140,6 +140,22 @@ class Desk:
         return [(update["compactionId"], update["status"]) for update in told]
 
 
+class Bench(Desk):
+    """A desk whose user allows everything."""
+
+    def daemon(self) -> PlainClient:
+        """Start a daemon over the store; snapshots are small."""
+        chosen = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}
+        client = self._start(answers={"session/request_permission": lambda _: chosen})
+        provider = {"name": "anthropic", "baseUrl": self.api.url, "apiKey": "sk-test"}
+        client.start(
+            model="claude-sonnet-4-6",
+            provider=provider,
+            snapshots={"fileMib": 1, "trackedFileMib": 1, "workspaceMib": 5},
+        )
+        return client
+
+
 def bare(body: Any) -> str:
     """A body without cache markers."""
 

@@ -118,6 +118,12 @@ class PlainClient:
         """Whether a request whose result nobody took was answered."""
         return not self._results[request_id].empty()
 
+    def capabilities(self, **more: Any) -> dict[str, Any]:
+        """Give what to announce: what `answers` has of ours, and `more`."""
+        ours = {"requestPermission": "session/request_permission", "toolCall": "tool/call"}
+        announced = {name: True for name, method in ours.items() if method in self.answers}
+        return {**({"experimental": {"sidecar": announced}} if announced else {}), **more}
+
     def notify(self, method: str, params: Any = None) -> None:
         """Send a notification."""
         self.write({"jsonrpc": "2.0", "method": method, "params": params or {}})
@@ -140,7 +146,7 @@ class PlainClient:
         """Go through `initialize` and `initialized`."""
         params = {
             "processId": os.getpid(),
-            "capabilities": {},
+            "capabilities": self.capabilities(),
             "initializationOptions": {"workspaceTrusted": True, **options},
         }
         result = self.request("initialize", params)

@@ -89,6 +89,22 @@ def test_a_turn_streams_asks_and_edits(client: LineClient, workspace: Path) -> N
     assert newest["_meta"]["sidecar"]["regions"] == meter["regions"]
 
 
+def test_a_session_that_works_is_deleted_only_by_force(client: LineClient, workspace: Path) -> None:
+    session = client.open(workspace)
+    prompt = [{"type": "text", "text": "run `sleep 60`"}]
+    asked = client.send("session/prompt", {"sessionId": session, "prompt": prompt})
+    client.wait_for(lambda n: "'in_progress'" in str(n))
+    for how in ({}, {"_meta": {"sidecar": {"force": False}}}):
+        refused = refusal(client, "session/delete", sessionId=session, **how)
+        assert refused.code == -32602
+        assert "a turn of this session runs" in str(refused)
+    assert not client.answered(asked)
+    forced = {"sessionId": session, "_meta": {"sidecar": {"force": True}}}
+    client.request("session/delete", forced)
+    assert client.result(asked)["stopReason"] == "cancelled"
+    assert not client.request("session/list", {"cwd": str(workspace)})["sessions"]
+
+
 def test_a_session_is_told_of_after_its_id_is_known(client: LineClient, workspace: Path) -> None:
     session = client.open(workspace, _meta={"sidecar": {"system": "Today is 2026-11-21."}})
     client.say(session, "hello")

@@ -31,6 +31,7 @@ class Window:
     answer: str = "allow_once"
     hold: asyncio.Event | None = None
     ran: list[list[str]] = field(default_factory=list)
+    given: list[dict[str, str]] = field(default_factory=list)
     released: list[str] = field(default_factory=list)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -67,9 +68,15 @@ class Window:
         return schema.WriteTextFileResponse()
 
     async def create_terminal(
-        self, session_id: str, command: str, args: list[str] | None = None, **_: Any
+        self,
+        session_id: str,
+        command: str,
+        args: list[str] | None = None,
+        env: list[Any] | None = None,
+        **_: Any,
     ) -> Any:
         self.ran.append([command, *(args or [])])
+        self.given.append({one.name: one.value for one in env or []})
         return schema.CreateTerminalResponse(terminal_id=f"term-{len(self.ran)}")
 
     async def wait_for_terminal_exit(self, session_id: str, terminal_id: str, **_: Any) -> Any:
@@ -193,12 +200,20 @@ async def found_again(tmp_path: Path, workspace: Path, session: str, branch: str
         assert refused.value.code == -32002
 
 
-async def test_commands_run_in_the_clients_terminal(tmp_path: Path, workspace: Path) -> None:
+async def test_commands_run_in_the_clients_terminal(
+    tmp_path: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The daemon has the client's variables; so have the client's terminals.
+    monkeypatch.setenv("SOME_API_KEY", "one-that-is-long")
+    monkeypatch.setenv("SOME_ADDRESS", "https://one-that-is-long@test")
     window = Window()
     async with daemon(tmp_path / "data", window, ALL) as agent:
         session = (await agent.new_session(cwd=str(workspace), mcp_servers=[])).session_id
         await say(agent, session, "run `make test`")
         assert window.ran[0][1:] == ["-c", "make test"]
+        emptied = {name for name, value in window.given[0].items() if value == ""}
+        assert emptied >= {"SOME_API_KEY", "SOME_ADDRESS"}
+        assert "PATH" not in emptied
         done = window.of("tool_call_update")[-1]
         assert (done.status, done.content[0].terminal_id) == ("completed", "term-1")
         assert "exit code 3" in done.raw_output

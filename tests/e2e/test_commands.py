@@ -128,8 +128,10 @@ def test_an_editor_that_asks_nothing_gives_answers_as_arguments(
     assert (workspace / "notes.txt").read_text() == "mine\n"
     assert "'sideways' is not known" in window.do("rollback", "sideways")
     assert "has 1 turns" in window.do("rollback", "7")
-    assert "notes.txt restored" in window.do("rollback", "1 both overwrite")
+    assert "notes.txt restored" in window.do("rollback", "1 files overwrite")
     assert (workspace / "notes.txt").read_text() == "alpha\nbeta\ngamma\n"
+    assert "Sidecar: there is nothing to do" in window.do("rollback", "1 files")
+    assert "Went back: the conversation." in window.do("rollback", "1 both")
 
 
 @pytest.mark.parametrize("asks", [True, False])
@@ -142,6 +144,12 @@ def test_a_call_is_allowed_by_a_question_or_not_at_all(
     window.client.wait_for(lambda _: any("% · " in one for one in window.shown()))
     assert (workspace / "x.txt").exists() is asks
     assert any("cannot ask" in one for one in window.shown()) is not asks
+    if asks:
+        window.answers["Edit notes.txt"] = "Reject"
+        window.do("send", "replace `beta` with `better` in notes.txt")
+        lines = window.questions[-1].splitlines()
+        assert lines[0] == "Edit notes.txt"
+        assert {"-beta", "+better"} <= set(lines)
 
 
 def test_a_turn_is_cancelled_by_its_progress(start: Start, workspace: Path) -> None:

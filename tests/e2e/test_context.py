@@ -2,27 +2,18 @@
 
 import base64
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from sidecar.core.policies import policies
-from tests.e2e.desk import LINES, Desk, Start
-from tests.fakes.messages_api import FakeMessagesApi, status, text, tools
+from tests.e2e.desk import LINES, Desk
+from tests.fakes.messages_api import status, text, tools
 
 AUTOMATIC = sorted(policies().keys() - {"manual"})
 LONG = "prompt is too long: 210000 tokens > 200000 maximum"
 TOO_LONG = status(400, "invalid_request_error", LONG)
 PNG = base64.b64encode(bytes.fromhex("89504e470d0a1a0a0000000d4948445200000064000000640806000000"))
 NOTHING, CONFLICT = -32012, -32801
-
-
-@pytest.fixture
-def desk(start: Start, workspace: Path) -> Iterator[Desk]:
-    with FakeMessagesApi() as api:
-        yield Desk(start, api, workspace)
-        assert api.refused == []
 
 
 def test_every_strategy_in_turn_on_one_session(desk: Desk) -> None:

@@ -12,7 +12,8 @@ ALLOW = {"allow": ["write_file", "edit_file"]}
 
 def initialize(client: PlainClient, capabilities: dict[str, Any]) -> None:
     options = {"model": "offline", "workspaceTrusted": True, "permissions": ALLOW}
-    client.request("initialize", {"capabilities": capabilities, "initializationOptions": options})
+    announced = client.capabilities(**capabilities)
+    client.request("initialize", {"capabilities": announced, "initializationOptions": options})
     client.notify("initialized")
 
 

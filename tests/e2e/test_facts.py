@@ -1,29 +1,18 @@
 """Facts through the real daemon: listed over the wire, and told where an epoch begins."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from sidecar.core.claims import FactKind
-from sidecar.core.facts import Fact, fact_id
-from sidecar.core.learned import key_of
+from sidecar.core.ledger.claims import FactKind
+from sidecar.core.ledger.facts import Fact, fact_id
+from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import SessionId, TurnId
 from sidecar.store.journal import Store
 from tests.e2e.desk import Desk, Start
-from tests.fakes.messages_api import FakeMessagesApi
 
 AT = 1_795_219_200_000
 NO_SESSION, BAD = -32010, -32602
-
-
-@pytest.fixture
-def desk(start: Start, workspace: Path) -> Iterator[Desk]:
-    with FakeMessagesApi() as api:
-        yield Desk(start, api, workspace)
-        assert api.refused == []
 
 
 def fact(content: str, kind: FactKind = "decision", at: int = AT) -> Fact:

@@ -5,7 +5,6 @@ import json
 import random
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,11 @@ import pytest
 from sidecar.store.journal import Store
 from tests.e2e.desk import Desk, Start, bare
 from tests.e2e.plain import LIMIT, PlainClient, Refused
-from tests.fakes.messages_api import FakeMessagesApi, text
+from tests.fakes.messages_api import text
 
 UNKNOWN_SESSION, INVALID = -32010, -32602
 ROUNDS = 3
 LOOK = {"name": "lookup", "description": "x", "inputSchema": {"type": "object"}, "kind": "read"}
-
-
-@pytest.fixture
-def desk(start: Start, workspace: Path) -> Iterator[Desk]:
-    with FakeMessagesApi() as api:
-        yield Desk(start, api, workspace)
-        assert api.refused == []
 
 
 def fork(desk: Desk, at: str | None = None) -> Any:

@@ -21,7 +21,7 @@ def opened(client: PlainClient, api: FakeMessagesApi, workspace: Path, **options
     params = {
         "processId": os.getpid(),
         "rootUri": workspace.as_uri(),
-        "capabilities": {},
+        "capabilities": client.capabilities(),
         "initializationOptions": {**given, "provider": provider},
     }
     client.request("initialize", params)

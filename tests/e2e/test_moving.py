@@ -17,7 +17,7 @@ from tests.e2e.desk import Desk, Start, bare
 from tests.e2e.lines import LineClient
 from tests.e2e.plain import LIMIT, PlainClient, Refused, each_ending_well
 from tests.e2e.test_fork_and_handoff import problems
-from tests.fakes.messages_api import FakeMessagesApi, text
+from tests.fakes.messages_api import text
 
 INVALID = -32602
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
@@ -28,13 +28,6 @@ def elsewhere(tmp_path: Path) -> Iterator[Start]:
     """Start daemons over another, fresh data folder."""
     with each_ending_well(partial(PlainClient, tmp_path / "elsewhere")) as begin:
         yield begin
-
-
-@pytest.fixture
-def desk(start: Start, workspace: Path) -> Iterator[Desk]:
-    with FakeMessagesApi() as api:
-        yield Desk(start, api, workspace)
-        assert api.refused == []
 
 
 def there(desk: Desk, elsewhere: Start, workspace: Path, path: str) -> Desk:

@@ -25,7 +25,7 @@ class Watching(Desk):
         )
         provider = {"name": "anthropic", "baseUrl": self.api.url, "apiKey": "sk-test"}
         options = {"workspaceTrusted": True, "model": "claude-sonnet-4-6", "provider": provider}
-        capabilities = {"window": {"workDoneProgress": True}}
+        capabilities = client.capabilities(window={"workDoneProgress": True})
         client.request(
             "initialize",
             {"processId": None, "capabilities": capabilities, "initializationOptions": options},

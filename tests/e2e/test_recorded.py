@@ -116,12 +116,13 @@ class Played:
     def _try_by_hand(self, client: PlainClient) -> None:
         params = {"sessionId": self.session}
         before = client.request("context/preview", params)
-        try:
-            planned = client.request("context/compact", {**params, "dryRun": True})
-        except Refused as refused:
-            self.nothing_to_do = refused.code == -32012
-            return
+        planned = client.request("context/compact", {**params, "dryRun": True})
         assert client.request("context/preview", params) == before, "a dry run changed something"
+        if not planned["plan"]:
+            with pytest.raises(Refused) as refused:
+                client.request("context/compact", params)
+            self.nothing_to_do = planned["reason"] in str(refused.value)
+            return
         done = client.request("context/compact", params)
         after = client.request("context/preview", params)
         undone = client.request(

@@ -280,3 +280,28 @@ def test_a_session_that_is_being_opened_does_not_hold_up_the_end(
     client.notify("exit")
     # 1 where it was told to go before it had answered.
     assert client.close() in (0, 1)
+
+
+def test_a_session_that_works_is_deleted_only_by_force(start: Start, workspace: Path) -> None:
+    client = start()
+    client.start(model="offline", permissions={"allow": ["shell"]})
+    session = client.request("session/new", {"cwd": str(workspace)})["sessionId"]
+    prompt = [{"type": "text", "text": "run `sleep 60`"}]
+    asked = client.send("session/prompt", {"sessionId": session, "prompt": prompt})
+    client.wait_for(lambda n: "'in_progress'" in str(n))
+    with pytest.raises(Refused, match=r"a turn of this session runs.*or delete with force") as no:
+        client.request("session/delete", {"sessionId": session})
+    assert no.value.code == -32602
+    assert not client.answered(asked)
+    other = start()
+    other.start(model="offline")
+    for how in ({}, {"force": True}):
+        with pytest.raises(Refused, match="another window writes this session") as no:
+            other.request("session/delete", {"sessionId": session, **how})
+        assert no.value.code == -32011
+    assert not client.answered(asked)
+    client.request("session/delete", {"sessionId": session, "force": True})
+    assert client.result(asked)["stopReason"] == "cancelled"
+    with pytest.raises(Refused) as no:
+        client.request("session/load", {"sessionId": session})
+    assert no.value.code == -32010

@@ -187,7 +187,10 @@
     (scenario-keys "M-x sidecar-redo RET apply RET")
     (scenario-want "everything came back" (lambda () (equal (scenario-disk "notes.txt") both)))
     (scenario-want "the turn is in the chat again"
-                   (lambda () (string-match-p "replace `beta`" (scenario-chat))))))
+                   (lambda () (string-match-p "replace `beta`" (scenario-chat))))
+    (scenario-check "an empty plan has its reason"
+                    (equal (condition-case said (sidecar-redo) (user-error (cadr said)))
+                           "Sidecar: nothing was restored that could be taken back"))))
 
 (defun scenario-killed ()
   "The daemon dies, and comes back with its session."
@@ -270,7 +273,8 @@
                    (lambda () (string-match-p "\\[cancelled\\]" (scenario-chat))))
     (scenario-want "the question is gone"
                    (lambda () (not (string-match-p "\\[Allow once\\]" (scenario-chat)))))
-    (scenario-say "read notes.txt")))
+    (scenario-say "read notes.txt"))
+  (scenario-understood))
 
 (defun scenario-moving ()
   "A session is written to a file, and taken in again."
@@ -287,6 +291,7 @@
                                    (string-match-p "list files" (scenario-chat)))))
     (scenario-say "read notes.txt")
     (scenario-archived desk)
+    (scenario-understood)
     (princ (format "session %s\n" (sidecar-desk-session desk)))))
 
 (defun scenario-archived (desk)
@@ -314,6 +319,132 @@
                    (lambda () (and (equal away (sidecar-desk-session desk))
                                    (sidecar-desk-open desk)
                                    (string-match-p "read notes.txt" (scenario-chat)))))))
+
+(defun scenario-button (text &optional from)
+  "Give the action of the button TEXT of the chat, behind FROM."
+  (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
+    (goto-char (point-min))
+    (search-forward (or from text))
+    (when from (search-forward text))
+    (let ((action (button-get (button-at (1- (point))) 'action)))
+      (lambda () (funcall action nil)))))
+
+(defun scenario-stale (press)
+  "Check that the button PRESS answers nothing any more, and says so."
+  (let (said)
+    (cl-letf (((symbol-function 'message)
+               (lambda (words &rest given) (setq said (apply #'format words given)))))
+      (funcall press))
+    (scenario-check "a button of an answered question says so"
+                    (string-search "answered or withdrawn already" said))))
+
+(defun scenario-asked (&rest texts)
+  "Wait until the chat asks a question for each of TEXTS and has no other."
+  (scenario-want (format "questions: %S" texts)
+                 (lambda ()
+                   (and (cl-every (lambda (text) (string-search text (scenario-chat))) texts)
+                        (= (length texts) (how-many-in-chat "\\[Allow once\\]"))))))
+
+(defun how-many-in-chat (pattern)
+  "Count what matches PATTERN in the chat."
+  (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
+    (how-many pattern (point-min) (point-max))))
+
+(defun scenario-both (letter)
+  "Have two commands asked about at the same time: they write LETTER1 and LETTER2."
+  (scenario-type
+   "sidecar-send"
+   (format "call shell {\"command\": \"echo 1 > %s1\"} and shell {\"command\": \"echo 2 > %s2\"}"
+           letter letter))
+  (scenario-asked (format "echo 1 > %s1" letter) (format "echo 2 > %s2" letter)))
+
+(defun scenario-idle ()
+  "Wait for the end of the turn."
+  (scenario-want "the end of the turn" (lambda () (not (sidecar-desk-busy (sidecar-desk))))))
+
+(defun scenario-questions ()
+  "Each button answers its own question, in either order, and shows what it is about."
+  (setq sidecar-options '(:model "offline" :workspaceTrusted t))
+  (scenario-open)
+  ;; The second first.
+  (scenario-both "a")
+  (let ((second (scenario-button "[Allow once]" "$ echo 2 > a2")))
+    (funcall second)
+    (scenario-asked "$ echo 1 > a1")
+    (scenario-want "the second ran" (lambda () (file-exists-p "a2")))
+    (scenario-stale second)
+    (scenario-asked "$ echo 1 > a1"))
+  (scenario-check "the first did not" (not (file-exists-p "a1")))
+  (funcall (scenario-button "[Reject]" "$ echo 1 > a1"))
+  (scenario-idle)
+  (scenario-check "the first was rejected" (not (file-exists-p "a1")))
+  ;; The first first.
+  (scenario-both "b")
+  (funcall (scenario-button "[Reject]" "$ echo 1 > b1"))
+  (scenario-asked "$ echo 2 > b2")
+  (funcall (scenario-button "[Allow once]" "$ echo 2 > b2"))
+  (scenario-want "the second ran" (lambda () (file-exists-p "b2")))
+  (scenario-idle)
+  (scenario-check "the first did not" (not (file-exists-p "b1")))
+  ;; By keys: the oldest, or the one at point.
+  (scenario-both "c")
+  (with-current-buffer (sidecar-chat-buffer (sidecar-desk))
+    (switch-to-buffer (current-buffer))
+    (goto-char (point-min))
+    (search-forward "$ echo 2 > c2"))
+  (scenario-type "sidecar-answer" "Allow once")
+  (scenario-asked "$ echo 1 > c1")
+  (switch-to-buffer "notes.txt")
+  (scenario-type "sidecar-answer" "Reject")
+  (scenario-want "the one at point ran" (lambda () (file-exists-p "c2")))
+  (scenario-idle)
+  (scenario-check "the oldest was rejected" (not (file-exists-p "c1")))
+  (scenario-shown)
+  (princ "done\n"))
+
+(defun scenario-shown ()
+  "A question shows the change, or the whole command and what is hidden in it."
+  (scenario-type "sidecar-send" "replace `beta` with `better` in notes.txt")
+  (scenario-asked "Edit notes.txt\n  alpha\n- beta\n+ better\n  gamma\n")
+  (funcall (scenario-button "[Reject]"))
+  (scenario-idle)
+  (scenario-type "sidecar-send"
+                 (concat "call shell {\"command\": \"echo \\u202e safe\\necho "
+                         (make-string 300 ?x) " \\u001b[8m\"}"))
+  (scenario-asked (concat "  $ echo \\u{202e} safe\n  $ echo " (make-string 300 ?x)
+                          " \\u{1b}[8m\n"))
+  ;; The chat shown anew has the question still.
+  (sidecar-switch (sidecar-desk) (sidecar-desk-session (sidecar-desk)))
+  (scenario-want "the chat anew" (lambda () (sidecar-desk-open (sidecar-desk))))
+  (scenario-asked "echo \\u{202e} safe")
+  (scenario-both-withdrawn))
+
+(defun scenario-both-withdrawn ()
+  "Questions of a turn that is cancelled go, and their buttons say so."
+  (let ((allow (scenario-button "[Allow once]")))
+    (scenario-keys "M-x sidecar-cancel RET")
+    (scenario-asked)
+    (scenario-idle)
+    (scenario-stale allow))
+  (scenario-check "nothing is asked" (condition-case nil (progn (sidecar-answer) nil)
+                                       (user-error t)))
+  (scenario-both "d")
+  (scenario-keys "M-x sidecar-cancel RET")
+  (scenario-asked)
+  (scenario-idle)
+  (scenario-check "nothing ran" (not (or (file-exists-p "d1") (file-exists-p "d2")))))
+
+(defun scenario-understood ()
+  "The daemon reads all that the plugin says, and says so of what it does not read."
+  (let ((desk (sidecar-desk)) (log (lambda ()
+                                     (with-current-buffer (jsonrpc-stderr-buffer
+                                                           (sidecar-desk-connection
+                                                            (sidecar-desk)))
+                                       (buffer-string)))))
+    (scenario-check "all is read" (not (string-search "is no field" (funcall log))))
+    (sidecar-call desk :context/meter :sesion 1)
+    (scenario-want "what is not read is logged"
+                   (lambda () (string-search "Did you mean `sessionId`?" (funcall log))))))
 
 (defun scenario-costs ()
   "What turns took stands in the chat."

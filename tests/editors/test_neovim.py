@@ -14,8 +14,8 @@ from tests.editors.terminal import Terminal
 from tests.editors.workspaces import lay_out
 
 PLUGIN = ROOT / "editors/neovim"
-VIEWS = {"chat.lua", "view.lua", "rollback.lua", "meter.lua", "health.lua"}
-"""What draws; everything else is counted."""
+VIEWS = {"asking.lua", "chat.lua", "view.lua", "rollback.lua", "meter.lua", "health.lua"}
+"""What draws and asks; everything else is counted."""
 LIMIT = 240.0
 GREEN = "5faf5f"
 """The zone's colour of 256."""
@@ -109,6 +109,10 @@ def test_a_day(nvim: str, workspace: Path) -> None:
     assert play(nvim, workspace, "second.lua").strip() == session
 
 
+def test_each_question_has_its_own_answer(nvim: str, workspace: Path) -> None:
+    play(nvim, workspace, "questions.lua")
+
+
 def test_a_daemon_that_is_not_there_and_the_key(nvim: str, workspace: Path) -> None:
     play(nvim, workspace, "trouble.lua")
 
@@ -127,7 +131,8 @@ def test_a_day_on_a_screen(nvim: str, workspace: Path) -> None:
     screen.type("ireplace `Hello` with `Good day` in main.py\x13")
     asked = screen.wait("4: Always reject this tool")
     assert "? Edit main.py" in asked
-    assert "newText: Good day" in asked
+    assert '-    return "Hello, " + name' in asked
+    assert '+    return "Good day, " + name' in asked
     screen.type("1\r")
     done = screen.wait("2 requests")
     assert "✓ Edit main.py  +1 -1  ⋯" in done

@@ -143,3 +143,7 @@ def test_a_folder_that_is_not_trusted(given: dict[str, str]) -> None:
 
 def test_the_chat_and_the_context_view(given: dict[str, str]) -> None:
     play("views.mjs", given, pace="0.02")
+
+
+def test_each_question_has_its_own_answer(given: dict[str, str]) -> None:
+    play("questions.mjs", given)

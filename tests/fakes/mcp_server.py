@@ -4,9 +4,12 @@ With `http` it serves on a free port of this machine, which it prints; else on s
 """
 
 import os
+import signal
 import socket
+import subprocess
 import sys
 import time
+from pathlib import Path
 
 import uvicorn
 from mcp.server import MCPServer
@@ -16,6 +19,12 @@ server = MCPServer("notes")
 
 
 @server.tool(annotations=ToolAnnotations(read_only_hint=True))
+def fetch(url: str) -> str:
+    """Read a page: nothing changes, but whoever serves it hears of it."""
+    return f"the page of {url}"
+
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
 def lookup(word: str) -> str:
     """Look a word up."""
     return f"{word} means {os.environ.get('MEANING', 'nothing')}"
@@ -33,7 +42,38 @@ def refuse() -> str:
     raise ValueError("not today")
 
 
+def offer_twice() -> None:
+    """Offer two tools whose names are one where dots are not taken; only the second just reads."""
+    server.add_tool(refuse, name="look.up")
+    reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    server.add_tool(lookup, name="look_up", annotations=reads)
+
+
+def offer_much() -> None:
+    """Offer far more than a prompt has room for."""
+    for number in range(1_000):
+        told = "long " * 1_000_000 if number == 0 else f"Tool {number}."
+        server.add_tool(refuse, name=f"tool_{number}", description=told)
+
+
+def stay(pids: str) -> None:
+    """Never end by oneself, nor when told to; have a child that does the same."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    child = subprocess.Popen(["sleep", "600"])
+    Path(pids).write_text(f"{os.getpid()} {child.pid}")
+    server.run()
+    time.sleep(600)
+
+
 if __name__ == "__main__":
+    if "much" in sys.argv:
+        offer_much()
+    if "twice" in sys.argv:
+        offer_twice()
+    if "late" in sys.argv:
+        time.sleep(float(sys.argv[-1]))
+    if "stays" in sys.argv:
+        stay(sys.argv[-1])
     if "fails" in sys.argv:
         sys.stderr.write("no licence found\n")
         sys.exit(1)

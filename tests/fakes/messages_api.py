@@ -298,6 +298,7 @@ def _connection(api: FakeMessagesApi) -> type[BaseHTTPRequestHandler]:  # noqa: 
             self.send_response(code)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(payload)))
+            self.send_header("connection", "close")
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()

@@ -9,9 +9,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
-from sidecar.core.parts import JsonObject, Usage
-from sidecar.core.prompt import ModelRequest
-from sidecar.core.stream import (
+from sidecar.core.conversation.stream import (
     BlockDelta,
     BlockFinished,
     BlockMetadata,
@@ -20,6 +18,8 @@ from sidecar.core.stream import (
     ResponseStarted,
     StreamEvent,
 )
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.prompt.prompt import ModelRequest
 
 
 class Hold:

@@ -5,16 +5,28 @@ import re
 from itertools import pairwise
 from typing import Any
 
-NAME = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
-CALL_ID = re.compile(r"^[a-zA-Z0-9_-]+$")
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+CALL_ID = re.compile(r"[a-zA-Z0-9_-]+")
+LONGEST_ID = 64
+"""Of a call; what other providers that speak this API take."""
+OWN = ("text", "thinking", "redacted_thinking")
+USERS_ONLY = frozenset({"tool_result", "image", "document"})
 MOST_MARKS = 4
 Body = dict[str, Any]
 
 
 def refusal(body: Body) -> str | None:
     """Give why the API would answer 400, or `None`."""
-    checks = (_parameters, _tools, _roles, _blocks, _pairs, _marks)
+    checks = (_written, _parameters, _tools, _roles, _blocks, _pairs, _marks)
     return next((reason for check in checks if (reason := check(body))), None)
+
+
+def _written(body: Body) -> str | None:
+    try:
+        json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError as error:
+        return f"The request body is not valid JSON: {error}"
+    return None
 
 
 def _parameters(body: Body) -> str | None:
@@ -39,7 +51,7 @@ def _parameters(body: Body) -> str | None:
 def _tools(body: Body) -> str | None:
     names = [tool.get("name") for tool in body.get("tools", [])]
     for name in names:
-        if not isinstance(name, str) or not NAME.match(name):
+        if not isinstance(name, str) or not NAME.fullmatch(name):
             return f"tools.name: {name!r} does not match {NAME.pattern}"
     if len(set(names)) != len(names):
         return "tools: Tool names must be unique"
@@ -59,7 +71,16 @@ def _roles(body: Body) -> str | None:
         if before["role"] == after["role"]:
             return "messages: roles must alternate"
     if messages[-1]["role"] != "user":
+        return _continued(messages[-1]["content"])
+    return None
+
+
+def _continued(content: list[Body]) -> str | None:
+    """A conversation may end with an answer only where a tool of the provider's paused it."""
+    if all(block["type"] in (*OWN, "tool_use") for block in content):
         return "messages: the conversation must end with a user message"
+    if content[-1]["type"] == "text" and content[-1]["text"] != content[-1]["text"].rstrip():
+        return "messages: final assistant content cannot end with trailing whitespace"
     return None
 
 
@@ -70,6 +91,8 @@ def _blocks(body: Body) -> str | None:
             return f"messages.{number}: all messages must have non-empty content"
         for block in content:
             reason = _block(block)
+            if reason is None and message["role"] == "assistant" and block["type"] in USERS_ONLY:
+                reason = f"{block['type']} blocks are not permitted in an assistant message"
             if reason:
                 return f"messages.{number}: {reason}"
         last = content[-1]
@@ -81,18 +104,32 @@ def _blocks(body: Body) -> str | None:
     return None
 
 
-def _block(block: Body) -> str | None:
-    match block["type"]:
+def _block(block: Body) -> str | None:  # noqa: PLR0911 - a list of rules
+    match block.get("type"):
         case "text" if not block["text"].strip():
             return "text content blocks must contain non-whitespace text"
-        case "thinking" if not block.get("signature"):
+        case "thinking" if not _said(block.get("signature")):
             return "thinking.signature: Field required"
-        case "tool_use" if not CALL_ID.match(block["id"]):
+        case "redacted_thinking" if not _said(block.get("data")):
+            return "redacted_thinking.data: Field required"
+        case "tool_use" if not CALL_ID.fullmatch(block["id"]):
             return f"tool_use.id: {block['id']!r} does not match {CALL_ID.pattern}"
+        case "tool_use" if len(block["id"]) > LONGEST_ID:
+            return f"tool_use.id: {block['id']!r} is too long"
+        case "tool_use" if not NAME.fullmatch(block["name"]):
+            return f"tool_use.name: {block['name']!r} does not match {NAME.pattern}"
         case "tool_use" if not isinstance(block["input"], dict):
             return "tool_use.input: Input should be a valid dictionary"
-        case _:
+        case "tool_result" if isinstance(block["content"], list):
+            return next((why for one in block["content"] if (why := _block(one))), None)
+        case str(kind) if kind.strip():
             return None
+        case kind:
+            return f"Input tag {kind!r} does not match any of the expected tags"
+
+
+def _said(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def _pairs(body: Body) -> str | None:

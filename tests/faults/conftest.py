@@ -9,7 +9,7 @@ import pytest
 from tests.e2e.plain import Spawn
 from tests.faults.forked import Nursery
 from tests.faults.place import Place
-from tests.workspace.restoring.site import site
+from tests.workspace.restore.site import site
 
 __all__ = ["site"]
 

@@ -11,12 +11,12 @@ from time import time
 
 from sidecar.config.retention import DAY, Retention
 from sidecar.core.parts import SessionId
-from sidecar.session.archiving import Ground, archive
-from sidecar.session.erasing import erase
-from sidecar.session.sweeping import carry_out, shrink
+from sidecar.session.transfer.archive import Ground, archive
+from sidecar.session.transfer.erasure import erase
+from sidecar.session.transfer.sweep import carry_out, shrink
+from sidecar.store.connection.lease import this_process
+from sidecar.store.format.values import DeleteSession
 from sidecar.store.journal import Store
-from sidecar.store.lease import this_process
-from sidecar.store.values import DeleteSession
 
 SESSIONS = 12
 RULES = Retention(outputs_days=7, archive_days=20)

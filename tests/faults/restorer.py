@@ -11,8 +11,8 @@ import signal
 import sys
 from pathlib import Path
 
-from sidecar.workspace.restoring.restore import restore
-from tests.workspace.restoring.site import Site, plan, record, recording
+from sidecar.workspace.restore.restore import restore
+from tests.workspace.restore.site import Site, plan, record, recording
 
 CALLS = ("os.rename", "os.mkdir", "os.rmdir", "os.remove", "os.chmod", "os.symlink", "open")
 

@@ -6,13 +6,15 @@ import resource
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sidecar.store.files import NAME
-from tests.e2e.plain import Refused, Spawn
+from sidecar.store.connection.store_files import NAME
+from tests.e2e.lines import LineClient
+from tests.e2e.plain import PlainClient, Refused, Spawn
 from tests.faults.place import Place
 from tests.faults.test_restore_disk_full import fill, small_disk
 from tests.figures import Figures
@@ -69,10 +71,21 @@ def typed(place: Place) -> list[str]:
     return [u["content"]["text"] for u in client.updates("user_message_chunk")]
 
 
-def memory(pid: int) -> int:
-    """The most memory that a process has had, in bytes."""
+def memory(pid: int, which: str = "VmHWM") -> int:
+    """The most memory that a process has had, or the room that it takes up, in bytes."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(which))
+
+
+@contextmanager
+def little_memory(client: PlainClient) -> Iterator[str]:
+    """Leave a daemon two MiB more than it has; gives what is larger than all its heaps too."""
+    pid = client.process.pid
+    _, hard = resource.prlimit(pid, resource.RLIMIT_AS)
+    most = memory(pid, "VmSize") + 2 * MEBIBYTE
+    resource.prlimit(pid, resource.RLIMIT_AS, (most, hard))
+    yield "x" * 60 * MEBIBYTE
+    resource.prlimit(pid, resource.RLIMIT_AS, (hard, hard))
 
 
 def test_the_disk_is_full(tmp_path: Path, begin: Callable[[], Place]) -> None:
@@ -158,6 +171,33 @@ def test_descriptors_run_out(begin: Callable[[], Place]) -> None:
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, hard))
     place.say("after")
     assert typed(place) == ["before", "while there are none", "run `echo hi`", "after"]
+
+
+def test_there_is_no_memory_for_a_message(begin: Callable[[], Place]) -> None:
+    place = begin()
+    place.say("before")
+    place.client.request("session/list", {})
+    with little_memory(place.client) as large:
+        for _ in range(2):
+            assert "not enough memory" in str(refused(lambda: place.say(large)))
+            place.show(place.root / "large.txt", large)
+            answers(place)
+    place.say("after")
+    assert "notification refused: textDocument/didOpen: There was not" in place.client.stderr
+    assert typed(place) == ["before", "after"]
+
+
+def test_there_is_no_memory_for_a_line(tmp_path: Path) -> None:
+    client = LineClient(tmp_path)
+    client.start()
+    session = client.open(tmp_path)
+    client.say(session, "before")
+    with little_memory(client) as large:
+        for _ in range(2):
+            assert "not enough memory" in str(refused(lambda: client.say(session, large)))
+            assert client.request("session/list", {})["sessions"]
+    assert client.say(session, "after")["stopReason"] == "end_turn"
+    assert client.stop() == 0
 
 
 def test_the_data_folder_is_deleted(begin: Callable[[], Place]) -> None:

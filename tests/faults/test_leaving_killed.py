@@ -16,15 +16,14 @@ from pathlib import Path
 import pytest
 
 from sidecar.config.retention import DAY
-from sidecar.core.digest import digest
-from sidecar.core.facts import Fact
+from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import MessageId, SessionId, TextPart, TurnId
-from sidecar.session.archiving import bundles_of, settle
-from sidecar.session.erasing import erase
-from sidecar.store import packed
-from sidecar.store.bundles import read_lines
-from sidecar.store.journal import Store
-from sidecar.store.values import (
+from sidecar.core.text.digest import digest
+from sidecar.session.transfer.archive import bundles_of, settle
+from sidecar.session.transfer.erasure import erase
+from sidecar.store.connection import bundle_file
+from sidecar.store.format.bundles import read_lines
+from sidecar.store.format.values import (
     AppendRecord,
     PutBlob,
     PutMessage,
@@ -33,6 +32,7 @@ from sidecar.store.values import (
     Record,
     Stored,
 )
+from sidecar.store.journal import Store
 from tests.faults import leaver
 from tests.faults.leaver import SESSIONS, ground_of
 from tests.store.samples import message, session, text, tool
@@ -155,7 +155,7 @@ async def test_archiving_is_killed(place: Place, tmp_path: Path) -> None:
         for name, stored in there.items():
             assert stored == place.before[name]
         for name, path in bundles.items():
-            bundle, before = read_lines(packed.read(path)), place.before[SessionId(name)]
+            bundle, before = read_lines(bundle_file.read(path)), place.before[SessionId(name)]
             assert (bundle.session, bundle.messages) == (before.session, before.messages)
             assert bundle.records == before.records
             assert len(bundle.outputs) == MESSAGES

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.workspace.snapshots.reading import Limits
+from sidecar.workspace.snapshots.steady_read import Limits
 from tests.e2e.plain import LIMIT, Refused
 from tests.faults.place import Place
 from tests.workspace.snapshots.work import Work, held

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import StorageFailed
-from sidecar.workspace.restoring.outcomes import Outcome, Restored
-from sidecar.workspace.restoring.recovery import recover
+from sidecar.workspace.restore.recovery import recover
+from sidecar.workspace.restore.restore_outcome import Outcome, Restored
 from tests.faults.restorer import CALLS
 from tests.faults.test_restore_killed import change
-from tests.workspace.restoring.site import SES, Site, Tree, plan, record, recording
+from tests.workspace.restore.site import SES, Site, Tree, plan, record, recording
 
 
 class Failing:
@@ -159,7 +159,7 @@ async def test_the_disk_of_the_store_is_full(tmp_path: Path, when: str) -> None:
                 record=recording(2, "before" + "x" * 100_000),
             )
         assert failed.value.failure == "full"
-        assert "nothing of this was stored" in failed.value.message
+        assert "this was not stored" in failed.value.message
         assert {p: e for p, e in site.tree().items() if not p.startswith(b".sidecar")} == after
         filler[0].unlink()
         await recover(site.root, site.store)

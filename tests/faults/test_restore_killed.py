@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.restoring.recovery import recover
+from sidecar.workspace.restore.recovery import recover
 from tests.faults import restorer
 from tests.figures import Figures
-from tests.workspace.restoring.site import SES, Site, Tree, record
+from tests.workspace.restore.site import SES, Site, Tree, record
 
 ROOT = Path(__file__).parent.parent.parent
 FILES = 500

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.restoring.checking import CHANGED, GONE, HOLDS_OTHERS, THERE
-from sidecar.workspace.restoring.outcomes import Refused, Restored
-from tests.workspace.restoring.site import SES, Site, plan, record, recording
+from sidecar.workspace.restore.expectations import CHANGED, GONE, HOLDS_OTHERS, THERE
+from sidecar.workspace.restore.restore_outcome import Refused, Restored
+from tests.workspace.restore.site import SES, Site, plan, record, recording
 
 Deed = Callable[[Path], None]
 

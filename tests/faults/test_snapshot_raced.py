@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.digest import digest
 from sidecar.core.errors import StorageFailed
-from sidecar.workspace.snapshots.choosing import choose
+from sidecar.core.text.digest import digest
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from sidecar.workspace.snapshots.watch.watch_choice import choose
 from tests.e2e.test_secrets import holding
 from tests.workspace.snapshots.work import Work
 from tests.workspace.swapping import SECONDS, swapping

@@ -25,7 +25,7 @@ OPTIONS: Value = {
     "maxTokens": 4_000,
     "workspaceTrusted": True,
     "provider": {"name": "anthropic", "baseUrl": "http://127.0.0.1:9", "apiKey": KEY},
-    "permissions": {"allow": ["write_file", "shell:git status*"], "reject": ["shell:rm*"]},
+    "permissions": {"allow": ["write_file", "shell:git status *"], "reject": ["shell:rm*"]},
     "mcpServers": {"none": {"command": "sidecar-none", "args": ["-x"], "env": {"A": "b"}}},
     "config": {
         "retry": {"attempts": 2, "capMs": 10},

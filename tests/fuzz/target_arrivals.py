@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from itertools import count, cycle
 
-from sidecar.store.packing import encode_text
+from sidecar.store.format.packing import encode_text
 from sidecar.wire.framing import Framing
 from tests.fuzz.bundle import THINGS, as_handed_on, twisted
 from tests.fuzz.daemons import Daemon

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgpack
 
-from sidecar.core.digest import digest
-from sidecar.core.tree import Change, Entry
-from sidecar.store import rows
-from sidecar.store.blobs import expand, press
-from sidecar.store.deltas import pack_delta, unpack_delta
-from sidecar.store.fields import BodyBroken
-from sidecar.store.packing import BLOB_EXTENSION, TAG, Packed, ReadBlob
-from sidecar.store.restores import Mark, Step, pack_steps, unpack_stages, unpack_steps
+from sidecar.core.files.tree import Change, Entry
+from sidecar.core.text.digest import digest
+from sidecar.store.content.blobs import expand, press
+from sidecar.store.content.deltas import pack_delta, unpack_delta
+from sidecar.store.content.restores import Mark, Step, pack_steps, unpack_stages, unpack_steps
+from sidecar.store.format import rows
+from sidecar.store.format.fields import BodyBroken
+from sidecar.store.format.packing import BLOB_EXTENSION, TAG, Packed, ReadBlob
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, deep, mutated, scrambled
 from tests.store.samples import sample

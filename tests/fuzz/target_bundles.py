@@ -3,10 +3,10 @@
 import json
 
 from sidecar.core.errors import BadRequest
-from sidecar.session.screening import screened
-from sidecar.store import packed
-from sidecar.store.bundles import lines_of, read_lines
-from sidecar.store.packing import encode_text
+from sidecar.session.transfer.bundle_screen import screened
+from sidecar.store.connection import bundle_file
+from sidecar.store.format.bundles import lines_of, read_lines
+from sidecar.store.format.packing import encode_text
 from tests.fuzz.bundle import THINGS, as_handed_on, twisted
 from tests.fuzz.dice import Dice
 from tests.session.stories import sealed
@@ -19,11 +19,11 @@ def run(data: bytes) -> None:
     dice = Dice(data)
     things = twisted(THINGS, dice)
     raw = as_handed_on(encode_text(sealed(things)), dice)
-    if not packed.is_bundle(raw):
+    if not bundle_file.is_bundle(raw):
         return
     bundle = refused = None
     try:
-        bundle = screened(read_lines(packed.read(raw)))
+        bundle = screened(read_lines(bundle_file.read(raw)))
     except BadRequest as error:
         refused = error
     if bundle is None:

@@ -4,7 +4,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from sidecar.core.fold import Draft, fold
+from sidecar.core.conversation.fold import Draft, fold
+from sidecar.core.conversation.stream import BlockStarted
+from sidecar.core.conversation.turns import settle
 from sidecar.core.parts import (
     Message,
     MessageId,
@@ -15,16 +17,14 @@ from sidecar.core.parts import (
     TextPart,
     TurnId,
 )
-from sidecar.core.pricing import money, price
-from sidecar.core.prompt import ModelRequest, Static, assemble, broken_pairs
-from sidecar.core.render import RENDERER, render
-from sidecar.core.stream import BlockStarted
-from sidecar.core.turns import settle
+from sidecar.core.prompt.pricing import money, price
+from sidecar.core.prompt.prompt import ModelRequest, Static, assemble, broken_pairs
+from sidecar.core.prompt.render import RENDERER, render
 from sidecar.model.catalogue import lookup
 from sidecar.model.decode import Decoder
 from sidecar.model.encode import encode
-from sidecar.session.events import Origin, ToolChanged
-from sidecar.store import rows
+from sidecar.session.log.events import Origin, ToolChanged
+from sidecar.store.format import rows
 from sidecar.wire.framing import Arrived, parse
 from sidecar.wire.framing import encode as framed
 from sidecar.wire.translate import notification

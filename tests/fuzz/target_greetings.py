@@ -11,8 +11,8 @@ from typing import NoReturn
 from sidecar.core.errors import innermost
 from sidecar.core.parts import JsonObject
 from sidecar.daemon import check_options
-from sidecar.session.sessions import Sessions
-from sidecar.store.values import Owner
+from sidecar.session.desk.sessions import Sessions
+from sidecar.store.format.values import Owner
 from sidecar.wire.framing import Arrived, Decoder, Framing
 from sidecar.wire.server import serve
 from sidecar.workspace.buffers import Buffers

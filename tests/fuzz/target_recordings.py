@@ -8,13 +8,13 @@ from pathlib import Path
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Message, ToolCompleted, ToolError, ToolPart
-from sidecar.core.prompt import ModelRequest, Static, assemble, broken_pairs
-from sidecar.core.render import RENDERER, render
+from sidecar.core.prompt.prompt import ModelRequest, Static, assemble, broken_pairs
+from sidecar.core.prompt.render import RENDERER, render
 from sidecar.model.encode import encode
 from sidecar.replay.importers import importers
-from sidecar.session.foreign import read_recording
-from sidecar.session.importing import Recording
-from sidecar.store import rows
+from sidecar.session.transfer.bundle_import import Recording
+from sidecar.session.transfer.foreign_import import read_recording
+from sidecar.store.format import rows
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, Value, deep, mutated, scrambled, text_of
 from tests.replay.importers.recordings import FORMATS

@@ -5,19 +5,20 @@ import sqlite3
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from sidecar.core.digest import digest
 from sidecar.core.errors import SidecarError
-from sidecar.core.tree import Change, Entry, Seen
-from sidecar.store import chains, lease, reading
-from sidecar.store.blobs import press
-from sidecar.store.chains import Addition
-from sidecar.store.changes import apply_all
-from sidecar.store.facts import FactRows
-from sidecar.store.faults import FAULTS
-from sidecar.store.migrations import MIGRATIONS, migrate
-from sidecar.store.restores import Claim, Mark, RestoreRows, Step
-from sidecar.store.snapshots import SnapshotRows
-from sidecar.store.values import (
+from sidecar.core.files.tree import Change, Entry, Seen
+from sidecar.core.text.digest import digest
+from sidecar.store.connection import lease
+from sidecar.store.connection.store_faults import FAULTS
+from sidecar.store.content import chains, session_rows
+from sidecar.store.content.blobs import press
+from sidecar.store.content.chains import Addition
+from sidecar.store.content.changes import apply_all
+from sidecar.store.content.fact_rows import FactRows
+from sidecar.store.content.restores import Claim, Mark, RestoreRows, Step
+from sidecar.store.content.snapshot_rows import SnapshotRows
+from sidecar.store.format.migrations import MIGRATIONS, migrate
+from sidecar.store.format.values import (
     AppendRecord,
     Owner,
     PutBlob,
@@ -26,7 +27,7 @@ from sidecar.store.values import (
     PutPart,
     PutSession,
 )
-from sidecar.store.verify import verify
+from sidecar.store.repair.verification import verify
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import scrambled
 from tests.store.samples import NOW, sample
@@ -171,13 +172,13 @@ def _read_all(dice: Dice) -> None:
     bundle = sample()
     session_id, cwd = bundle.session.id, bundle.session.cwd
     restores, facts, snapshots = _restores(CON), _facts(CON), _snapshots(CON)
-    _given(lambda: _told(reading.load(CON, session_id).problems))
-    _given(lambda: reading.page(CON, None, None, 5))
-    _given(lambda: reading.page(CON, cwd, None, 1))
+    _given(lambda: _told(session_rows.load(CON, session_id).problems))
+    _given(lambda: session_rows.page(CON, None, None, 5))
+    _given(lambda: session_rows.page(CON, cwd, None, 1))
     for part in bundle.messages[0].parts[:2]:
-        _given(lambda part=part: reading.part(CON, session_id, part.id))
+        _given(lambda part=part: session_rows.part(CON, session_id, part.id))
     for name in bundle.outputs:
-        _given(lambda name=name: reading.blob(CON, name))
+        _given(lambda name=name: session_rows.blob(CON, name))
     _given(lambda: _done(facts.find(cwd=cwd, query="chose", limit=9)))
     _given(lambda: _done(facts.candidates(session_id)))
     _given(lambda: _done(snapshots.load(ROOT)))

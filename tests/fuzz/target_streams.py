@@ -4,10 +4,10 @@ import asyncio
 import json
 from contextlib import suppress
 
+from sidecar.core.conversation.stream import AttemptFailed, ResponseFinished
 from sidecar.core.errors import ModelFailed
-from sidecar.core.prompt import ModelRequest, Prompt
-from sidecar.core.render import Block, Rendered, TextBlock
-from sidecar.core.stream import AttemptFailed, ResponseFinished
+from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.retry import Patience

@@ -22,10 +22,9 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.core.view import Dropped, Note, Rewrite
-from sidecar.session.rewrites import REWRITE, Recorded, to_json
-from sidecar.store.journal import Store
-from sidecar.store.values import (
+from sidecar.core.prompt.visibility import Dropped, Note, Rewrite
+from sidecar.session.log.rewrite_records import REWRITE, Recorded, to_json
+from sidecar.store.format.values import (
     AppendRecord,
     Change,
     PutMessage,
@@ -34,6 +33,7 @@ from sidecar.store.values import (
     Record,
     SessionRow,
 )
+from sidecar.store.journal import Store
 
 STEPS = 12
 PER_STEP = 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sidecar.core.parts import SessionId
-from sidecar.store.files import NAME
+from sidecar.store.connection.store_files import NAME
 from sidecar.store.journal import Store
 from tests.e2e.plain import each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text

@@ -7,30 +7,22 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sidecar.core.errors import ModelFailed
-from sidecar.core.fold import Draft, fold
-from sidecar.core.parts import PartId, ReasoningPart, TextPart, ToolPart
-from sidecar.core.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
-from sidecar.core.render import Block, Rendered, TextBlock
-from sidecar.core.stream import (
+from sidecar.core.conversation.fold import Draft, fold
+from sidecar.core.conversation.stream import (
     AttemptFailed,
     BlockDelta,
     BlockStarted,
     ResponseFinished,
     StreamEvent,
 )
+from sidecar.core.errors import ModelFailed
+from sidecar.core.parts import PartId, ReasoningPart, TextPart, ToolPart
+from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec
+from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.retry import Patience
-from tests.fakes.messages_api import (
-    FakeMessagesApi,
-    Reply,
-    broken,
-    status,
-    text,
-    thinking,
-    tools,
-)
+from tests.fakes.messages_api import FakeMessagesApi, Reply, broken, status, text, thinking, tools
 
 KEY = "sk-ant-very-secret-key"
 

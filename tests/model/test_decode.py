@@ -1,12 +1,14 @@
 """Events of another shape than the API documents: read as far as they make sense, never raised."""
 
+from collections import deque
 from typing import Any
 
 import pytest
 
+from sidecar.core.conversation.stream import BlockFinished, BlockMetadata, BlockStarted, StreamEvent
 from sidecar.core.parts import Usage
-from sidecar.core.stream import BlockFinished, BlockMetadata, BlockStarted, StreamEvent
 from sidecar.model.decode import MOST, Decoder, usage_of
+from sidecar.model.stalls import Endless, limits
 
 
 def taken(*events: dict[str, Any]) -> list[StreamEvent]:
@@ -85,3 +87,19 @@ def test_blocks_that_could_not_be_sent_back_are_made_plain() -> None:
     assert started({"type": "thinking", "signature": "s"})[1] == BlockMetadata(
         0, {"signature": "s"}
     )
+
+
+@pytest.mark.parametrize("word", ["word", "éé", "x"])
+def test_an_answer_of_as_many_tokens_as_it_may_have_comes_through(word: str) -> None:
+    """Prose and code have three to five bytes a token; some servers send single letters."""
+    tokens = 2_000
+    pieces = tokens if len(word) > 1 else 4 * tokens
+    decoder = Decoder(limits(tokens))
+    delta = {"type": "text_delta", "text": word}
+    event = {"type": "content_block_delta", "index": 0, "delta": delta}
+    hidden = {"type": "signature_delta", "signature": "s" * 6 * tokens}
+    for given in (*[event] * pieces, {**event, "delta": hidden}):
+        assert list(decoder.take(given))
+    endless = (event for _ in range(10 * tokens))
+    with pytest.raises(Endless, match=f"none of {tokens} tokens"):
+        deque(map(list, map(decoder.take, endless)), maxlen=0)

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from sidecar.core.parts import Media
-from sidecar.core.prompt import ModelRequest, Prompt, ToolSpec
-from sidecar.core.render import (
+from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
+from sidecar.core.prompt.render import (
     Block,
     CallBlock,
     Content,

@@ -9,8 +9,8 @@ from sidecar.config.readers import Secret
 from sidecar.config.settings import Provider, Retry
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import PartId
-from sidecar.core.prompt import ModelRequest, Prompt
-from sidecar.core.render import Block, Rendered, TextBlock
+from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.models import Models
 from tests.fakes.messages_api import FakeMessagesApi, status, text
 
@@ -40,7 +40,7 @@ async def ask(models: Models) -> None:
 async def test_a_model_is_asked_as_often_as_is_set(
     models: Callable[[FakeMessagesApi, Retry], Models],
 ) -> None:
-    """Three times unless set, and this could pass."""
+    """Ten times unless set, and this could pass."""
     with FakeMessagesApi() as api:
         api.script(*[status(529, "overloaded_error", retry_after="0")] * 3)
         with pytest.raises(ModelFailed):
@@ -61,3 +61,23 @@ async def test_a_longer_wait_than_is_set_is_told_instead(
         else:
             await ask(models(api, Retry(cap_ms=most)))
         assert len(api.requests) == asked
+
+
+async def test_no_longer_is_waited_in_all_than_is_set(
+    models: Callable[[FakeMessagesApi, Retry], Models],
+) -> None:
+    with FakeMessagesApi() as api:
+        api.script(*[status(529, "overloaded_error", retry_after="0.1")] * 9)
+        with pytest.raises(ModelFailed, match="overloaded"):
+            await ask(models(api, Retry(total_ms=250)))
+        assert len(api.requests) == 3
+
+
+@pytest.mark.parametrize("code", [429, 500, 502, 503, 504, 520, 522, 524, 529, 599])
+async def test_every_fault_of_a_server_is_tried_again(
+    models: Callable[[FakeMessagesApi, Retry], Models], code: int
+) -> None:
+    with FakeMessagesApi() as api:
+        api.script(*[status(code, "api_error", retry_after="0")] * 2, text("At last."))
+        await ask(models(api, Retry()))
+        assert len(api.requests) == 3

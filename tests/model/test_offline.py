@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.fold import Draft, fold
+from sidecar.core.conversation.fold import Draft, fold
+from sidecar.core.conversation.stream import BlockStarted
 from sidecar.core.parts import PartId, TextPart, ToolPart
-from sidecar.core.prompt import ModelRequest, Prompt, ToolSpec
-from sidecar.core.render import Block, CallBlock, Rendered, ResultBlock, TextBlock
-from sidecar.core.stream import BlockStarted
+from sidecar.core.prompt.prompt import ModelRequest, Prompt, ToolSpec
+from sidecar.core.prompt.render import Block, CallBlock, Rendered, ResultBlock, TextBlock
 from sidecar.model.offline import HELP, OfflineModel
 from sidecar.model.offline_rules import Call, plan
 

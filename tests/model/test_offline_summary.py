@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from sidecar.core.facts import supported
-from sidecar.core.fold import Draft, fold
+from sidecar.core.conversation.fold import Draft, fold
+from sidecar.core.conversation.stream import BlockStarted
+from sidecar.core.ledger.facts import supported
+from sidecar.core.ledger.units import Item, units_of
 from sidecar.core.parts import (
     Message,
     MessageId,
@@ -14,12 +16,17 @@ from sidecar.core.parts import (
     ToolPart,
     TurnId,
 )
-from sidecar.core.plan import REWRITE_ID, tokens_of
-from sidecar.core.prompt import ModelRequest, Static, assemble
-from sidecar.core.render import Block, Rendered, TextBlock, render
-from sidecar.core.stream import BlockStarted
-from sidecar.core.summary import Brief, instruction, note_of, read_summary, transcript
-from sidecar.core.units import Item, units_of
+from sidecar.core.plans.plan import REWRITE_ID
+from sidecar.core.prompt.prompt import ModelRequest, Static, assemble
+from sidecar.core.prompt.render import Block, Rendered, TextBlock, render
+from sidecar.core.prompt.tokens import tokens_of
+from sidecar.core.summaries.model_summary import (
+    Brief,
+    instruction,
+    note_of,
+    read_summary,
+    transcript,
+)
 from sidecar.model.offline import OfflineModel
 from sidecar.model.offline_summary import summarise
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from sidecar.core.errors import ModelFailed
 from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.retry import Patience
+from sidecar.model.stalls import limits
 from tests.model.test_anthropic_stream import gather
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -45,13 +47,14 @@ async def dripping(body: bytes, piece: int, pause: float) -> AsyncIterator[str]:
         server.close()
 
 
-async def ask(url: str) -> None:
+async def ask(url: str, **given: float) -> None:
     model = AnthropicModel(
         Endpoint("anthropic", url, "sk-test"),
         now=lambda: 0,
         random=lambda: 0.0,
         patience=Patience(1, 1.0),
         stall=STALL,
+        limits=lambda tokens, stall: replace(limits(tokens, stall), **given),  # type: ignore[arg-type] # numbers
     )
     try:
         async with asyncio.timeout(20):
@@ -76,3 +79,32 @@ async def test_pings_say_that_it_lives() -> None:
         # It lives for three times as long as a stall, and then ends without an answer.
         with pytest.raises(ModelFailed, match="ended before it was complete"):
             await ask(url)
+
+
+BEGUN = b'data: {"type": "content_block_start", "index": 0, "content_block": {"type": "text"}}\n\n'
+LETTER = (
+    b'data: {"type": "content_block_delta", "index": 0, '
+    b'"delta": {"type": "text_delta", "text": "x"}}\n\n'
+)
+
+
+async def test_pings_alone_are_no_answer() -> None:
+    async with dripping(BEGUN + PING * 10_000, len(PING), STALL / 20) as url:
+        with pytest.raises(ModelFailed, match=r"nothing but pings for 0\.5 seconds") as failed:
+            await ask(url, quiet=0.5)
+    assert (failed.value.failure, failed.value.retryable) == ("interrupted", False)
+
+
+async def test_a_letter_now_and_then_has_an_end() -> None:
+    async with dripping(BEGUN + LETTER * 10_000, len(LETTER), STALL / 20) as url:
+        with pytest.raises(ModelFailed, match=r"given up after 0\.7 seconds") as failed:
+            await ask(url, quiet=0.5, whole=0.7)
+    assert not failed.value.retryable
+
+
+def test_a_slow_model_and_one_that_thinks_long_have_their_time() -> None:
+    """A model on a small machine writes a few tokens a second; hidden thinking is but pings."""
+    allowed = limits(32_000)
+    assert allowed.whole > 32_000 / 3
+    assert allowed.quiet > 32_000 / 60
+    assert allowed.most > 32_000 * 7

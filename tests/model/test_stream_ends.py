@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from sidecar.core.prompt import ModelRequest, Prompt
-from sidecar.core.stream import BlockDelta, ResponseFinished, StreamEvent
+from sidecar.core.conversation.stream import BlockDelta, ResponseFinished, StreamEvent
+from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.model.anthropic_stream import AnthropicModel
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.retry import Patience

@@ -51,6 +51,27 @@ def test_huge_texts_are_sampled(count) -> None:
     assert abs(count(line * many) / (count(line) * many) - 1) < 0.02
 
 
+LANGUAGES = {
+    "code": "def greet(name):\n    return 'Hello, ' + name\n",
+    "Chinese": "今天天气很好、我们去公园散步、然后回家吃饭。\n",
+    "Hindi": "आज मौसम बहुत अच्छा है, हम पार्क में टहलने जाएंगे।\n",
+    "base64": "aGVsbG8gd29ybGQsIGhvdyBhcmUgeW91IHRvZGF5Pw==\n",
+    "numbers": "1029384756 5647382910 0192837465\n",
+}
+
+
+@pytest.mark.parametrize("first", LANGUAGES)
+@pytest.mark.parametrize("second", LANGUAGES)
+def test_huge_texts_of_two_languages_are_sampled_throughout(count, first: str, second: str) -> None:
+    halves = [LANGUAGES[name] * (1_100_000 // len(LANGUAGES[name])) for name in (first, second)]
+    truth = sum(count(half) for half in halves)
+    assert 0.8 <= count("".join(halves)) / truth <= 1.25
+    mixed = "".join(LANGUAGES[first] * 40 + LANGUAGES[second] * 40 for _ in range(700))
+    if len(mixed) > 2_000_000:
+        parts = [count(LANGUAGES[name] * 40) for name in (first, second)]
+        assert 0.8 <= count(mixed) / (700 * sum(parts)) <= 1.25
+
+
 @given(st.text(st.sampled_from("ab \n"), max_size=300))
 def test_slices_add_up(text: str) -> None:
     whole = text * (SLICE // 100)

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from sidecar.core.budget import REGIONS
-from sidecar.core.meter import CacheState, Costs, Size, measure
 from sidecar.core.parts import Usage
-from sidecar.observe.course import (
+from sidecar.core.prompt.budget import REGIONS
+from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
+from sidecar.observe.report.course import (
     About,
     Aside,
     Change,

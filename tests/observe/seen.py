@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from sidecar.core.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.observed import Asked, Rewritten, ToolDone, TurnBegun, TurnDone
 from sidecar.core.parts import SessionId, TurnId, Usage
+from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
+from sidecar.core.prompt.observation import Asked, Rewritten, ToolDone, TurnBegun, TurnDone
 
 SES = SessionId("ses_1")
 TURN = TurnId("turn_1")
@@ -63,6 +63,7 @@ def rewritten(at: int = NOW, **given: Any) -> Rewritten:
     """A compaction from 80,000 tokens to 20,000."""
     known: dict[str, Any] = {
         "cause": "budget",
+        "policy": "codex",
         "opens": True,
         "shown": (("dropped", 12), ("evicted", 3)),
         "compression": 4.0,
@@ -74,7 +75,7 @@ def rewritten(at: int = NOW, **given: Any) -> Rewritten:
         at,
         1200,
         known.pop("cause"),
-        "economic",
+        known.pop("policy"),
         known.pop("opens"),
         80_000,
         20_000,

@@ -5,11 +5,17 @@ from collections.abc import Callable
 
 import pytest
 
-from sidecar.config.alerts import Alerts
-from sidecar.core.observed import Observation, RestoreDone, Retried, SessionClosed, SnapshotTaken
+from sidecar.config.alert_thresholds import Alerts
 from sidecar.core.parts import Usage
+from sidecar.core.prompt.observation import (
+    Observation,
+    RestoreDone,
+    Retried,
+    SessionClosed,
+    SnapshotTaken,
+)
 from sidecar.observe import observer as module
-from sidecar.observe.alerts import Changed
+from sidecar.observe.alerts.alerts import Changed
 from sidecar.observe.observer import Observer
 from tests.observe.seen import NOW, SES, asked, rewritten, tool_done, turn_begun, turn_done
 

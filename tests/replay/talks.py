@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from sidecar.core.ledger.units import Kind, Unit
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.plan import Change, Plan, Rates, Situation, Standing, Summary
-from sidecar.core.prompt import Ttl
-from sidecar.core.units import Kind, Unit
-from sidecar.core.view import Cause, Placeholder
+from sidecar.core.plans.plan import Change, Plan, Rates, Situation, Standing, Summary
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause, Placeholder
 from sidecar.replay.conversation import Conversation, Request
 
 RATES = Rates(1.0, 5.0, 1.25, 0.1)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sidecar.core.svg import LETTER
+from sidecar.core.text.svg import LETTER
 from sidecar.replay.charts import (
     BELOW,
     MOST_POINTS,

@@ -12,7 +12,7 @@ from sidecar.core.parts import (
     ToolPart,
     Usage,
 )
-from sidecar.replay.importers.claude_code import entries, recognises
+from sidecar.replay.importers.claude_code_recording import entries, recognises
 from sidecar.replay.transcript import Compacted, Damaged, Entry
 
 

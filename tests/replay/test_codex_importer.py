@@ -12,7 +12,7 @@ from sidecar.core.parts import (
     ToolPart,
     Usage,
 )
-from sidecar.replay.importers.codex import entries, recognises
+from sidecar.replay.importers.codex_recording import entries, recognises
 from sidecar.replay.transcript import Compacted, Damaged, Entry
 
 AT = "2026-06-26T22:08:49.102Z"

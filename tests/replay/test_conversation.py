@@ -20,7 +20,7 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.core.tokens import USUAL_FACTOR
+from sidecar.core.prompt.tokens import USUAL_FACTOR
 from sidecar.replay.conversation import FAR, STATIC, STATIC_LEAST, Conversation, listen
 
 
@@ -159,5 +159,5 @@ def test_every_kind_of_part_has_its_weight() -> None:
     assert [unit.kind for unit in talk.units] == ["typed", "opaque", "prose", "call"]
     assert talk.tokens[0] == 2_000
     assert talk.tokens[1] > 125
-    assert talk.tokens[2] == 1
+    assert talk.tokens[2] == 0  # Blank text is not sent.
     assert talk.tokens[3] - talk.calls[3] == 125

@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 
 from sidecar.core.parts import Usage
+from sidecar.replay.judge_questions import Judged, Verdict
 from sidecar.replay.judgement import JudgedSession, Judgement, Unjudged, judgement_json
-from sidecar.replay.judging import Judged, Verdict
 from sidecar.replay.questions import Question
 
 

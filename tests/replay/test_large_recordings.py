@@ -20,7 +20,7 @@ MOST = 0.5
 PROGRAM = """
 import resource, sys
 from pathlib import Path
-from sidecar.core.plan import Rates
+from sidecar.core.plans.plan import Rates
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.compare import Settings, replay_file
 

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from sidecar.core.names import names_in
+from sidecar.core.ledger.units import Item, Kind, Unit
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.units import Item, Kind, Unit
-from sidecar.core.view import Dropped, Excerpt, Placeholder, Shown
+from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Shown
+from sidecar.core.text.identifiers import names_in
 from sidecar.replay.conversation import Request
 from sidecar.replay.measure import Memory
 

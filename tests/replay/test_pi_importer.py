@@ -13,7 +13,7 @@ from sidecar.core.parts import (
     ToolPart,
     Usage,
 )
-from sidecar.replay.importers.pi import entries, recognises
+from sidecar.replay.importers.pi_recording import entries, recognises
 from sidecar.replay.transcript import Compacted, Damaged, Entry
 
 AT = "2025-12-08T22:41:05.306Z"

@@ -6,7 +6,7 @@ import pytest
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Usage
-from sidecar.core.plan import Rates
+from sidecar.core.plans.plan import Rates
 from sidecar.replay.prices import CARDS, read_card, recorded_cost
 
 GOOD = '{"input": 2, "output": 8, "write": 2.5, "read": 0.5}'

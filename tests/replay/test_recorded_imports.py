@@ -17,11 +17,11 @@ from sidecar.core.parts import (
     ToolCompleted,
     ToolPart,
 )
-from sidecar.replay.importers import claude_code, codex, pi
+from sidecar.replay.importers import claude_code_recording, codex_recording, pi_recording
 from sidecar.replay.transcript import Compacted, Damaged, Entry, objects
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
-IMPORTERS = {"claude": claude_code, "codex": codex, "pi": pi}
+IMPORTERS = {"claude": claude_code_recording, "codex": codex_recording, "pi": pi_recording}
 
 
 def lines(path: Path) -> list[JsonObject]:

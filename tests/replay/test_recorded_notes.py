@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.ledger import read_ledger
-from sidecar.core.outcome import error_line, result_text
+from sidecar.core.conversation.call_outcome import error_line, result_text
+from sidecar.core.ledger.ledger import read_ledger
+from sidecar.core.ledger.units import Unit
 from sidecar.core.parts import Message, ToolPart
-from sidecar.core.plan import Plan, Policy, Situation, Standing
+from sidecar.core.plans.plan import Plan, Policy, Situation, Standing
 from sidecar.core.policies import policies
-from sidecar.core.prompt import Ttl
-from sidecar.core.units import Unit
-from sidecar.core.view import Cause, Dropped
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause, Dropped
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript

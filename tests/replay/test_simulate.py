@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.plan import Summary
+from sidecar.core.plans.plan import Summary
 from sidecar.core.policies.manual import Manual
 from sidecar.replay.simulate import Run, simulate
 from tests.replay.talks import RATES, WINDOW, Scripted, shortened, talk
@@ -147,7 +147,7 @@ def test_a_policy_is_told_where_it_stands() -> None:
     simulate(talk("0: t1000; 10: p500; 20: c300 t50; 400: p5; 500: p5"), policy, WINDOW, RATES)
     told = policy.told
     assert [st.used for st in told] == [3_000, 3_500, 3_850, 2_955, 2_960]
-    assert [st.newest for st in told] == [1_000, 500, 350, 5, 5]
+    assert [st.newest for st in told] == [0, 0, 320, 0, 0]
     assert [st.base for st in told] == [2_000, 2_000, 2_000, 2_950, 2_950]
     assert [st.rent for st in told] == [0, 1_000, 2_500, 0, 5]
     assert [st.requests for st in told] == [0, 1, 2, 1, 2]

@@ -8,12 +8,12 @@ from functools import partial
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.core.cache import place
-from sidecar.core.plan import Change, Plan, Situation
-from sidecar.core.prompt import Prompt, Ttl
-from sidecar.core.render import Block, Rendered, TextBlock
-from sidecar.core.units import Item
-from sidecar.core.view import Dropped, Placeholder
+from sidecar.core.ledger.units import Item
+from sidecar.core.plans.plan import Change, Plan, Situation
+from sidecar.core.prompt.breakpoints import place
+from sidecar.core.prompt.prompt import Prompt, Ttl
+from sidecar.core.prompt.render import Block, Rendered, TextBlock
+from sidecar.core.prompt.visibility import Dropped, Placeholder
 from sidecar.replay.conversation import Conversation
 from sidecar.replay.simulate import MINIMUM, _Simulation
 from tests.fakes.cache_simulator import CacheSimulator

@@ -12,23 +12,23 @@ import pytest
 
 from sidecar.config import Config
 from sidecar.core.errors import Cancelled, StorageFailed
-from sidecar.core.observed import Observation, Unread, read
 from sidecar.core.parts import Json, JsonObject, Message
-from sidecar.core.pricing import ModelInfo
-from sidecar.core.prompt import ModelRequest, Prompt, flat
+from sidecar.core.prompt.observation import Observation, Unread, read
+from sidecar.core.prompt.pricing import ModelInfo
+from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.model.catalogue import lookup
 from sidecar.model.encode import encode
-from sidecar.session.context import Clock
-from sidecar.session.events import Event
-from sidecar.session.gate import ColdGate
-from sidecar.session.session import Session
-from sidecar.session.sessions import Sessions
+from sidecar.session.desk.sessions import Sessions
+from sidecar.session.interface import NewSession, PromptRequest, PromptResult
+from sidecar.session.lifecycle.session import Session
+from sidecar.session.log.events import Event
 from sidecar.session.state import Environment
-from sidecar.session.values import NewSession, PromptRequest, PromptResult
+from sidecar.session.turn.prefix_gate import ColdGate
+from sidecar.session.turn.turn_context import Clock
+from sidecar.store.connection.lease import this_process
+from sidecar.store.format.values import Change
 from sidecar.store.journal import Store
-from sidecar.store.lease import this_process
-from sidecar.store.values import Change
-from sidecar.tools.contract import PermissionOption
+from sidecar.tools.tool_contract import PermissionOption
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.instructions_watch import InstructionsWatch
 from sidecar.workspace.instructions_watch import Read as ReadInstructions

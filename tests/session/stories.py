@@ -5,16 +5,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sidecar.core.digest import digest
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import ToolPart
-from sidecar.session.exporting import export_session
-from sidecar.session.importing import Source, import_session
-from sidecar.session.inspection import segments
-from sidecar.session.listing import list_checkpoints
-from sidecar.session.session import Session
-from sidecar.session.values import Wish
-from sidecar.store import packed
+from sidecar.core.text.digest import digest
+from sidecar.session.history.checkpoint_list import list_checkpoints
+from sidecar.session.history.inspection import segments
+from sidecar.session.interface import Wish
+from sidecar.session.lifecycle.session import Session
+from sidecar.session.transfer.bundle_export import export_session
+from sidecar.session.transfer.bundle_import import Source, import_session
+from sidecar.store.connection import bundle_file
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
 
@@ -35,7 +35,7 @@ async def story(desk: Desk, path: Path) -> list[Any]:
     desk.script(calls(("z", "shell", {"command": "true"})), says("Done."))
     await desk.ask(session, "Run it.")
     done = await export_session(await desk.sessions.ready(), session.id, str(path), overwrite=True)
-    things = [json.loads(line) for line in packed.read(done.path)]
+    things = [json.loads(line) for line in bundle_file.read(done.path)]
     return things[:-1]
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from sidecar.config import Delegate
+from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.parts import ToolPart
-from sidecar.core.prompt import ModelRequest, ToolSpec, flat
-from sidecar.core.render import ResultBlock, TextBlock
-from sidecar.core.stream import StreamEvent
-from sidecar.session.session import Session
+from sidecar.core.prompt.prompt import ModelRequest, ToolSpec, flat
+from sidecar.core.prompt.render import ResultBlock, TextBlock
+from sidecar.session.lifecycle.session import Session
 from tests.fakes.scripted_model import Hold, Script, calls
 from tests.session.conftest import Desk, World
 

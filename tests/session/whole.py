@@ -15,16 +15,16 @@ from sidecar.core.parts import (
     StepFinishPart,
     Usage,
 )
-from sidecar.session.asking import ASKED, asked_of
-from sidecar.session.epochs import CHANGED
-from sidecar.session.events import EpochChanged, Event, Notice, TurnEnded
-from sidecar.session.notices import NOTICE, from_record
-from sidecar.session.outcome import spent
-from sidecar.session.rewrites import REWRITE, UNDONE, from_json
+from sidecar.session.epochs.epochs import CHANGED
+from sidecar.session.history.turn_outcome import spent
+from sidecar.session.log.events import EpochChanged, Event, Notice, TurnEnded
+from sidecar.session.log.notices import NOTICE, from_record
+from sidecar.session.log.part_updates import updates_of
+from sidecar.session.log.rewrite_records import REWRITE, UNDONE, from_json
+from sidecar.session.meter.side_request import ASKED, asked_of
 from sidecar.session.state import State
-from sidecar.session.updates import updates_of
-from sidecar.session.views import is_turn
-from sidecar.store.values import Record
+from sidecar.session.view.view_history import is_turn
+from sidecar.store.format.values import Record
 
 Beside: TypeAlias = EpochChanged | Notice | TurnEnded
 Shown: TypeAlias = tuple[Message, Part] | Beside

@@ -4,9 +4,14 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from sidecar.core.conversation.stream import (
+    BlockDelta,
+    ResponseFinished,
+    ResponseStarted,
+    StreamEvent,
+)
 from sidecar.core.parts import JsonObject, Usage
-from sidecar.core.prompt import ModelRequest, ToolSpec
-from sidecar.core.stream import BlockDelta, ResponseFinished, ResponseStarted, StreamEvent
+from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
 from sidecar.model.encode import encode
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import (

@@ -11,9 +11,8 @@ from pathlib import Path
 from time import time
 
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart, TurnId
-from sidecar.store.journal import Store
-from sidecar.store.lease import this_process
-from sidecar.store.values import (
+from sidecar.store.connection.lease import this_process
+from sidecar.store.format.values import (
     AppendRecord,
     Change,
     PutMessage,
@@ -22,6 +21,7 @@ from sidecar.store.values import (
     Record,
     SessionRow,
 )
+from sidecar.store.journal import Store
 
 UNIT_PARTS = 3
 

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from sidecar.core.digest import digest
-from sidecar.core.facts import Fact
+from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import (
     CompactionPart,
     FilePart,
@@ -28,9 +27,10 @@ from sidecar.core.parts import (
     TurnId,
     Usage,
 )
-from sidecar.store.bundles import Bundle
+from sidecar.core.text.digest import digest
+from sidecar.store.format.bundles import Bundle
+from sidecar.store.format.values import Change, PutMessage, PutPart, PutSession, Record, SessionRow
 from sidecar.store.journal import Store
-from sidecar.store.values import Change, PutMessage, PutPart, PutSession, Record, SessionRow
 
 NOW = 1_800_000_000_000
 

@@ -9,12 +9,11 @@ from typing import cast
 
 import pytest
 
-from sidecar.core.digest import digest
 from sidecar.core.errors import BadRequest, StorageFailed, UnknownSession
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart
-from sidecar.store import writer
-from sidecar.store.journal import Store
-from sidecar.store.values import (
+from sidecar.core.text.digest import digest
+from sidecar.store.connection import writer
+from sidecar.store.format.values import (
     AppendRecord,
     DeleteSession,
     PutBlob,
@@ -23,6 +22,7 @@ from sidecar.store.values import (
     PutSession,
     Record,
 )
+from sidecar.store.journal import Store
 from tests.store.samples import NOW, base, message, open_store, put_text, session, text, tool
 
 SES = SessionId("ses_1")

@@ -9,7 +9,7 @@ import pytest
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.tools.contract import PermissionOption, Terminals, ToolContext
+from sidecar.tools.tool_contract import PermissionOption, Terminals, ToolContext
 from sidecar.workspace.buffers import Buffers
 
 

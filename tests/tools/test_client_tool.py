@@ -7,7 +7,7 @@ import pytest
 
 from sidecar.core.parts import Json, Media
 from sidecar.tools.client_tool import call_client_tool, read_answer
-from sidecar.tools.contract import ToolAnswer, ToolContext
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 TEXT: Json = {"type": "text", "text": "one"}
 IMAGE: Json = {"type": "image", "data": "AAAA", "mimeType": "image/png"}

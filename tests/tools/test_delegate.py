@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.parts import Json, SessionId
-from sidecar.tools.catalogue import BY_NAME
-from sidecar.tools.contract import Progress, Subtask, SubtaskEnd, ToolContext
-from sidecar.tools.permission import Allow, Ask, Refuse, Rules, decide
-from sidecar.tools.run import access, run_builtin
+from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide
+from sidecar.tools.runner import access, run_builtin
+from sidecar.tools.tool_contract import Progress, Subtask, SubtaskEnd, ToolContext
 
 SPEC = BY_NAME["delegate"]
 
@@ -86,7 +86,7 @@ def test_it_asks_unless_a_rule_says_otherwise(trusted: bool, context: ToolContex
     assert len(wanted.title) < 100
     asked = decide(SPEC, wanted, Rules(), trusted)
     assert isinstance(asked, Ask)
-    assert asked.remember_key == "delegate"
+    assert asked.rules == {"allow_always": "delegate", "reject_always": "delegate"}
     for rule in ("delegate", "other", "*"):
         assert decide(SPEC, wanted, Rules(allow=(rule,)), trusted) == Allow()
         assert isinstance(decide(SPEC, wanted, Rules(reject=(rule,)), trusted), Refuse)

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import Json
-from sidecar.tools.collect import MAX_KEPT, Collected
-from sidecar.tools.contract import ToolAnswer, ToolContext
-from sidecar.tools.run import run_builtin
+from sidecar.tools.output_ends import MAX_KEPT, Collected
+from sidecar.tools.runner import run_builtin
 from sidecar.tools.shell import scrubbed
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from tests.polling import LIMIT, until
 
 

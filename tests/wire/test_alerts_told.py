@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from sidecar.core.parts import SessionId
-from sidecar.session.events import AlertChanged
-from sidecar.wire.acp.connection import AgentConnection
+from sidecar.session.log.events import AlertChanged
+from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.connection import Connection
 from sidecar.wire.framing import Decoder
 from sidecar.wire.outbox import Outbox
-from sidecar.wire.plain import PlainEditor
+from sidecar.wire.plain_editor import PlainEditor
 
 
 def alert(state: str = "raised", level: str = "warning") -> AlertChanged:

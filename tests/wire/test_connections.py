@@ -10,7 +10,7 @@ import pytest
 from sidecar.core.errors import BadRequest, Cancelled
 from sidecar.wire.connection import ClientFailed, Connection
 from sidecar.wire.dispatch import structure
-from sidecar.wire.faults import Refused, fault
+from sidecar.wire.error_codes import Refused, fault
 from sidecar.wire.framing import Decoder, encode
 from sidecar.wire.messages import SessionImportParams
 from sidecar.wire.outbox import Outbox

@@ -107,7 +107,10 @@ def test_compacting_and_taking_back(start: Start, api: FakeMessagesApi, tmp_path
     client = start()
     session = opened(client, tmp_path)
     params = {"sessionId": session}
-    nothing = refused(client, "context/compact", {**params, "dryRun": True})
+    empty = client.request("context/compact", {**params, "dryRun": True})
+    assert (empty["plan"], empty["tokensAfter"]) == ([], empty["tokensBefore"])
+    nothing = refused(client, "context/compact", params)
+    assert str(nothing) == empty["reason"]
     assert (nothing.code, nothing.data["kind"]) == (-32012, "nothing_to_do")
     work(client, api, session)
     before = client.request("context/preview", params)

@@ -10,10 +10,10 @@ import pytest
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire import outbox
-from sidecar.wire.connection import Connection
+from sidecar.wire.connection import ClientFailed, Connection
 from sidecar.wire.dispatch import AT_ONCE, Dispatch, Ticket, Work
-from sidecar.wire.faults import CANCELLED
-from sidecar.wire.framing import Arrived
+from sidecar.wire.error_codes import CANCELLED
+from sidecar.wire.framing import Arrived, Dropped
 from sidecar.wire.outbox import Outbox
 
 FULL = [str(number) for number in range(AT_ONCE)]
@@ -31,7 +31,8 @@ class Desk:
         """Requests that come while something is written."""
         self.outbox = Outbox(self._write, lambda _: None)
         self.outbox.framing = "lines"
-        self.dispatch = Dispatch(Connection(self.outbox), self.outbox, group, self)
+        self.connection = Connection(self.outbox)
+        self.dispatch = Dispatch(self.connection, self.outbox, group, self)
 
     async def _write(self, data: bytes) -> None:
         self.written += [json.loads(line) for line in data.splitlines()]
@@ -153,3 +154,21 @@ async def test_it_settles_when_all_but_prompts_are_answered() -> None:
         await desk.come("b")
         await desk.dispatch.settle(0.01)
         assert "b" not in {message["id"] for message in desk.written}
+
+
+async def test_who_waits_is_told_of_what_there_was_no_memory_for() -> None:
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        desk = Desk(group)
+        writing = group.create_task(desk.outbox.run())
+        asking = asyncio.create_task(desk.connection.request("tool/call", {}))
+        await desk.settle()
+        desk.dispatch.receive(Dropped({"id": desk.written[-1]["id"], "result": None}))
+        with pytest.raises(ClientFailed, match="not enough memory"):
+            await asking
+        for head in ({"id": 7, "method": "session/prompt", "params": None}, {}):
+            desk.dispatch.receive(Dropped(head))
+        desk.dispatch.receive(Dropped({"method": "textDocument/didOpen", "params": None}))
+        await desk.settle()
+        told = [(message["id"], "error" in message) for message in desk.written[1:]]
+        assert told == [(7, True), (None, True)]
+        writing.cancel()

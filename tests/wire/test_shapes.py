@@ -3,10 +3,10 @@
 import msgspec
 import pytest
 
-from sidecar.core.meter import CacheState, Costs, Size, measure
 from sidecar.core.parts import MessageId, PartId, SessionId, TurnId, Usage
-from sidecar.session import events as e
-from sidecar.session.values import Opened, PromptResult, SessionSummary
+from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
+from sidecar.session.interface import Opened, PromptResult, SessionSummary
+from sidecar.session.log import events as e
 from sidecar.wire import messages as m
 from sidecar.wire.translate import loaded, meter, notification, opened, prompt_result, summary
 

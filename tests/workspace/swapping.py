@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.restoring.moves import At, exchange
+from sidecar.workspace.restore.moves import At, exchange
 
 SECONDS = float(os.environ.get("SIDECAR_RACES", "0.7"))
 """How long each race is run."""

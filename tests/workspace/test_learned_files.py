@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.claims import FactKind
-from sidecar.core.facts import Fact
-from sidecar.core.learned import key_of
+from sidecar.core.ledger.claims import FactKind
+from sidecar.core.ledger.facts import Fact
+from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import SessionId, TurnId
 from sidecar.workspace.learned import MOST_READ, promote, read_learned
 

@@ -100,7 +100,6 @@ export interface ToolDefinition {
   readOnly?: boolean;
   outputLimit?: number;
   protectedFromPruning?: boolean;
-  restorable?: boolean;
 }
 
 /** One value that an option can have. */
@@ -207,9 +206,15 @@ export interface SessionCloseParams {
   sessionId: string;
 }
 
-/** The session to forget for good. */
+/**
+ * The session to forget for good.
+ *
+ * While a turn of it runs or waits that is refused with -32602, unless `force` is true: then the
+ * turn is cancelled first. What another window writes is refused with -32011 in any case.
+ */
 export interface SessionDeleteParams {
   sessionId: string;
+  force?: boolean;
 }
 
 /** The session is gone; `notes` say in sentences where it may be found nevertheless. */
@@ -484,13 +489,21 @@ export interface ProviderOptions {
   apiKey?: string;
 }
 
-/** What tools may do without asking, or never; `TOOL` or `TOOL:PATTERN` each. */
+/**
+ * What tools may do without asking, or never: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
+ *
+ * The README's “What may run” says what each covers.
+ */
 export interface PermissionRules {
   allow?: string[];
   reject?: string[];
 }
 
-/** `initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional. */
+/**
+ * `initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
+ *
+ * `config` has any other setting of the README's table, as in a file: `{retry: {totalMs: 60000}}`.
+ */
 export interface InitializationOptions {
   model?: string;
   policy?: string;
@@ -514,7 +527,10 @@ export interface FileCapabilities {
 /**
  * `capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
  *
- * What is absent is not asked of the client. `workspace/applyEdit` is announced as in LSP.
+ * What is absent is not asked of the client: without `requestPermission` a call that would be
+ * asked about is refused, without `toolCall` tools of the client's fail, each with the reason.
+ * ACP clients always answer questions, and say `toolCall` in `_meta.sidecar` of theirs.
+ * `workspace/applyEdit` is announced as in LSP.
  */
 export interface ClientCapabilities {
   fs?: FileCapabilities;
@@ -618,7 +634,14 @@ export interface PermissionOption {
   kind: PermissionKind;
 }
 
-/** The call that waits for the answer; the fields of a `tool_call_update`. */
+/**
+ * The call that waits for the answer; the fields of a `tool_call_update`.
+ *
+ * `content` of an edit is ACP's `{type: "diff", path, oldText, newText}`, one for each hunk with
+ * three lines around it: what would change. Of more than 400,000 characters in all, the
+ * texts are cut, and each says so at its end. `path` is absolute; `oldText` is null where there is
+ * no file. A command stands whole in `rawInput.command`.
+ */
 export interface PermissionToolCall {
   toolCallId: string;
   title?: string;
@@ -630,7 +653,16 @@ export interface PermissionToolCall {
   _meta?: Record<string, unknown>;
 }
 
-/** Ask the user whether a call may run, in ACP's shape. */
+/**
+ * Ask the user something before a call goes on, in ACP's shape.
+ *
+ * `_meta.sidecar.question` says what: `permission`, whether the call may run; `trust`, whether
+ * the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model that repeats itself may
+ * go on. Whoever answers by rules of their own answers `permission` alone.
+ * Parallel calls are asked about at the same time, and each is answered by its request's id. A
+ * question whose turn ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`).
+ * `options` may be of any number, several of one kind: show them all, by their names.
+ */
 export interface SessionRequestPermissionParams {
   sessionId: string;
   toolCall: PermissionToolCall;
@@ -643,14 +675,18 @@ export interface PermissionSelected {
   optionId: string;
 }
 
-/** The question was dismissed, or the turn was cancelled meanwhile. */
+/** The user dismissed the question, which cancels the turn, or the turn was cancelled. */
 export interface PermissionCancelled {
   outcome: "cancelled";
 }
 
 export type PermissionOutcome = PermissionSelected | PermissionCancelled;
 
-/** The user's answer. */
+/**
+ * The user's answer. One that is none of the options refuses the call, and the turn goes on.
+ *
+ * A call that the user rejects ends the turn as `blocked`.
+ */
 export interface SessionRequestPermissionResult {
   outcome: PermissionOutcome;
 }
@@ -783,7 +819,11 @@ export interface CompactionStep {
   turnId?: string;
 }
 
-/** The plan, and what it gains; after `breakEvenRequests` it has paid for itself. */
+/**
+ * The plan, and what it gains; after `breakEvenRequests` it has paid for itself.
+ *
+ * A dry run that finds nothing to leave out answers an empty plan, with the `reason`.
+ */
 export interface ContextCompactResult {
   plan: CompactionStep[];
   tokensBefore: number;
@@ -792,6 +832,7 @@ export interface ContextCompactResult {
   breakEvenRequests: number | null;
   compactionId?: string;
   summary?: string;
+  reason?: string;
 }
 
 /** The compaction to take back; without one, the newest that stands. */
@@ -832,7 +873,7 @@ export type FactKind = "decision" | "error" | "file_state" | "dependency" | "con
 
 export type Speaker = "user" | "model" | "tool" | (string & {});
 
-export type Author = "tool" | "shell" | "user" | "restore" | (string & {});
+export type Author = "tool" | "shell" | "user" | "unknown" | "restore" | "several" | (string & {});
 
 /**
  * The session to branch off, as it was when a message had ended, or as it is.
@@ -949,9 +990,11 @@ export interface SessionImportResult {
 /**
  * A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
  *
- * `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), or a
- * `restore`. `size` and `sizeBefore` are bytes, 0 where there is no file. `restorable` is false
- * where a content before or after it is not stored (too large, for one) and cannot come back.
+ * `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), a
+ * `restore`, or `unknown`: it came while a command ran that does not say that it writes there,
+ * so that it may be the command's or the user's. `size` and `sizeBefore` are bytes, 0 where
+ * there is no file. `restorable` is false where a content before or after it is not stored (too
+ * large, for one) and cannot come back.
  */
 export interface FileChange {
   path: string;
@@ -965,11 +1008,18 @@ export interface FileChange {
   restorable?: boolean;
 }
 
-/** A changed file with its unified diff; `restorable` as in `FileChange`. */
+/**
+ * A changed file with its unified diff; `restorable` as in `FileChange`.
+ *
+ * `authors` are all who changed it between the two states, who did so last at the end; `author`
+ * is the one, or `several` where there are more, so that lines of the one are not shown as the
+ * other's.
+ */
 export interface FileDiff {
   path: string;
   change: FileChangeKind;
   author: Author;
+  authors: Author[];
   diff: string;
   additions: number;
   deletions: number;
@@ -1052,7 +1102,8 @@ export interface CheckpointRestoreParams {
  * A file of a restore, and why it fared so.
  *
  * In a dry run `diff` is what would be done to it. A conflict has two diffs: what the agent did,
- * and what was done since, where they are known.
+ * and what was done since, where they are known. `unknownDiff` came while a command of the agent
+ * ran, by that or by others: `keep` leaves it, `overwrite` takes it for the agent's.
  */
 export interface RestoredFile {
   path: string;
@@ -1060,6 +1111,7 @@ export interface RestoredFile {
   diff?: string;
   agentDiff?: string;
   userDiff?: string;
+  unknownDiff?: string;
 }
 
 /** Every file that a restore looked at, by how it fared. */
@@ -1074,12 +1126,17 @@ export interface RestoredFiles {
  * The session after it, or for a dry run what would be.
  *
  * `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
- * what was typed in the message that left the conversation first.
+ * what was typed in the message that left the conversation first. `notes` say in sentences what
+ * snapshots do not cover (`.git`, `node_modules`), and what of that is gone since.
+ * A dry run that finds nothing to do answers an empty plan with the `reason`, notes included, and
+ * `files.skipped` says of every path why it stays.
  */
 export interface CheckpointRestoreResult {
   undoCheckpointId: string;
   revision: number;
   files: RestoredFiles;
+  reason?: string;
+  notes?: string[];
   restoredPrompt?: string;
 }
 
@@ -1194,7 +1251,7 @@ export interface DaemonNotifications {
 
 /** Requests that the daemon sends. */
 export interface ClientRequests {
-  /** Ask the user whether a call may run. */
+  /** Ask the user whether a call may run, or whether a folder is trusted. */
   "session/request_permission": { params: SessionRequestPermissionParams; result: SessionRequestPermissionResult };
   /** Run one of the client's tools. */
   "tool/call": { params: ToolCallParams; result: ToolCallResult };
@@ -1248,8 +1305,6 @@ export const ERRORS = {
   "-32012": ["nothing_to_do"],
   /** Files that the restore would touch were changed meanwhile; nothing was touched. Look at data.conflicts, then choose onConflict. */
   "-32013": ["restore_conflict"],
-  /** The workspace is not trusted. Trust it, or start with workspaceTrusted. */
-  "-32014": ["untrusted"],
   /** The model's provider refused or broke off. Do what the message says; when data.retryable is true, the same can be sent again. */
   "-32020": ["authentication", "rate_limit", "overloaded", "context_overflow", "bad_request", "network", "interrupted"],
   /** The store cannot do it. Do what the message says: free space, repair or update, or choose another dataDir. */

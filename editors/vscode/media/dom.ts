@@ -34,6 +34,13 @@ export function fill(element: Element, ...children: Child[]): void {
   if (!same) element.replaceChildren(...wanted);
 }
 
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+
+/** Write out what is not seen or changes how the rest is seen, so that nobody allows something else than they read. */
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`);
+}
+
 const spoken = el("div.spoken", { role: "status", "aria-live": "polite", "aria-atomic": "true" });
 document.body.append(spoken);
 

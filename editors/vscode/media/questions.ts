@@ -1,7 +1,8 @@
 /** Calls that wait for permission, above the input, where they cannot be overlooked. */
 
 import type { FromChat, Question } from "../src/views/messages";
-import { button, el, fill, say } from "./dom";
+import { diffLines, type Hunk, unified } from "./diff";
+import { button, el, fill, say, visible } from "./dom";
 import { icon } from "./icons";
 import { inputs } from "./toolcall";
 
@@ -26,23 +27,33 @@ export class Questions {
   }
 
   private draw({ id, toolCall, options }: Question): HTMLElement {
-    const title = toolCall.title ?? "A tool";
-    const target = title.replace(/^\w+ /, "");
+    const given = (toolCall.rawInput ?? {}) as Record<string, unknown>;
+    const command = typeof given["command"] === "string" ? given["command"] : undefined;
+    const why = ((toolCall._meta?.["sidecar"] ?? {}) as Record<string, unknown>)["why"];
+    const title = visible(toolCall.title ?? "A tool");
+    const hunks = (toolCall.content ?? []).filter(({ type }) => type === "diff") as unknown as Hunk[];
     const answer = (optionId: string) => {
       this.shown.delete(id);
       this.send({ type: "answer", id, optionId });
       fill(this.element, ...this.shown.values());
       this.after();
     };
-    const command = toolCall.kind === "execute";
     const sorted = [...options].sort((one, other) => Number(other.kind in LOOKS) - Number(one.kind in LOOKS));
-    const buttons = sorted.map(({ optionId, name, kind }) => button(name, () => answer(optionId), undefined, LOOKS[kind] ?? "link"));
+    const buttons = sorted.map(({ optionId, name, kind }) => button(visible(name), () => answer(optionId), undefined, LOOKS[kind] ?? "link"));
     return el(
       "section.question",
       { role: "group", "aria-label": `May this run? ${title}` },
-      el("p.asks", {}, icon("lock"), el("span", {}, "May this run?"), !command && el("strong.target", { title }, title)),
-      el("div.given", {}, command ? el("pre.command", { tabindex: 0 }, target) : undefined, ...inputs(toolCall.rawInput, target)),
+      el("p.asks", {}, icon("lock"), el("span", {}, "May this run?"), el("strong.target", { title }, command === undefined ? title : title.split("\n")[0])),
+      el("div.given", {}, ...(hunks.length ? [diffLines(visible(unified(hunks)))] : shown(given, command, title))),
+      typeof why === "string" && el("p.why", {}, visible(why)),
       el("div.answers", {}, ...buttons),
     );
   }
+}
+
+/** The whole command, and what else is given; what the title says already is not repeated. */
+function shown(given: Record<string, unknown>, command: string | undefined, title: string): HTMLElement[] {
+  const fields = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typeof value === "string" ? visible(value) : value]));
+  if (command === undefined) return inputs(fields, title.replace(/^\w+ /, ""));
+  return [el("pre.command", { tabindex: 0, role: "region", "aria-label": "Command" }, visible(command)), ...inputs(fields, visible(command))];
 }

@@ -121,7 +121,16 @@ export class Transcript {
 
   retrying({ attempt, maxAttempts, delayMs, error, discard }: SessionRetryingParams): void {
     this.discard(discard);
-    this.line("warning", `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s (${attempt} of ${maxAttempts}).`);
+    const until = Date.now() + delayMs;
+    const told = el("span", {});
+    const count = (): void => {
+      const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+      told.textContent = `${error.message} Trying again in ${left} s (${attempt} of ${maxAttempts}).`;
+      if (!left || !told.isConnected) clearInterval(timer);
+    };
+    this.line("warning", told);
+    const timer = setInterval(count, 1000);
+    count();
   }
 
   private chunk(update: Extract<SessionUpdate, { content: Record<string, unknown> }>, origin: Origin): void {
@@ -188,7 +197,7 @@ export class Transcript {
     if (this.live) say(message);
   }
 
-  private line(level: string, message: string): void {
+  private line(level: string, message: string | HTMLElement): void {
     const last = [...this.turns.values()].at(-1);
     const line = el("p.notice", { "data-level": level }, icon(level === "info" ? "info" : "warning"), el("span", {}, message));
     if (last) last.add(line);

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { access, readdir } from "node:fs/promises";
 import { homedir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { promisify } from "node:util";
 import { commands, env, ProgressLocation, Uri, window, workspace } from "vscode";
 
@@ -45,8 +45,10 @@ export async function installDaemon(extension: Uri): Promise<boolean> {
   if (chosen === ABOUT) await env.openExternal(Uri.parse("https://docs.astral.sh/uv/"));
   if (!able || chosen !== INSTALL) return false;
   return window.withProgress({ location: ProgressLocation.Notification, title: "Installing Sidecar's daemon" }, async () => {
-    // The client is named as a file, so that none of that name is taken from the registry.
-    await run(uv, ["tool", "install", "--force", "--with", client, daemon], { timeout: PATIENCE });
+    // The client is named as a file, so that none of that name is taken from the registry; uv reads
+    // settings of the folder that it is started in, which is none of the user's projects here.
+    const options = { timeout: PATIENCE, cwd: extension.fsPath };
+    await run(uv, ["tool", "install", "--force", "--with", client, daemon], options);
     const { stdout } = await run(uv, ["tool", "dir", "--bin"], { timeout: PATIENCE });
     installed.push(join(stdout.trim(), NAME));
     return true;
@@ -59,7 +61,7 @@ export async function openSettings(): Promise<void> {
 }
 
 function onPath(name: string): Promise<string | undefined> {
-  return first((process.env.PATH ?? "").split(delimiter).filter(Boolean).map((folder) => join(folder, name)));
+  return first((process.env.PATH ?? "").split(delimiter).filter(isAbsolute).map((folder) => join(folder, name)));
 }
 
 async function first(paths: string[]): Promise<string | undefined> {

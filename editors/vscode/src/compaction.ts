@@ -31,6 +31,10 @@ export async function compact(daemon: Daemon, sessions: Sessions): Promise<void>
   const plan = await window.withProgress({ location: ProgressLocation.Window, title: "Sidecar: planning a compaction" }, () =>
     daemon.request("context/compact", { ...wish, dryRun: true }),
   );
+  if (!plan.plan.length) {
+    void window.showInformationMessage(plan.reason ?? "There is nothing worth leaving out yet.");
+    return;
+  }
   const earned = !plan.breakEvenRequests ? "" : `, earned back after ${many(plan.breakEvenRequests, "request")}`;
   const chosen = await window.showQuickPick<Line>(
     [

@@ -39,12 +39,12 @@ async function foreseen(
   quietly = false,
 ): Promise<CheckpointRestoreResult | undefined> {
   const plan = await restore({ dryRun: true, onConflict: "merge" });
+  if (plan.reason !== undefined) return void window.showInformationMessage(`Sidecar: ${plan.reason}`);
   const { restored, merged, conflicts } = plan.files;
   if (quietly && !conflicts.length) return restore({ onConflict: "merge", expectedRevision: plan.revision });
   // What cannot be merged is shown as it would be if it were overwritten.
   const over = conflicts.length ? (await restore({ dryRun: true, onConflict: "overwrite" })).files.restored : [];
-  const clashing = over.filter(({ path }) => conflicts.some((file) => file.path === path));
-  const files = [...restored, ...merged, ...clashing].flatMap(({ path, diff }) => (diff ? [{ path, diff }] : []));
+  const files = [...restored, ...merged, ...over.filter(({ path }) => conflicts.some((file) => file.path === path))].flatMap(({ path, diff }) => (diff ? [{ path, diff }] : []));
   try {
     if (files.length) await previews.open("now ↔ after going back", sessions.cwd, files);
     const choice = await pickChoice(plan);
@@ -72,7 +72,7 @@ function changed(checkpoints: Checkpoint[]): string[] {
   return files.map(([name, changes]) => `${name} ${counts(changes)}`);
 }
 
-const AUTHORS: Record<string, string> = { tool: "agent", agent: "agent", shell: "agent's command", user: "you" };
+const AUTHORS: Record<string, string> = { tool: "agent", agent: "agent", shell: "agent's command", user: "you", unknown: "agent's command or you" };
 
 function counts(changes: FileChange[]): string {
   const sum = (name: "additions" | "deletions") => changes.reduce((total, change) => total + change[name], 0);
@@ -91,22 +91,16 @@ async function pickScope(): Promise<RestoreScope | undefined> {
 /** Asked by a notification, which leaves the diff in sight. */
 async function pickChoice({ files }: CheckpointRestoreResult): Promise<Choice | undefined> {
   const { restored, merged, skipped, conflicts } = files;
+  const keep: [string, Choice] = ["Keep Mine", { onConflict: "keep" }];
+  const overwrite: [string, Choice] = ["Overwrite", { onConflict: "overwrite" }];
   const asked: [string, Choice][] = conflicts.length
-    ? [
-        ["Keep Mine", { onConflict: "keep" }],
-        ["Overwrite", { onConflict: "overwrite" }],
-        ["Merge With Markers", { onConflict: "merge", markers: true }],
-      ]
+    ? [keep, overwrite, ["Merge With Markers", { onConflict: "merge", markers: true }]]
     : merged.length
-      ? [
-          ["Merge", { onConflict: "merge" }],
-          ["Keep Mine", { onConflict: "keep" }],
-          ["Overwrite", { onConflict: "overwrite" }],
-        ]
+      ? [["Merge", { onConflict: "merge" }], keep, overwrite]
       : [["Go Back", { onConflict: "refuse" }]];
   const lines = [...conflicts, ...merged, ...restored, ...skipped].map(({ path, reason }) => `${path}: ${reason}`);
   const more = lines.length > MOST_LINES ? ` … and ${lines.length - MOST_LINES} more.` : "";
-  const question = conflicts.length ? "You changed the same lines since. What shall become of them?" : "Go back?";
+  const question = conflicts.length ? "You changed these files, or may have. What shall become of your changes?" : "Go back?";
   const text = `${question} ${lines.slice(0, MOST_LINES).join(" ")}${more}`;
   const chosen = await window.showInformationMessage(text, ...asked.map(([name]) => name));
   return asked.find(([name]) => name === chosen)?.[1];
@@ -117,7 +111,7 @@ async function told(sessions: Sessions, done: CheckpointRestoreResult, what: str
   if (done.restoredPrompt) sessions.draft(done.restoredPrompt);
   const { restored, merged, skipped } = done.files;
   const parts = [`${restored.length} restored`, `${merged.length} merged`, `${skipped.length} left`].filter((part) => !part.startsWith("0 "));
-  const text = `${what}${parts.length ? `: ${parts.join(", ")}` : ""}.`;
+  const text = [`${what}${parts.length ? `: ${parts.join(", ")}` : ""}.`, ...(done.notes ?? [])].join(" ");
   void window.showInformationMessage(text, ...(what === "Redone" ? [] : ["Redo"])).then((answer) => {
     if (answer) void commands.executeCommand("sidecar.redo");
   });

@@ -4,7 +4,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from sidecar.core.plan import Policy
+from sidecar.core.plans.plan import Policy
 
 DEFAULT = "economic"
 

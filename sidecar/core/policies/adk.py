@@ -9,14 +9,14 @@ it, and `recall` loads it again for the turn that needs it.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sidecar.core.draft import Edits, draft, evicted, forced, leave_out, shown_items
-from sidecar.core.guard import NOTES, untouchable
-from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
+from sidecar.core.ledger.units import Item
+from sidecar.core.plans.draft import Edits, draft, evicted, forced, leave_out, shown_items
+from sidecar.core.plans.guard import NOTES, untouchable
+from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
 from sidecar.core.policies.picoclaw import newest_messages
-from sidecar.core.prompt import Ttl
-from sidecar.core.summary import transcript
-from sidecar.core.units import Item
-from sidecar.core.view import Cause, Dropped
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause, Dropped
+from sidecar.core.summaries.model_summary import transcript
 
 # Agent Development Kit, docs/context/compaction.md and src/google/adk/apps/compaction.py, 2026.
 INTERVAL = 3

@@ -9,12 +9,16 @@ first, so that no compaction is followed by the next.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sidecar.core.draft import Edits, draft, full
-from sidecar.core.guard import NOTES, untouchable
 from sidecar.core.parts import PartId
-from sidecar.core.plan import Change, Plan, Situation, Standing, Summary, tokens_of
-from sidecar.core.prompt import Ttl
-from sidecar.core.scored import (
+from sidecar.core.plans.draft import Edits, draft, full
+from sidecar.core.plans.guard import NOTES, untouchable
+from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.tokens import tokens_of
+from sidecar.core.prompt.visibility import Cause
+from sidecar.core.summaries.model_summary import note_of, summary_in
+from sidecar.core.summaries.sections import room_in_characters, shortened
+from sidecar.core.summaries.turn_scores import (
     ACTIONS,
     Action,
     Score,
@@ -26,9 +30,6 @@ from sidecar.core.scored import (
     told,
     turns_of,
 )
-from sidecar.core.sections import room_in_characters, shortened
-from sidecar.core.summary import note_of, summary_in
-from sidecar.core.view import Cause
 
 # Described by its makers; no source has been seen: 85 per cent, the four actions with a reason,
 # facts, and failed approaches that are never dropped.

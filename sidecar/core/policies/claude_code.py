@@ -8,12 +8,12 @@ output, which theirs restores too, are part of the static prefix here.
 from collections.abc import Set
 from dataclasses import dataclass
 
-from sidecar.core.draft import Edits, below, cut_to, draft, evicted, full, leave_out
-from sidecar.core.guard import untouchable
 from sidecar.core.parts import PartId
-from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
-from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause, Truncated
+from sidecar.core.plans.draft import Edits, below, cut_to, draft, evicted, full, leave_out
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause, Truncated
 
 # Claude Code, third-party readings of services/compact/{autoCompact,compact,microCompact}.ts;
 # recorded compactions lie at 155,000 to 167,000 of 200,000 tokens.

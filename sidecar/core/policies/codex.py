@@ -7,12 +7,12 @@ of it is read from the cache.
 
 from dataclasses import dataclass
 
-from sidecar.core.draft import Edits, cut_to, draft, full, leave_out
-from sidecar.core.guard import untouchable
 from sidecar.core.parts import PartId
-from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
-from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause, Dropped
+from sidecar.core.plans.draft import Edits, cut_to, draft, full, leave_out
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause, Dropped
 
 # codex, codex-rs/core/src/compact.rs and protocol/src/openai_models.rs, read 2026-08.
 TRIGGER = 0.90

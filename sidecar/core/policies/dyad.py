@@ -7,11 +7,11 @@ days has surely come.
 
 from dataclasses import dataclass
 
-from sidecar.core.draft import draft, leave_out
-from sidecar.core.guard import untouchable
-from sidecar.core.plan import Plan, Situation, Standing
-from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.plans.draft import draft, leave_out
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.plan import Plan, Situation, Standing
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 
 # dyad, ai_messages_cleanup.ts; versions of 2026 keep them for 30 days.
 DAYS = 7

@@ -1,16 +1,22 @@
 """`economic`: rewrite when carrying on has cost more than rebuilding; keep what earns its place.
 
 A rewrite rebuilds everything after the static prefix anyway, so what stays need not be the
-newest: it is what is worth its tokens (`core/rebuild`). Three dials: lean, balanced, rich.
+newest: it is what is worth its tokens (`core/plans/rebuild`). Three dials: lean, balanced, rich.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
-from sidecar.core.plan import OPTIONAL, Plan, Situation, Standing, Summary, compression, tokens_of
-from sidecar.core.prompt import Ttl
-from sidecar.core.rebuild import NOTES, Keeping, rebuild, shorten_arrivals, worth_of
-from sidecar.core.sections import (
+from sidecar.core.plans.plan import OPTIONAL, Plan, Situation, Standing, Summary, compression
+from sidecar.core.plans.rebuild import NOTES, Keeping, rebuild, shorten_arrivals, worth_of
+from sidecar.core.prompt.budget import at_most
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.tokens import tokens_of
+from sidecar.core.prompt.visibility import Cause, Dropped
+from sidecar.core.summaries.model_summary import Writer, note_of, summary_in
+from sidecar.core.summaries.sections import (
     CONSTRAINTS,
     DECISIONS,
     DONE,
@@ -19,15 +25,18 @@ from sidecar.core.sections import (
     NEXT,
     shortened,
 )
-from sidecar.core.summary import Writer, note_of, summary_in
-from sidecar.core.view import Cause, Dropped
 
 KEEPING = Keeping(listed=1.2e-3)
-RUNWAY = 0.58
-"""A rewrite that leaves a prompt of more than this share of the limit rebuilds everything, and if
-that is not enough keeps less. 0.60 is the goal, and what notes take is an estimate."""
+GOAL, RUNWAY = 0.60, 0.58
+"""Shares of the limit: what may be left, and what is aimed at, as what notes take is an estimate.
+A rewrite that leaves more rebuilds everything, and if that is not enough keeps less."""
+SPARE, FULL = 0.10, 0.90
+"""Where what must stay takes more than the goal: what may be left beyond the least, as a share of
+the limit, and in all. Less would cost the rules and first words of what was typed before."""
 LESS = (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
-"""Shares of what is kept otherwise: the largest that leaves no more than that is taken."""
+"""Shares of what is kept otherwise: the largest that leaves no more than may be left is taken."""
+NOTHING = 0.0
+"""The share where even the least of these cannot be sent."""
 LEAST_COMPRESSION = 3.5
 """A rewrite that need not be is left alone where it makes what it changes fewer times smaller; one
 that is forced keeps less then. Three is the goal, and a note's tokens are an estimate, which was
@@ -107,13 +116,15 @@ class Economic:
             if shortened is not None:
                 return shortened
             cause_without = self.due(replace(st, newest=0))
-            if cause_without is None:
+            if cause_without is None and not st.is_over:
                 return None
-            cause = cause_without
+            cause = cause_without or cause
         plan = self._rebuilt(situation, cause)
         if plan is None:
             return None
         plan = self._told(situation, plan)
+        if plan.tokens_after >= plan.tokens_before:
+            return None
         if cause in OPTIONAL and compression(situation, plan) < LEAST_COMPRESSION:
             return None
         figures = {
@@ -136,31 +147,41 @@ class Economic:
         start = situation.anchored if stays else 0
         worth = worth_of(situation, start)
         plan = rebuild(situation, start, self.keeping, cause, self.name, worth)
-        if plan is None and (not start or cause != "budget"):
+        most = RUNWAY * st.limit - MOST_TOLD
+        if plan is None and (cause in OPTIONAL or st.used <= most):
             return None
-        if plan is not None and self._fits(situation, plan):
+        if plan is not None and self._fits(situation, plan, most):
             return plan
-        # The less is kept, the less is left, so that the most that fits is found by halving.
-        found, low, high = plan, 0 if start else 1, len(LESS)
         worth = worth_of(situation, 0) if start else worth
-        while low < high:
-            middle = (low + high) // 2
-            kept = less(self.keeping, LESS[middle])
-            wider = rebuild(situation, 0, kept, cause, self.name, worth)
-            if wider is not None and self._fits(situation, wider):
-                found, high = wider, middle
-                continue
-            low = middle + 1
-            if wider is not None and (found is None or wider.tokens_after < found.tokens_after):
-                found = wider
-        return found
+        shares = LESS if start else LESS[1:]
 
-    def _fits(self, situation: Situation, plan: Plan) -> bool:
-        """Whether a plan leaves room to work in, and makes what it changes small enough.
+        @cache
+        def wider(share: float) -> Plan | None:
+            return rebuild(situation, 0, less(self.keeping, share), cause, self.name, worth)
+
+        def fits(share: float) -> bool:
+            other = wider(share)
+            return other is not None and self._fits(situation, other, most)
+
+        # The less is kept, the less is left, so that the most that fits is found by halving.
+        at = bisect_left(shares, True, key=fits)
+        if at < len(shares):
+            return wider(shares[at])
+        known = (one for one in (plan, wider(shares[-1])) if one is not None)
+        least = min(known, key=lambda one: one.tokens_after, default=None)
+        if least is None or at_most(least.tokens_after, least.tokens_after) > st.limit:
+            return wider(NOTHING) or least
+        if least.tokens_after > GOAL * st.limit:
+            most = min(least.tokens_after + SPARE * st.limit, FULL * st.limit)
+            at = bisect_left(shares, True, key=fits)
+        return wider(shares[at]) if at < len(shares) else least
+
+    def _fits(self, situation: Situation, plan: Plan, most: float) -> bool:
+        """Whether a plan leaves at most so many tokens, and makes what it changes small enough.
 
         How small is judged later where it may wait.
         """
-        if plan.tokens_after > RUNWAY * situation.standing.limit - MOST_TOLD:
+        if plan.tokens_after > most:
             return False
         if plan.cause in OPTIONAL:
             return True
@@ -216,6 +237,8 @@ class Economic:
     def _reason(self, st: Standing, cause: Cause, plan: Plan) -> str:
         size = f"{plan.tokens_before} to {plan.tokens_after} tokens"
         match cause:
+            case "budget" if st.is_over and st.used < self._ceiling(st):
+                return f"{size}: {st.guessed} are estimated, so {st.limit} may not be enough"
             case "budget":
                 return f"{size}: at {st.used} the ceiling of {self._ceiling(st)} is reached"
             case "cold":
@@ -227,6 +250,8 @@ class Economic:
                     f"{st.requests} requests has cost {self.rent_paid(st):.4f} USD, "
                     f"{self.rent:g} times the {self.premium(st):.4f} USD that rebuilding costs"
                 )
+            case "idle":
+                return f"{size}: the next turn would need it, and nobody waits now"
             case "overflow":
                 return f"{size}: the provider said that the prompt is too long"
             case _:
@@ -254,6 +279,8 @@ def less(keeping: Keeping, share: float) -> Keeping:
         first=round(share * keeping.first),
         each=round(share * keeping.each),
         typed=round(share * keeping.typed),
+        old=round(share * keeping.old),
+        share=share,
         room=replace(
             room, names=round(min(1.0, 2 * share) * room.names), prose=round(share * room.prose)
         ),

@@ -8,14 +8,14 @@ next tier follows: all but a tail is summarised on the warm prefix.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sidecar.core.draft import Edits, draft, evicted, forced, leave_out, tail_start
-from sidecar.core.guard import untouchable
+from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
-from sidecar.core.prompt import Ttl
-from sidecar.core.scorers import SCORERS, Scorer, hybrid, last_uses
-from sidecar.core.units import Item
-from sidecar.core.view import Cause
+from sidecar.core.plans.draft import Edits, draft, evicted, forced, leave_out, tail_start
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
+from sidecar.core.plans.scorers import SCORERS, Scorer, hybrid, last_uses
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 
 HYBRID = "evict-hybrid"
 TRIGGER = 0.90

@@ -7,12 +7,12 @@ the window gemini-cli gives up; here the cut then falls between steps, once noth
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecar.core.draft import draft, full, leave_out
-from sidecar.core.guard import untouchable
-from sidecar.core.plan import Plan, Situation, Standing, Summary
-from sidecar.core.prompt import Ttl
-from sidecar.core.units import Item
-from sidecar.core.view import Cause
+from sidecar.core.ledger.units import Item
+from sidecar.core.plans.draft import draft, full, leave_out
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.plan import Plan, Situation, Standing, Summary
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 
 # gemini-cli, packages/core/src/context/chatCompressionService.ts.
 TRIGGER = 0.70

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from sidecar.core.plan import Plan, Situation, Standing
-from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.plans.plan import Plan, Situation, Standing
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 
 
 @dataclass(frozen=True, slots=True)

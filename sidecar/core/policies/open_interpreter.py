@@ -6,10 +6,10 @@ window is full this policy has no answer.
 
 from dataclasses import dataclass
 
-from sidecar.core.draft import Edits, cut_to, draft
-from sidecar.core.plan import Plan, Situation, Standing
-from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.plans.draft import Edits, cut_to, draft
+from sidecar.core.plans.plan import Plan, Situation, Standing
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 
 # Open Interpreter, interpreter/core/utils/truncate_output.py: 2,800, half from each end. It
 # counts characters; the presets compare policies by tokens.

@@ -8,12 +8,12 @@ what stays of a result names an id.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecar.core.draft import Edits, below, draft, evicted, full, leave_out, tail_start
-from sidecar.core.guard import NOTES, untouchable
-from sidecar.core.plan import Change, Plan, Situation, Standing, Summary
-from sidecar.core.prompt import Ttl
-from sidecar.core.units import Item
-from sidecar.core.view import Cause, Dropped, Placeholder
+from sidecar.core.ledger.units import Item
+from sidecar.core.plans.draft import Edits, below, draft, evicted, full, leave_out, tail_start
+from sidecar.core.plans.guard import NOTES, untouchable
+from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder
 
 # opencode, packages/opencode/src/session/compaction.ts and overflow.ts, read 2026-09.
 RESERVE = 20_000

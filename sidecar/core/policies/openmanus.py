@@ -6,11 +6,11 @@ over the limit it moves the prefix at nearly every request, which is dear where 
 
 from dataclasses import dataclass
 
-from sidecar.core.draft import draft, forced, leave_out, shown_items
-from sidecar.core.guard import untouchable
-from sidecar.core.plan import Plan, Situation, Standing
-from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.plans.draft import draft, forced, leave_out, shown_items
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.plan import Plan, Situation, Standing
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 
 # OpenManus, app/schema.py, class Memory: max_messages.
 MESSAGES = 100

@@ -9,12 +9,12 @@ turns are too small to matter.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sidecar.core.draft import draft, forced, leave_out, message_count, shown_items
-from sidecar.core.guard import NOTES, untouchable
-from sidecar.core.plan import Plan, Situation, Standing, Summary
-from sidecar.core.prompt import Ttl
-from sidecar.core.units import Item
-from sidecar.core.view import Cause, Dropped
+from sidecar.core.ledger.units import Item
+from sidecar.core.plans.draft import draft, forced, leave_out, message_count, shown_items
+from sidecar.core.plans.guard import NOTES, untouchable
+from sidecar.core.plans.plan import Plan, Situation, Standing, Summary
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause, Dropped
 
 # PicoClaw, pkg/agent/context_legacy.go: maybeSummarize with the defaults of instance.go, and
 # forceCompression; its budget check counts the answer's reserve, which comes to about 90 per cent

@@ -6,11 +6,11 @@ not looked at, so that a window may fill up before.
 
 from dataclasses import dataclass
 
-from sidecar.core.draft import draft, forced, leave_out, message_count
-from sidecar.core.guard import untouchable
-from sidecar.core.plan import Plan, Situation, Standing, Summary
-from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.plans.draft import draft, forced, leave_out, message_count
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.plan import Plan, Situation, Standing, Summary
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 
 # temporal-ai-agent, workflows/agent_goal_workflow.py: MAX_TURNS_BEFORE_CONTINUE.
 MESSAGES = 250

@@ -1,6 +1,6 @@
 """Importers of recorded sessions: one module a format, found by what the file holds."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import chain, islice
@@ -10,15 +10,15 @@ from typing import Protocol
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
-from sidecar.replay.importers.lines import Line, read_document, read_lines
-from sidecar.replay.importers.opening import opening
-from sidecar.replay.importers.stored import (
+from sidecar.replay.importers.json_lines import Line, read_document, read_lines
+from sidecar.replay.importers.own_store import (
     STORE_FILE,
     find_store,
     of_row,
     stored_sessions,
     stored_transcript,
 )
+from sidecar.replay.importers.recording import opening
 from sidecar.replay.transcript import Damaged, Entry, Transcript
 
 FIRST = 20
@@ -99,8 +99,12 @@ def open_transcripts(path: Path) -> Iterator[Transcript]:
             yield Transcript(UNKNOWN, _name(file), iter((Damaged(0, error.message),)), str(file))
 
 
-def open_transcript(path: Path, format_name: str = "") -> Transcript:
+def open_transcript(
+    path: Path, format_name: str = "", each: Callable[[], None] = lambda: None
+) -> Transcript:
     """Open one recording; nothing but its first lines is read before the entries are.
+
+    `each` is called with every line that is read, and may raise to end the reading.
 
     Raises:
         BadRequest: the file cannot be read, or is of no known format.
@@ -109,7 +113,7 @@ def open_transcript(path: Path, format_name: str = "") -> Transcript:
     if store is not None:
         return stored_transcript(*store)
     try:
-        lines: Iterator[Line | Damaged] = read_lines(path)
+        lines: Iterator[Line | Damaged] = read_lines(path, each)
         first = list(islice(lines, FIRST))
         importer = _importer(first, format_name)
         if importer is None and first and isinstance(first[0], Damaged):

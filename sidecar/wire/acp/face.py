@@ -3,19 +3,20 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from sidecar.config.loading import unknown_options
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import Json, JsonObject
-from sidecar.session.sessions import Sessions
-from sidecar.wire.acp import prompting, shapes
-from sidecar.wire.acp import sessions as session_methods
-from sidecar.wire.acp.abilities import KEY_HELP, KEY_METHOD, welcome
-from sidecar.wire.acp.connection import AgentConnection
-from sidecar.wire.acp.faults import AUTH_REQUIRED, agent_fault
-from sidecar.wire.acp.names import incoming
-from sidecar.wire.acp.sessions import Desk, Method
+from sidecar.session.desk.sessions import Sessions
+from sidecar.wire.acp import acp_params, acp_prompt
+from sidecar.wire.acp import acp_sessions as session_methods
+from sidecar.wire.acp.acp_connection import AgentConnection
+from sidecar.wire.acp.acp_errors import AUTH_REQUIRED, agent_fault
+from sidecar.wire.acp.acp_names import incoming, outgoing
+from sidecar.wire.acp.acp_sessions import Desk, Method
+from sidecar.wire.acp.capabilities import KEY_HELP, KEY_METHOD, welcome
 from sidecar.wire.connection import folder_at
 from sidecar.wire.dispatch import Handler, Ticket, Work, structure
-from sidecar.wire.faults import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Refused
+from sidecar.wire.error_codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Refused
 from sidecar.wire.messages import METHODS
 
 
@@ -44,10 +45,10 @@ class AgentFace:
         self._initialized = False
         desk = Desk(sessions, connection, ours)
         self._methods: dict[str, Method] = {
-            "initialize": (shapes.Initialize, self._initialize),
-            "authenticate": (shapes.Authenticate, self._authenticate),
+            "initialize": (acp_params.Initialize, self._initialize),
+            "authenticate": (acp_params.Authenticate, self._authenticate),
             **session_methods.methods(desk),
-            **prompting.methods(desk),
+            **acp_prompt.methods(desk),
         }
         self._desk = desk
 
@@ -94,6 +95,7 @@ class AgentFace:
         if not known.available or handler is None:
             text = f"this version of the daemon does not have {name} yet"
             raise Refused(METHOD_NOT_FOUND, "not_available", text)
+        self._connection.warn_unread(outgoing(name), params, known.params)
         given = structure(params, known.params)
         self._take_root(getattr(given, "cwd", None))
 
@@ -110,9 +112,11 @@ class AgentFace:
 
     # --- before any session ------------------------------------------------------------------
 
-    async def _initialize(self, params: shapes.Initialize, _: Ticket) -> Json:
+    async def _initialize(self, params: acp_params.Initialize, _: Ticket) -> Json:
         self._connection.announce(params.client_capabilities)
-        self._options = shapes.extra(params)
+        self._options = acp_params.extra(params)
+        for problem in unknown_options(self._options):
+            self._connection.log_once(problem)
         problem = self._sessions.configure(self._options, None)
         if problem:
             raise Refused(INVALID_PARAMS, "bad_request", problem, path="params._meta.sidecar")
@@ -129,7 +133,7 @@ class AgentFace:
             self._sessions.configure(self._options, _folder(cwd) or Path.cwd())
             self._on_ready()
 
-    async def _authenticate(self, params: shapes.Authenticate, _: Ticket) -> Json:
+    async def _authenticate(self, params: acp_params.Authenticate, _: Ticket) -> Json:
         if params.method_id != KEY_METHOD:
             text = f"there is no way to authenticate called {params.method_id!r}: use {KEY_METHOD}"
             raise Refused(INVALID_PARAMS, "bad_request", text, path="params.methodId")

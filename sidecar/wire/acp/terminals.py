@@ -1,17 +1,15 @@
 """Commands in the client's terminals, shown in the tool call that runs them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from sidecar.core.errors import SidecarError
 from sidecar.core.parts import Json, JsonObject, SessionId
-from sidecar.tools.contract import TerminalEnd
+from sidecar.tools.tool_contract import TerminalEnd
 
 MOST_BYTES = 1024 * 1024
 """Output that a terminal keeps for us: its end."""
-_QUIET = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
-"""Nobody is there to page or answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +31,16 @@ class AgentTerminals:
         command: tuple[str, ...],
         cwd: str,
         seconds: float,
+        variables: Mapping[str, str],
     ) -> TerminalEnd:
         """Run a command to its end; see `Terminals`."""
         args: list[Json] = [*command[1:]]
-        quiet: list[Json] = [{"name": name, "value": value} for name, value in _QUIET.items()]
+        given: list[Json] = [{"name": name, "value": v} for name, v in variables.items()]
         asked: JsonObject = {
             "sessionId": session_id,
             "command": command[0],
             "args": args,
-            "env": quiet,
+            "env": given,
             "cwd": cwd,
             "outputByteLimit": MOST_BYTES,
         }

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
-from sidecar.core.tree import Delta, Seen, SnapshotId, net
-from sidecar.store.chains import Addition, Appended, Moved, Workspace
-from sidecar.store.snapshots import SnapshotRows
-from sidecar.workspace.snapshots.state import lasting
+from sidecar.core.files.tree import Delta, Seen, SnapshotId, net
+from sidecar.store.content.chains import Addition, Appended, Moved, Workspace
+from sidecar.store.content.snapshot_rows import SnapshotRows
+from sidecar.workspace.snapshots.known_paths import lasting
 
 SWEPT_AT_ONCE = 2000
 """Blobs in one transaction of a sweep, some tens of milliseconds."""

@@ -15,7 +15,7 @@ from typing import Self
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from sidecar.workspace.files import read_beginning
-from sidecar.workspace.snapshots.tracked import Tracked, read_tracked
+from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
 """Never looked into or touched, whatever the rules say."""
@@ -32,6 +32,8 @@ BUILT_IN = frozenset(
     }
 )  # fmt: skip
 """Left out where there is no git, and so nobody who wrote down what is built."""
+BESIDE = tuple(sorted(HISTORIES | BUILT_IN))
+"""What is mostly in no snapshot, and so not brought back."""
 MOST_NAMED = 8 * 1024
 """Bytes of a file that names a folder."""
 MAX_BYTES = 256 * 1024

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import TypeVar
 
 from sidecar.core.errors import StorageFailed
+from sidecar.core.files.tree import Delta, Entry, Seen, SnapshotId, inverse, net
 from sidecar.core.parts import JsonObject
-from sidecar.core.tree import Delta, Entry, Seen, SnapshotId, inverse, net
-from sidecar.store.chains import Addition, Moved
-from sidecar.store.snapshots import SnapshotRows
-from sidecar.workspace.snapshots.beginning import Batch, Beginning, pre_image, read_batch, slice_of
+from sidecar.store.content.chains import Addition, Moved
+from sidecar.store.content.snapshot_rows import SnapshotRows
 from sidecar.workspace.snapshots.chain import BRIEFLY, Chain
-from sidecar.workspace.snapshots.choosing import Choose, choose
 from sidecar.workspace.snapshots.ignore import HISTORIES, Rules
-from sidecar.workspace.snapshots.noticing import Noticing
-from sidecar.workspace.snapshots.outcome import Outcome, conclude, missed, take_over
-from sidecar.workspace.snapshots.reading import Budget, Limits, Looked, look
+from sidecar.workspace.snapshots.known_paths import State, lasting, unread_of
+from sidecar.workspace.snapshots.pre_images import Batch, Beginning, pre_image, read_batch, slice_of
 from sidecar.workspace.snapshots.roots import check_root
-from sidecar.workspace.snapshots.scan import Scan
-from sidecar.workspace.snapshots.state import State, lasting, unread_of
-from sidecar.workspace.snapshots.watching import Noticed, Watch, WatchFailed
+from sidecar.workspace.snapshots.scan.scan import Scan
+from sidecar.workspace.snapshots.scan_outcome import Outcome, conclude, missed, take_over
+from sidecar.workspace.snapshots.steady_read import Budget, Limits, Looked, look
+from sidecar.workspace.snapshots.watch.changed_paths import Noticing
+from sidecar.workspace.snapshots.watch.watch import Noticed, Watch, WatchFailed
+from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
 
 T = TypeVar("T")
 Read = Callable[[Scan], Looked]

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sidecar.core.names import NameIndex, names_in
+from sidecar.core.ledger.units import Item, Kind, Unit, learn
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.plan import Plan, Rates, Situation, Standing
-from sidecar.core.units import Item, Kind, Unit, learn
-from sidecar.core.view import Dropped, Placeholder, Shown
+from sidecar.core.plans.plan import Plan, Rates, Situation, Standing
+from sidecar.core.prompt.visibility import Dropped, Placeholder, Shown
+from sidecar.core.text.identifiers import NameIndex, asked_to_keep, names_in
+from sidecar.core.text.rule_sentences import rules_in
 
 TOKEN = re.compile(r"([UXRCAOL])(\d+)(k?)([*!~#-]*)(?::([\w-]+))?(?:\(([^)]*)\))?")
 KINDS: dict[str, Kind] = {
@@ -86,6 +87,8 @@ def saying(item: Item, text: str, *, call: str = "") -> Item:
     """Give an item with another text, its names found, and the names of its call."""
     names, called = names_in(text), names_in(call)
     unit = replace(item.unit, text=text, call=call, names=names | called, call_names=called)
+    if unit.kind == "typed":
+        unit = replace(unit, rules=rules_in(text), asked=asked_to_keep(text))
     return Item(unit, item.tokens, item.call, item.shown, item.pinned, item.tokens_whole)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.core.plan import Plan, Situation
+from sidecar.core.plans.plan import Plan, Situation
 from sidecar.core.policies.adk import Adk, new_turns
 from tests.core.policies.situations import (
     dropped,

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from sidecar.core.guard import untouchable
-from sidecar.core.note import failure_line
-from sidecar.core.plan import Plan, Situation
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.note import failure_line
+from sidecar.core.plans.plan import Plan, Situation
 from sidecar.core.policies.aircher import Aircher, decided, finish, kept_always, worths
-from sidecar.core.scored import turns_of
-from sidecar.core.summary import note_of, read_summary, summary_in
-from sidecar.core.view import Cause, Placeholder
+from sidecar.core.prompt.visibility import Cause, Placeholder
+from sidecar.core.summaries.model_summary import note_of, read_summary, summary_in
+from sidecar.core.summaries.turn_scores import turns_of
 from tests.core.policies.situations import (
     dropped,
     history,

@@ -3,7 +3,7 @@
 import pytest
 
 from sidecar.core.policies.claude_code import ClaudeCode
-from sidecar.core.view import Truncated
+from sidecar.core.prompt.visibility import Truncated
 from tests.core.policies.situations import dropped, parts, shown_after, situation
 
 FULL, MICRO = ClaudeCode(), ClaudeCode("claude-code-microcompact", micro=True)

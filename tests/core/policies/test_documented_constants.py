@@ -2,8 +2,7 @@
 
 import pytest
 
-from sidecar.core import scored
-from sidecar.core.plan import Policy
+from sidecar.core.plans.plan import Policy
 from sidecar.core.policies import (
     adk,
     aircher,
@@ -19,6 +18,7 @@ from sidecar.core.policies import (
     policies,
     temporal,
 )
+from sidecar.core.summaries import turn_scores
 from tests.core.policies.situations import STATIC, standing
 
 NAMES = {
@@ -36,7 +36,7 @@ NAMES = {
         (adk.OVERLAP, 1),
         (adk.RETAINED, 5),
         (aircher.TRIGGER, 0.85),
-        (scored.ACTIONS, ("keep", "summarise", "reference", "drop")),
+        (turn_scores.ACTIONS, ("keep", "summarise", "reference", "drop")),
         (opencode.RESERVE, 20_000),
         (opencode.PRUNE_PROTECT, 40_000),
         (opencode.PRUNE_MINIMUM, 20_000),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.plan import Plan
+from sidecar.core.plans.plan import Plan
 from sidecar.core.policies.dyad import AGE_MS, Dyad
 from tests.core.policies.situations import dropped, history, parts, situation
 

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.plan import Plan, Rates, Situation, weigh
+from sidecar.core.plans.plan import Plan, Rates, Situation
+from sidecar.core.plans.rebuild import HEAD, Keeping, rebuild
 from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.policies.economic import MOST_TOLD, POLICIES, RUNWAY, Economic
-from sidecar.core.rebuild import HEAD, Keeping
-from sidecar.core.view import Cause
+from sidecar.core.policies.economic import LESS, MOST_TOLD, POLICIES, RUNWAY, Economic, less
+from sidecar.core.prompt.budget import at_most
+from sidecar.core.prompt.tokens import weigh
+from sidecar.core.prompt.visibility import Cause
 from tests.core.policies.situations import STATIC, history, shown_after, situation, standing
 
 Given: TypeAlias = dict[str, Any]
@@ -241,6 +243,34 @@ def test_notes_are_weighed_as_the_model_counts() -> None:
     dear = replace(usual, factor=2 * usual.factor)
     notes = [planned(one, "pays").note_tokens for one in (usual, dear)]
     assert notes[1] - 8 == pytest.approx(2 * (notes[0] - 8), abs=1)
+
+
+def test_what_may_be_too_long_is_rewritten_before_it_is_known_to_be() -> None:
+    """The estimate of what has just come is off by a fiftieth at most."""
+    about = {"newest": 40_000, "guessed": 40_000, "limit": 192_000, "window": 300_000}
+    told = situation("U10 C20k; C20k; C10; C10 U10k", 191_201, sent=5, **about)
+    assert planned(told, "budget").reason.endswith(
+        ": 40000 are estimated, so 192000 may not be enough"
+    )
+    told = situation(told.items, 191_200, sent=5, **about)
+    assert not told.standing.is_over
+    assert ECONOMIC.plan(told, "budget") is None
+
+
+def test_asked_for_in_a_full_window_less_is_kept_before_nothing_is_done() -> None:
+    items = "U10 A1 " + "U1k A1 " * 7 + "U10 C10; C10; C10"
+    most = round(RUNWAY * 52_000 - MOST_TOLD)
+    assert ECONOMIC.plan(situation(items, most - 1, window=60_000), "user") is None
+    assert ECONOMIC.plan(situation(items, most + 1, window=60_000), "user") is not None
+
+
+def test_where_even_the_least_cannot_be_sent_all_that_may_goes() -> None:
+    told = situation("U10 A1 " + "U1k A1 " * 7 + "U10 C10; C10; C10", 90_000, window=60_000)
+    least = rebuild(told, 0, less(ECONOMIC.keeping, LESS[-1]), "budget", "test")
+    assert least is not None
+    limit = at_most(least.tokens_after, least.tokens_after) - 1
+    plan = planned(replace(told, standing=replace(told.standing, limit=limit)), "budget")
+    assert at_most(plan.tokens_after, plan.tokens_after) <= limit
 
 
 def test_where_the_newest_stretch_frees_nothing_all_is_rebuilt() -> None:

@@ -4,20 +4,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.core.plan import Plan, Situation
+from sidecar.core.plans.plan import Plan, Situation
+from sidecar.core.plans.rebuild import rebuild
 from sidecar.core.policies.economic import (
     LEAST_COMPRESSION,
     LESS,
     RUNWAY,
     SINCE,
+    SPARE,
     SUMMARY_TOKENS,
     Economic,
     compression,
     less,
 )
-from sidecar.core.rebuild import rebuild
-from sidecar.core.summary import Writer, note_of, summary_in, with_summary
-from sidecar.core.view import Cause
+from sidecar.core.prompt.visibility import Cause
+from sidecar.core.summaries.model_summary import Writer, note_of, summary_in, with_summary
 from tests.core.policies.situations import history, saying, situation
 from tests.core.policies.test_economic_plans import situations, told_tokens
 
@@ -177,5 +178,5 @@ def test_a_rewrite_leaves_runway_wherever_what_must_stay_allows_it(
     added = told_tokens(plan)
     for share in LESS:
         other = rebuild(told, 0, less(policy.keeping, share), cause, policy.name)
-        freed_as_much = other is None or other.tokens_after >= plan.tokens_after - added
-        assert freed_as_much
+        spare = added + SPARE * st.limit
+        assert other is None or other.tokens_after >= plan.tokens_after - spare

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.core.guard import NOTES, untouchable
-from sidecar.core.names import NameIndex
+from sidecar.core.ledger.units import Item, Kind, Unit, learn
 from sidecar.core.parts import MessageId, PartId
-from sidecar.core.plan import Plan, Policy, Situation
+from sidecar.core.plans.guard import NOTES, untouchable
+from sidecar.core.plans.plan import Plan, Policy, Situation
 from sidecar.core.policies import policies
-from sidecar.core.units import Item, Kind, Unit, learn
-from sidecar.core.view import Cause, Dropped, Placeholder, Shown, Truncated
+from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
+from sidecar.core.text.identifiers import NameIndex
 from tests.core.policies.situations import STATIC, situation, standing
 from tests.core.policies.test_documented_constants import NAMES
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sidecar.core.plans.scorers import fifo
 from sidecar.core.policies.evict import Evict, evictable
-from sidecar.core.scorers import fifo
 from tests.core.policies.situations import (
     STATIC,
     dropped,

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sidecar.core.engine.trigger import compaction_point
 from sidecar.core.policies.manual import Manual
-from sidecar.core.trigger import compaction_point
-from sidecar.core.view import Cause
+from sidecar.core.prompt.visibility import Cause
 from tests.core.policies.situations import WINDOW, situation, standing
 
 POLICY = Manual()

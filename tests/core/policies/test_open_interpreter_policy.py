@@ -3,7 +3,7 @@
 import pytest
 
 from sidecar.core.policies.open_interpreter import OpenInterpreter
-from sidecar.core.view import Truncated
+from sidecar.core.prompt.visibility import Truncated
 from tests.core.policies.situations import situation
 
 POLICY = OpenInterpreter()

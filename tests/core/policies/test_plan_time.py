@@ -8,11 +8,11 @@ import json
 from time import process_time
 
 from sidecar.core.policies import policies
-from sidecar.core.prompt import ModelRequest, Static
-from sidecar.core.render import Block, TextBlock
+from sidecar.core.prompt.prompt import ModelRequest, Static
+from sidecar.core.prompt.render import Block, TextBlock
 from sidecar.model.encode import encode
 from sidecar.model.vocabulary import load_counter
-from sidecar.session.view import View
+from sidecar.session.view.model_view import View
 from tests.benchmarks.bench_context import PARTS, conversation, situated
 
 MOST = 2.4

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.core.plan import Summary
+from sidecar.core.plans.plan import Summary
 from sidecar.core.policies import policies
 from tests.core.policies.situations import situation
 

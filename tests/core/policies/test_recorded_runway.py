@@ -6,16 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.guard import goal_parts, untouchable
-from sidecar.core.plan import Plan, Situation, Standing
-from sidecar.core.policies.economic import (
-    LEAST_COMPRESSION,
-    RUNWAY,
-    Economic,
-    compression,
-)
-from sidecar.core.prompt import Ttl
-from sidecar.core.view import Cause
+from sidecar.core.plans.guard import goal_parts, untouchable
+from sidecar.core.plans.plan import Plan, Situation, Standing
+from sidecar.core.policies.economic import LEAST_COMPRESSION, RUNWAY, Economic, compression
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.core.prompt.visibility import Cause
 from sidecar.model.vocabulary import load_counter
 from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript

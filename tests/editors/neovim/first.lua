@@ -142,6 +142,10 @@ local function going_back_beside_an_edit_by_hand()
   h.equal(h.text("notes.txt"), mine)
   h.holds(h.chat(), "❯ replace `delta`")
   h.equal(h.buffer("message"), "")
+  vim.cmd("Sidecar redo")
+  h.wait("the reason of an empty plan", function()
+    return vim.tbl_contains(h.said, "Sidecar: nothing was restored that could be taken back")
+  end)
 end
 
 local function the_daemon_comes_back()

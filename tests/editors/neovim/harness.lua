@@ -99,6 +99,10 @@ function M.all_chosen()
   end)
 end
 
+function M.waiting()
+  return require("sidecar.asking").waiting()
+end
+
 function M.read(name)
   local file = assert(io.open(name, "rb"))
   local text = file:read("*a")
@@ -137,6 +141,10 @@ function M.play(run)
   local ok, problem = xpcall(run, debug.traceback)
   if ok and vim.v.errmsg ~= "" then
     ok, problem = false, "an error was shown: " .. vim.v.errmsg
+  end
+  local log = table.concat(require("sidecar.daemon").log, "\n")
+  if ok and log:find("is no field of it", 1, true) then
+    ok, problem = false, "the daemon does not read all that it is told: " .. log
   end
   if not ok then
     io.stderr:write(tostring(problem), "\n")

@@ -81,6 +81,9 @@ const steps = {
     assert.match(await view.said(), /asks for permission: Edit greeting.py/);
     await page.getByRole("group", { name: "May this run? Edit greeting.py" }).waitFor();
     await page.getByRole("button", { name: "Edit greeting.py, waits for your permission" }).waitFor();
+    const lines = (await page.locator(".question pre.diff .line").allInnerTexts()).map((line) => line.trimEnd());
+    assert.ok(lines.includes('-    return "Hello, " + name') && lines.includes("+def greet(name=None):"), lines.join("\n"));
+    assert.ok(lines.includes(' """Greets people."""'), "lines around it");
     await view.pictures("asking");
     await input.focus();
     await view.tabTo("Allow once", "Shift+Tab");
@@ -88,6 +91,25 @@ const steps = {
     assert.deepEqual(await view.sent("answer"), [{ type: "answer", id: 7, optionId: "allow_once" }]);
     assert.equal(await page.locator(".question").count(), 0);
     assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+    await view.post({ type: "questions", questions: [] });
+  },
+
+  async "questions show the whole command, every option by its name, and each takes its own answer"() {
+    const kinds = ["allow_once", "allow_always", "allow_always", "reject_once"];
+    const options = kinds.map((kind, number) => ({ optionId: `o${number}`, name: `Answer ${number}`, kind }));
+    const commands = ["echo \u202e one\nrm -f " + "x".repeat(300), "echo two\u001b[8m"];
+    const questions = commands.map((command, index) => {
+      return { id: 20 + index, options, toolCall: { toolCallId: `p${index}`, title: `Run ${command}`, kind: "execute", rawInput: { command, cwd: "sub" } } };
+    });
+    await view.post({ type: "questions", questions });
+    const cards = page.locator(".question");
+    assert.deepEqual(await cards.locator("pre.command").allTextContents(), ["echo \\u{202e} one\nrm -f " + "x".repeat(300), "echo two\\u{1b}[8m"]);
+    assert.equal(await cards.nth(0).getByRole("button").count(), 4);
+    await view.pictures("two-questions");
+    await cards.nth(1).getByRole("button", { name: "Answer 2" }).click();
+    await cards.nth(0).getByRole("button", { name: "Answer 3" }).click();
+    const sent = await view.sent("answer");
+    assert.deepEqual(sent.map(({ id, optionId }) => [id, optionId]), [[21, "o2"], [20, "o3"]]);
     await view.post({ type: "questions", questions: [] });
   },
 

@@ -139,6 +139,29 @@ class Desk {
     });
   }
 
+  /** The page of a view: a frame within a frame. */
+  view(name) {
+    return this.until(`the ${name} view`, async () => {
+      for (const frame of this.page.frames()) {
+        const found = await frame.locator(`body.${name}`).count().catch(() => 0);
+        if (found) return frame;
+      }
+      return undefined;
+    });
+  }
+
+  async openChat() {
+    await this.run("Focus on Chat View");
+    return this.view("chat");
+  }
+
+  /** Type into the chat's input, and send it. */
+  async say(chat, text) {
+    await chat.getByRole("textbox", { name: "Message to Sidecar" }).fill(text);
+    await this.page.keyboard.press("Enter");
+    await chat.locator(".user", { hasText: text }).last().waitFor();
+  }
+
   /** Wait until nothing is shown as working. */
   async idle() {
     await this.until("the end of the turn", async () => !(await this.figures()).busy);

@@ -119,6 +119,8 @@ await play(desk, {
     await desk.until("it on the screen", async () => (await desk.text()).includes("zwei"));
     assert.equal(disk("made.txt"), "by the agent\n");
     await desk.picture("redone");
+    await desk.run("Redo");
+    await desk.toast("Sidecar: nothing was restored that could be taken back").waitFor();
   },
 
   async "where both changed the same line, the user chooses"() {
@@ -128,7 +130,7 @@ await play(desk, {
     await desk.run("Roll Back…");
     await desk.pick("replace `five` with `cinq`");
     await desk.pick("Files only");
-    await desk.answer("You changed the same lines since", "Overwrite", "conflict");
+    await desk.answer("You changed these files", "Overwrite", "conflict");
     await desk.toast("Went back").waitFor();
     await desk.until("the old line", () => disk("numbers.txt") === numbers({ 2: "zwei", 8: "EIGHT, by hand" }));
     await desk.run("Redo");

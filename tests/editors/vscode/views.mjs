@@ -10,28 +10,9 @@ const given = JSON.parse(process.argv[2]);
 const desk = await openDesk(given);
 const { page } = desk;
 
-/** The page of a view: a frame within a frame. */
-function view(name) {
-  return desk.until(`the ${name} view`, async () => {
-    for (const frame of page.frames()) {
-      const found = await frame.locator(`body.${name}`).count().catch(() => 0);
-      if (found) return frame;
-    }
-    return undefined;
-  });
-}
-
-async function openChat() {
-  await desk.run("Focus on Chat View");
-  return view("chat");
-}
-
-/** Type into the chat's input, and send it. */
-async function say(chat, text) {
-  await chat.getByRole("textbox", { name: "Message to Sidecar" }).fill(text);
-  await page.keyboard.press("Enter");
-  await chat.locator(".user", { hasText: text }).waitFor();
-}
+const view = (name) => desk.view(name);
+const openChat = () => desk.openChat();
+const say = (chat, text) => desk.say(chat, text);
 
 /** Wait until the turn that was begun last has ended. */
 async function ended(chat, turns) {

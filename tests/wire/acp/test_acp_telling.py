@@ -1,7 +1,7 @@
 """What commands of the Agent Client Protocol answer, as Markdown."""
 
 from sidecar.core.parts import Json
-from sidecar.wire.acp.telling import told_nothing
+from sidecar.wire.acp.markdown_answers import told_nothing
 
 
 def test_where_nothing_is_to_be_done_every_path_says_why() -> None:

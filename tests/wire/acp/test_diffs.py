@@ -1,6 +1,6 @@
 """Diffs as ACP has them."""
 
-from sidecar.tools.diff import compare
+from sidecar.tools.files.edit_diff import compare
 from sidecar.wire.acp.diffs import done, wanted
 
 

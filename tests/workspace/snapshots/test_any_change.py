@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.tree import Delta, apply
+from sidecar.core.files.tree import Delta, apply
 from sidecar.store.journal import Store
-from sidecar.workspace.snapshots.choosing import Choose, choose
-from sidecar.workspace.snapshots.cookies import CookieWatch
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from sidecar.workspace.snapshots.watch.cookies import CookieWatch
+from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
 from tests.workspace.snapshots.upheaval import NAMES, Upheaval, plain
 from tests.workspace.snapshots.work import now
 

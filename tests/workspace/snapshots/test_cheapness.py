@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from sidecar.workspace.snapshots.choosing import Choose, choose
-from sidecar.workspace.snapshots.cookies import CookieWatch
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from sidecar.workspace.snapshots.watch.cookies import CookieWatch
+from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
 from tests.workspace.opening import OPENING
 from tests.workspace.snapshots.work import Work, now
 

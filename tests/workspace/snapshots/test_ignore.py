@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from sidecar.workspace.snapshots.git_index import read_tracked
 from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING, Rules, root_rules
-from sidecar.workspace.snapshots.scan import Scan
-from sidecar.workspace.snapshots.state import State
-from sidecar.workspace.snapshots.tracked import read_tracked
-from sidecar.workspace.snapshots.unwatched import Unwatched
+from sidecar.workspace.snapshots.known_paths import State
+from sidecar.workspace.snapshots.scan.scan import Scan
+from sidecar.workspace.snapshots.watch.unwatched import Unwatched
 
 PATTERNS = r"""
 *.log

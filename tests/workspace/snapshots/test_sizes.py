@@ -5,8 +5,8 @@ import os
 import subprocess
 
 from sidecar.config import SnapshotSizes
-from sidecar.workspace.snapshots.reading import MIB, Limits
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from sidecar.workspace.snapshots.steady_read import MIB, Limits
 from tests.workspace.snapshots.work import Work, held
 
 

@@ -7,13 +7,13 @@ import subprocess
 
 import pytest
 
-from sidecar.core.digest import digest
-from sidecar.core.tree import Entry
+from sidecar.core.files.tree import Entry
+from sidecar.core.text.digest import digest
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots import chain
-from sidecar.workspace.snapshots.choosing import Choose, choose
-from sidecar.workspace.snapshots.reading import Limits
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from sidecar.workspace.snapshots.steady_read import Limits
+from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
 from tests.polling import until
 from tests.workspace.snapshots.upheaval import plain
 from tests.workspace.snapshots.work import Work, held, now

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sidecar.core.digest import digest
-from sidecar.core.tree import Entry
+from sidecar.core.files.tree import Entry
+from sidecar.core.text.digest import digest
 
 NAMES = [b"a", b"b", b"src", b"lib", b"x.py", "größe".encode(), "日本".encode(), b"caf\xe9\xff"]
 IGNORED = [b"ignored", b"deep.log"]

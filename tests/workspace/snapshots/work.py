@@ -5,9 +5,9 @@ import time
 from pathlib import Path
 
 from sidecar.store.journal import Store
-from sidecar.workspace.snapshots.choosing import Choose, choose
-from sidecar.workspace.snapshots.reading import Limits
 from sidecar.workspace.snapshots.snapshots import Snapshots
+from sidecar.workspace.snapshots.steady_read import Limits
+from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
 
 
 def now() -> int:

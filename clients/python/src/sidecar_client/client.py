@@ -119,9 +119,12 @@ class Client(GoingBack):
         """Let go of a session; it stays stored."""
         await self._call("session/close", SessionCloseParams(session_id=session_id), Empty)
 
-    async def delete_session(self, session_id: str) -> SessionDeleteResult:
-        """Delete a session for good; `notes` say where it may be found nevertheless."""
-        params = SessionDeleteParams(session_id=session_id)
+    async def delete_session(self, session_id: str, *, force: bool = False) -> SessionDeleteResult:
+        """Delete a session for good; `notes` say where it may be found nevertheless.
+
+        While a turn runs that is refused, unless `force`d: then the turn is cancelled first.
+        """
+        params = SessionDeleteParams(session_id=session_id, force=force or UNSET)
         return await self._call("session/delete", params, SessionDeleteResult)
 
     async def set_config_option(

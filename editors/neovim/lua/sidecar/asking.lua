@@ -3,11 +3,15 @@ local chat = require("sidecar.chat")
 local daemon = require("sidecar.daemon")
 local meter = require("sidecar.meter")
 local session = require("sidecar.session")
+local view = require("sidecar.view")
 
 local M = {}
 
---- Questions that wait, the oldest first; one whose request was cancelled is not asked any more.
-local queue, asking = {}, false
+--- Questions that wait, the oldest first, and the one that is asked now; one whose request was
+--- cancelled, or whose daemon died, is not asked any more.
+local queue, asked, asking = {}, nil, false
+local LATER = {}
+local TOGETHER = 50
 
 local function next_question()
   if vim.api.nvim_get_mode().mode:find("^[icR]") then
@@ -20,42 +24,64 @@ local function next_question()
   end
   meter.doing = nil
   local question = table.remove(queue, 1)
-  asking = question ~= nil
+  while question and question.pid ~= daemon.pid() do
+    question = table.remove(queue, 1)
+  end
+  asked, asking = question, question ~= nil
   if not question then
     return
   end
   question.before()
   vim.cmd("redraw")
-  local options = { prompt = question.prompt, kind = "sidecar", format_item = question.format }
-  vim.ui.select(question.items, options, function(item)
-    question.done(item)
+  local function format(item)
+    return item == LATER and ("Answer another first (%d more)"):format(#queue) or question.format(item)
+  end
+  local items = vim.list_extend(vim.list_slice(question.items), #queue > 0 and { LATER } or {})
+  local options = { prompt = question.prompt, kind = "sidecar", format_item = format }
+  vim.ui.select(items, options, function(item)
+    asked = nil
+    question.after()
+    if question.withdrawn then
+      session.say("nothing waits for this answer any more")
+    elseif item == LATER then
+      queue[#queue + 1] = question
+    else
+      question.done(item)
+    end
     -- A picker may still be closing its window.
     vim.schedule(next_question)
   end)
 end
 
 local function ask(question)
+  question.pid = daemon.pid()
   queue[#queue + 1] = question
   if not asking then
     asking = true
-    vim.schedule(next_question)
+    -- Parallel calls are asked about together: it is known by then how many wait.
+    vim.defer_fn(next_question, TOGETHER)
   end
 end
 
 local function permission(params, answer, id)
   local call = params.toolCall
+  local close
   ask({
     id = id,
-    prompt = ("Sidecar: %s"):format(call.title or "May it run?"),
+    prompt = ("Sidecar: %s"):format(((call.title or "May it run?"):gsub("\n.*", " …"))),
     items = params.options,
     format = function(option)
       return option.name
     end,
     before = function()
-      chat.waiting(call, true)
+      local lines = view.call(call)
+      close = not chat.waiting(call, lines) and #lines > 0 and view.preview(lines)
+    end,
+    after = function()
+      chat.waiting(call, nil)
+      close = close and close()
     end,
     done = function(option)
-      chat.waiting(call, false)
       local outcome = option and { outcome = "selected", optionId = option.optionId } or { outcome = "cancelled" }
       answer({ outcome = outcome })
     end,
@@ -70,8 +96,14 @@ local function message_request(params, answer)
       return action.title
     end,
     before = function() end,
+    after = function() end,
     done = answer,
   })
+end
+
+--- Gives the questions that are behind the one that is asked now.
+function M.waiting()
+  return queue
 end
 
 local LEVELS = { vim.log.levels.ERROR, vim.log.levels.WARN, vim.log.levels.INFO, vim.log.levels.DEBUG }
@@ -95,12 +127,20 @@ function M.setup()
     queue = vim.tbl_filter(function(question)
       return question.id ~= params.id
     end, queue)
+    if asked and asked.id == params.id then
+      asked.withdrawn = true
+      asked.after()
+    end
   end
   handlers["session/update"] = chat.update
   handlers["session/retrying"] = function(params)
     chat.withdraw(params.discard)
-    local text = "trying again, %d of %d: %s"
-    chat.note(text:format(params.attempt, params.maxAttempts, params.error.message), "SidecarNotice")
+    local text = "trying again in %d s, %d of %d: %s"
+    local seconds = math.ceil(params.delayMs / 1000)
+    chat.note(
+      text:format(seconds, params.attempt, params.maxAttempts, params.error.message),
+      "SidecarNotice"
+    )
   end
   handlers["context/meterChanged"] = session.metered
 end

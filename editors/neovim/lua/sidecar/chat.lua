@@ -7,6 +7,8 @@ local M = {}
 
 local FRAME = 40
 local MOST_OUTPUT = 300
+--- Lines of the chat around those of a question.
+local ROOM = 4
 local HINT = "Write below, <CR> sends. More: :Sidecar <Tab>"
 local space = vim.api.nvim_create_namespace("sidecar_chat")
 --- What is shown, in order; each has `kind`, `lines` as they stand in the buffer, and what to draw.
@@ -66,6 +68,9 @@ local function tool_body(block)
   local diff = (block.metadata or {}).diff
   if not block.waiting and (diff or block.output ~= "") then
     return diff or block.output
+  end
+  if block.waiting then
+    return table.concat(block.waiting, "\n")
   end
   local input = {}
   for name, value in pairs(type(block.input) == "table" and block.input or {}) do
@@ -385,14 +390,17 @@ function M.compaction_here()
   end
 end
 
---- Shows that a call waits for the user, or no longer.
-function M.waiting(call, on)
+--- Shows that a call waits for the user, with `lines` that say what it would do, or no longer.
+--- Gives whether all of them can be seen here.
+function M.waiting(call, lines)
   local block = by_key[((call._meta or {}).sidecar or {}).partId or call.toolCallId]
   if block then
-    block.waiting = on
+    block.waiting = lines
     dirty(block)
   end
   M.flush()
+  local window = vim.fn.bufwinid(M.buffer())
+  return block and lines and window >= 0 and #lines + ROOM < vim.api.nvim_win_get_height(window)
 end
 
 -- The windows.

@@ -47,6 +47,9 @@ function commands.compact(text, given)
     return apply()
   end
   session.ask("context/compact", vim.tbl_extend("keep", { dryRun = true }, params), function(plan)
+    if #plan.plan == 0 then
+      return vim.notify("Sidecar: " .. plan.reason)
+    end
     local close = view.preview(view.plan(plan))
     local prompt = ("Sidecar: %s → %s tokens"):format(meter.count(plan.tokensBefore), meter.count(plan.tokensAfter))
     vim.ui.select({ "Compact now", "Leave it" }, { prompt = prompt, kind = "sidecar" }, function(_, index)

@@ -19,6 +19,7 @@ local CHOICES = {
 }
 local SIGNS = { restored = "✓", merged = "⇄", skipped = "-", conflicts = "!" }
 local AUTHORS = { tool = "agent", shell = "agent's shell", user = "you", restore = "a restore" }
+AUTHORS.unknown = "agent's shell or you"
 
 --- The prompt that going back put into the input.
 local prompt_back
@@ -66,8 +67,13 @@ local function drawn(title, files)
     for _, file in ipairs(files[fate]) do
       lines[#lines + 1] = ("# %s %-9s %s  %s"):format(SIGNS[fate], fate, file.path, file.reason)
       if fate == "conflicts" then
-        section(lines, "what the agent did, and what would be undone:", file.agentDiff)
-        section(lines, "what was done since:", file.userDiff)
+        if file.agentDiff or not file.unknownDiff then
+          section(lines, "what the agent did, and what would be undone:", file.agentDiff)
+          section(lines, "what was done since:", file.userDiff)
+        end
+        if file.unknownDiff then
+          section(lines, "what the agent's command did, or you, which nobody can tell:", file.unknownDiff)
+        end
       elseif file.diff then
         section(lines, "what would be done:", file.diff)
       end
@@ -91,6 +97,9 @@ local function carried_out(result, what)
   documents.check_disk()
   session.open(session.id, function()
     chat.note(("── %s: %s ──"):format(what, told(result.files)))
+    for _, note in ipairs(result.notes or {}) do
+      chat.note(note)
+    end
     if result.restoredPrompt then
       prompt_back = result.restoredPrompt
       chat.set_input(prompt_back)
@@ -115,6 +124,9 @@ local function consider(move, choice)
   documents.check_disk()
   local params = with_choice(move.params, choice)
   session.ask(move.method, vim.tbl_extend("force", params, { dryRun = true }), function(plan)
+    if plan.reason then
+      return session.say(plan.reason)
+    end
     local close = view.preview(drawn(move.title, plan.files))
     local clear = #plan.files.conflicts == 0
     local items = {}

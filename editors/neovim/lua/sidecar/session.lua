@@ -40,7 +40,8 @@ end
 
 local function request(method, params, done)
   documents.flush()
-  daemon.request(method, vim.tbl_extend("keep", params, { sessionId = M.id }), done)
+  -- What names a folder is not about a session.
+  daemon.request(method, params.cwd and params or vim.tbl_extend("keep", params, { sessionId = M.id }), done)
 end
 
 --- Asks about this session: `done(result)`, or the error is shown.

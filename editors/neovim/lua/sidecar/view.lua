@@ -93,6 +93,32 @@ function M.log(lines)
   vim.cmd("normal! G")
 end
 
+--- Gives what a call would do: its change as a diff, else its whole command and other input.
+function M.call(call)
+  local given = type(call.rawInput) == "table" and call.rawInput or {}
+  local lines = {}
+  for _, block in ipairs(type(call.content) == "table" and call.content or {}) do
+    if block.type == "diff" then
+      local diff = vim.diff(block.oldText or "", block.newText, { ctxlen = 3 })
+      vim.list_extend(lines, vim.split("# " .. block.path .. "\n" .. diff, "\n", { trimempty = true }))
+    end
+  end
+  local why = ((call._meta or {}).sidecar or {}).why
+  if why then
+    table.insert(lines, 1, "# " .. why)
+  end
+  if #lines > (why and 1 or 0) then
+    return lines
+  end
+  for _, name in ipairs(vim.fn.sort(vim.tbl_keys(given))) do
+    local value = given[name]
+    local text = type(value) == "string" and value or vim.json.encode(value)
+    lines[#lines + 1] = "# " .. name .. ":"
+    vim.list_extend(lines, vim.split(text, "\n", { plain = true }))
+  end
+  return lines
+end
+
 --- What a compaction would leave out.
 function M.plan(plan)
   local price = meter.money(plan.price)

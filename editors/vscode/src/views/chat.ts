@@ -1,9 +1,9 @@
 /** The chat view: passes on what the daemon says to its page, and what the user does there to the daemon. */
 
-import type { Meter, SessionUpdate } from "sidecar-protocol";
-import { commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
+import type { Meter, SessionRequestPermissionParams, SessionUpdate } from "sidecar-protocol";
+import { type CancellationToken, commands, env, type ExtensionContext, Uri, type WebviewView, type WebviewViewProvider, window } from "vscode";
 import type { Daemon } from "../daemon";
-import { askPermission } from "../permission";
+import { askPermission, choose } from "../permission";
 import type { Sessions } from "../sessions";
 import { sendTurn } from "../turns";
 import { Diffs } from "./diffs";
@@ -14,6 +14,8 @@ import { joined } from "./replay";
 /** Milliseconds that updates are gathered before they are passed on. */
 const GATHERED = 30;
 const CANCELLED = -32800;
+/** On a notification's button: what it asks about stands whole in the chat. */
+const LOOK = "Show…";
 
 export function registerChat(context: ExtensionContext, daemon: Daemon, sessions: Sessions): void {
   const chat = new Chat(context, daemon, sessions);
@@ -29,8 +31,7 @@ export function registerChat(context: ExtensionContext, daemon: Daemon, sessions
     daemon.onNotification("session/retrying", (retrying) => retrying.sessionId === sessions.current && chat.post({ type: "retrying", retrying })),
     daemon.onNotification("session/changed", ({ sessionId, cause }) => sessionId === sessions.current && chat.changed(cause)),
     daemon.onPermission((params, token) => {
-      const asked = params.sessionId === sessions.current ? chat.ask(params.toolCall, params.options, token) : undefined;
-      return asked ?? askPermission(params, token);
+      return params.sessionId === sessions.current ? chat.ask(params, token) : askPermission(params, token);
     }),
   );
 }
@@ -107,6 +108,11 @@ class Chat implements WebviewViewProvider {
     this.busy = false;
     this.problem = message;
     this.post({ type: "busy", busy: false });
+    if (this.daemon.state !== "ready") {
+      // Nobody waits for their answers any more.
+      this.questions.clear();
+      this.postQuestions();
+    }
     this.postState();
   }
 
@@ -127,9 +133,8 @@ class Chat implements WebviewViewProvider {
     if (this.listening) this.putDraft();
   }
 
-  /** Ask in the chat, if it is in sight. */
-  ask(toolCall: Question["toolCall"], options: Question["options"], token: { onCancellationRequested: (listener: () => void) => unknown }): Promise<string | undefined> | undefined {
-    if (!this.listening || !this.view?.visible) return undefined;
+  /** Ask in the chat; where that is not in sight, by a notification too, which leads there. The first answer counts. */
+  ask({ toolCall, options }: SessionRequestPermissionParams, token: CancellationToken): Promise<string | undefined> {
     this.asked += 1;
     const id = this.asked;
     return new Promise((done) => {
@@ -138,11 +143,20 @@ class Chat implements WebviewViewProvider {
         this.postQuestions();
         done(optionId);
       };
+      if (!this.listening || !this.view?.visible) void this.notify(id, toolCall, options);
       this.questions.set(id, { question: { id, toolCall, options }, answer });
       token.onCancellationRequested(() => answer(undefined));
       this.flush();
       this.postQuestions();
     });
+  }
+
+  private async notify(id: number, toolCall: Question["toolCall"], options: Question["options"]): Promise<void> {
+    const chosen = await choose(toolCall, options, LOOK);
+    const waiting = this.questions.get(id);
+    if (chosen === LOOK) await commands.executeCommand("sidecar.chat.focus");
+    else if (chosen !== undefined && waiting) waiting.answer(chosen);
+    else if (chosen !== undefined) void window.showInformationMessage("Sidecar: this question is answered or withdrawn already.");
   }
 
   private async take(message: FromChat): Promise<void> {

@@ -1,0 +1,189 @@
+;;; sidecar-questions.el --- What Sidecar's agent asks before it acts  -*- lexical-binding: t; -*-
+
+;; SPDX-License-Identifier: MIT
+
+;;; Commentary:
+
+;; Parallel calls are asked about at the same time.  Each question is a part of the
+;; chat, known by the id of its request: it shows the change or the whole command,
+;; and its buttons answer it alone.  One that is answered or withdrawn goes.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'diff-mode)
+(require 'json)
+(require 'sidecar-chat)
+
+(cl-defstruct (sidecar-question (:constructor sidecar-question--make) (:copier nil))
+  "A question that waits: the id of its request, what it asks, and who answers."
+  id params connection answer)
+
+(defvar-local sidecar-questions--waiting nil "The questions that wait, the oldest first.")
+
+(defconst sidecar-questions--hidden
+  (rx (any (0 . 8) (11 . 31) (127 . 159) #xad #x61c #x180e (#x200b . #x200f)
+           (#x2028 . #x202e) (#x2060 . #x206f) #xfeff (#xfff9 . #xfffb)
+           (#xe0000 . #xe007f)))
+  "Characters that are not seen, or change how others are seen.")
+
+(defun sidecar-questions--visible (text)
+  "Give TEXT with what cannot be seen written out; lines and tabs stay."
+  (replace-regexp-in-string sidecar-questions--hidden
+                            (lambda (hidden) (format "\\u{%x}" (aref hidden 0)))
+                            text t t))
+
+(defun sidecar-questions--line (text)
+  "Give TEXT on one line, with what cannot be seen written out."
+  (string-replace "\n" "\\n" (sidecar-questions--visible text)))
+
+;;; What is shown
+
+(defun sidecar-questions--title (question)
+  "Give what QUESTION is about, on one line."
+  (let* ((call (plist-get (sidecar-question-params question) :toolCall))
+         (command (plist-get (plist-get call :rawInput) :command))
+         (title (or (plist-get call :title) "A tool")))
+    (sidecar-questions--line
+     (if (and (stringp command) (string-match-p "\n" command))
+         (concat (string-trim (string-remove-suffix command title)) " these lines")
+       title))))
+
+(defun sidecar-questions--lines (text sign face)
+  "Give the lines of TEXT, each behind SIGN and in FACE."
+  (mapconcat (lambda (line)
+               (propertize (concat sign (sidecar-questions--visible line) "\n") 'face face))
+             (split-string (string-remove-suffix "\n" text) "\n") ""))
+
+(defun sidecar-questions--hunk (block)
+  "Give the diff in BLOCK: lines that stay, that go and that come."
+  (let* ((texts (mapcar (lambda (key) (let ((text (plist-get block key)))
+                                        (if (stringp text) (split-string text "\n") nil)))
+                        '(:oldText :newText)))
+         (old (car texts)) (new (cadr texts)) head tail)
+    (while (and old new (equal (car old) (car new)))
+      (push (pop old) head)
+      (pop new))
+    (setq old (reverse old) new (reverse new))
+    (while (and old new (equal (car old) (car new)))
+      (push (pop old) tail)
+      (pop new))
+    (cl-flet ((shown (lines sign face)
+                (if lines (sidecar-questions--lines (string-join lines "\n") sign face) "")))
+      (concat (shown (reverse head) "  " 'diff-context)
+              (shown (reverse old) "- " 'diff-removed)
+              (shown (reverse new) "+ " 'diff-added)
+              (shown (if (equal tail '("")) nil tail) "  " 'diff-context)))))
+
+(defun sidecar-questions--body (call)
+  "Give what CALL would do: the diff, else the whole command and other input."
+  (let ((given (plist-get call :rawInput))
+        (hunks (seq-filter (lambda (block) (equal (plist-get block :type) "diff"))
+                           (plist-get call :content))))
+    (cond
+     (hunks (mapconcat #'sidecar-questions--hunk hunks "  ⋯\n"))
+     ((and (consp given) (keywordp (car given)))
+      (cl-loop for (name value) on given by #'cddr
+               for text = (if (stringp value) value (json-encode value))
+               concat (if (eq name :command)
+                          (sidecar-questions--lines text "  $ " 'font-lock-string-face)
+                        (concat (propertize (format "  %s:" (substring (symbol-name name) 1))
+                                            'face 'shadow)
+                                (if (string-match-p "\n" text) "\n" "")
+                                (sidecar-questions--lines text "  " 'default)))))
+     (given (sidecar-questions--lines (json-encode given) "  " 'default))
+     (t ""))))
+
+(defun sidecar-questions--draw (question)
+  "Show QUESTION behind all else in this chat, with a button for each option."
+  (let* ((params (sidecar-question-params question)) (id (sidecar-question-id question))
+         (call (plist-get params :toolCall)) (buffer (current-buffer))
+         (why (plist-get (plist-get (plist-get call :_meta) :sidecar) :why)))
+    (sidecar-chat--writing (format "question %s" id)
+      (insert (propertize (concat (sidecar-questions--title question) "\n") 'face 'sidecar-notice)
+              (sidecar-questions--body call)
+              (if why (sidecar-questions--lines why "  " 'shadow) ""))
+      (seq-doseq (option (plist-get params :options))
+        (insert-text-button (format "[%s]" (sidecar-questions--line (plist-get option :name)))
+                            'follow-link t 'help-echo (sidecar-questions--title question)
+                            'action (lambda (_) (sidecar-questions--choose buffer id option)))
+        (insert " "))
+      (put-text-property (car place) (cadr place) 'sidecar-question id))))
+
+;;; Asking and answering
+
+(defun sidecar-questions--find (id)
+  "Give the question ID of this chat that waits, or nil."
+  (cl-find id sidecar-questions--waiting :key #'sidecar-question-id :test #'equal))
+
+(defun sidecar-questions--take (desk what params)
+  "Take WHAT the daemon of DESK has with PARAMS: a question, or the end of one."
+  (with-current-buffer (sidecar-chat-buffer desk)
+    (pcase what
+      ('permission
+       (let ((question (sidecar-question--make
+                        :id (plist-get params :id) :params (plist-get params :ask)
+                        :connection (sidecar-desk-connection desk)
+                        :answer (plist-get params :answer))))
+         (setq sidecar-questions--waiting (append sidecar-questions--waiting (list question)))
+         (sidecar-questions--draw question)
+         (message "Sidecar asks: %s (M-x sidecar-answer)" (sidecar-questions--title question))))
+      ('withdrawn
+       (when-let ((question (sidecar-questions--find params)))
+         (sidecar-questions--answer question '(:outcome "cancelled"))))
+      ('clear
+       ;; A daemon that died asks nothing any more.
+       (setq sidecar-questions--waiting
+             (cl-remove (sidecar-desk-connection desk) sidecar-questions--waiting
+                        :key #'sidecar-question-connection :test-not #'eq))
+       (mapc #'sidecar-questions--draw sidecar-questions--waiting)))))
+
+(defun sidecar-questions--answer (question outcome)
+  "Answer QUESTION of this chat with OUTCOME, and take it away."
+  (let* ((name (format "question %s" (sidecar-question-id question)))
+         (place (gethash name sidecar-chat--parts)) (inhibit-read-only t))
+    (setq sidecar-questions--waiting (delq question sidecar-questions--waiting))
+    (when place
+      (delete-region (car place) (1+ (cadr place)))
+      (remhash name sidecar-chat--parts))
+    (funcall (sidecar-question-answer question) (list :outcome outcome))))
+
+(defun sidecar-questions--choose (buffer id option)
+  "Answer the question ID of the chat in BUFFER with OPTION, if it still waits."
+  (with-current-buffer buffer
+    (let ((question (sidecar-questions--find id)))
+      (if (not question)
+          (message "Sidecar: this question is answered or withdrawn already")
+        (sidecar-questions--answer
+         question `(:outcome "selected" :optionId ,(plist-get option :optionId)))))))
+
+(defun sidecar-answer ()
+  "Answer the question at point, else the oldest that waits; the prompt names it."
+  (interactive)
+  (let ((here (get-text-property (point) 'sidecar-question))
+        (chat (sidecar-chat-buffer (sidecar-desk))))
+    (with-current-buffer chat
+      (let* ((question (or (and here (sidecar-questions--find here))
+                           (car sidecar-questions--waiting)
+                           (user-error "Sidecar asks nothing")))
+             (id (sidecar-question-id question))
+             (options (mapcar (lambda (option) (cons (plist-get option :name) option))
+                              (plist-get (sidecar-question-params question) :options)))
+             (name (completing-read
+                    (format "%s%s — " (truncate-string-to-width
+                                       (sidecar-questions--title question) 120 nil nil t)
+                            (if (cdr sidecar-questions--waiting)
+                                (format " (1 of %d)" (length sidecar-questions--waiting))
+                              ""))
+                    options nil t))
+             (option (cdr (assoc name options))))
+        (if option
+            (sidecar-questions--choose chat id option)
+          (user-error "Nothing is answered: choose one of %s"
+                      (mapconcat #'car options ", ")))))))
+
+;; After the chat, which is emptied first.
+(add-hook 'sidecar-update-functions #'sidecar-questions--take t)
+
+(provide 'sidecar-questions)
+;;; sidecar-questions.el ends here

@@ -1,0 +1,1 @@
+"""`sidecar demo`: a session with the offline model, to be watched."""

@@ -1,0 +1,1 @@
+"""`sidecar inspect`, `report`, `audit`: looking at a session, changing nothing."""

@@ -1,0 +1,22 @@
+"""`sidecar audit`: every decision about a session's context with its numbers, as JSON lines."""
+
+from sidecar.commands.inspect.session_look import stored_of
+from sidecar.commands.terminal import put_out, refused, terminal
+from sidecar.core.errors import SidecarError
+from sidecar.core.text.visible import visible_json
+from sidecar.observe.report.audit import audit
+
+
+def show(session: str | None, *, last: bool) -> int:
+    """Print a JSON object a line, oldest first; gives the exit code."""
+    try:
+        stored, redaction = stored_of(session, last=last)
+    except SidecarError as error:
+        return refused(terminal(stderr=True), error.message)
+
+    def lines() -> None:
+        for line in audit(stored):
+            print(visible_json({**redaction.value(line), "session": line["session"]}))
+
+    put_out(lines)
+    return 0

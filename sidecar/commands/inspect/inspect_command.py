@@ -1,0 +1,27 @@
+"""`sidecar inspect`: what a session holds, what fills its context, and what happened by turn."""
+
+from sidecar.commands.inspect.inspect_tables import drawn
+from sidecar.commands.inspect.session_look import course_of
+from sidecar.commands.terminal import put_out, refused, terminal, wide_terminal
+from sidecar.core.errors import SidecarError
+from sidecar.core.text.visible import visible_json
+from sidecar.observe.report.inspection_json import as_json
+
+
+def inspect(session: str | None, *, last: bool, json_wanted: bool) -> int:
+    """Print a session, for people or as JSON; gives the exit code."""
+    try:
+        course = course_of(session, last=last)
+    except SidecarError as error:
+        return refused(terminal(), error.message)
+
+    def show() -> None:
+        if json_wanted:
+            print(visible_json(as_json(course)))
+            return
+        console = wide_terminal()
+        for piece in drawn(course):
+            console.print(piece)
+
+    put_out(show)
+    return 0

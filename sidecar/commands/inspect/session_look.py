@@ -1,0 +1,68 @@
+"""Reads a session for the commands that only look: `inspect`, `report` and `audit`."""
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from sidecar.config import load
+from sidecar.core.text.redaction import Redaction, secrets_in
+from sidecar.daemon import look_into, looking
+from sidecar.observe.report.course import Course
+from sidecar.session.desk.store_look import find, look
+from sidecar.store.format.values import Stored
+
+
+def course_of(session: str | None, *, last: bool) -> Course:
+    """Read the session that is meant: by id or its beginning, by folder, or the newest.
+
+    What looks like a key is taken out of every text.
+
+    Raises:
+        SidecarError: there is no such session, or it cannot be read; the message says what to do.
+    """
+    return asyncio.run(_read(session, last=last))
+
+
+def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
+    """Read the log of the session that is meant, and give what takes keys out of it.
+
+    Raises:
+        SidecarError: as `course_of`.
+    """
+    return asyncio.run(_stored(session, last=last))
+
+
+async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    name, folder = _meant(session, last=last)
+    store = await asyncio.to_thread(look_into, config.data_dir)
+    try:
+        stored = await store.load(await find(store, name, folder))
+    finally:
+        await store.close()
+    return stored, Redaction(secrets_in(os.environ.items()))
+
+
+async def _read(session: str | None, *, last: bool) -> Course:
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    name, folder = _meant(session, last=last)
+    store = await asyncio.to_thread(look_into, config.data_dir)
+    try:
+        redaction = Redaction(secrets_in(os.environ.items()))
+        found = await find(store, name, folder)
+        course = await look(await looking(config, store), found, redaction.text)
+    finally:
+        await store.close()
+    # Its names are what the store knows it by, and no secret however they look.
+    return replace(redaction.value(course), about=replace(redaction.value(course.about), id=found))
+
+
+def _meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
+    """Give the id, or its beginning, and the folder whose newest session is meant."""
+    if session is None:
+        return None, None if last else Path.cwd()
+    path = Path(session)
+    if session in (".", "..") or os.sep in session or path.is_dir():
+        return None, path
+    return session, None

@@ -1,0 +1,1 @@
+"""`sidecar replay`: recorded sessions, priced and judged."""

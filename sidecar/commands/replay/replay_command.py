@@ -1,0 +1,223 @@
+"""`sidecar replay`: what recorded sessions cost, and what they would have cost here."""
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sidecar.commands.replay.replay_tables import show_comparison, show_sessions
+from sidecar.commands.terminal import put_out, say, terminal, wide_terminal
+from sidecar.core.errors import BadRequest
+from sidecar.core.policies import DEFAULT, policies
+from sidecar.core.prompt.tokens import Count
+from sidecar.core.text.visible import visible_json
+from sidecar.model.vocabulary import load_counter
+from sidecar.replay.compare import Session, Settings, replay_file
+from sidecar.replay.importers import SUFFIXES, find_recordings
+from sidecar.replay.page import page
+from sidecar.replay.prices import read_card
+from sidecar.replay.summary import as_json
+
+WINDOW = 200_000
+WINDOW_LEAST = 16_000
+WINDOW_MOST = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A file that could not be replayed."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for on the command line."""
+
+    paths: tuple[Path, ...]
+    policy: str = DEFAULT
+    window: int = WINDOW
+    compare: bool = False
+    prices: str = "classic"
+    as_json: bool = False
+    html: Path | None = None
+    jobs: int = 0
+
+
+def replay(options: Options) -> int:
+    """Replay and print; the exit code is 1 if nothing could be replayed, 2 for bad arguments."""
+    try:
+        settings = settings_of(options)
+        files = [file for path in options.paths for file in find_recordings(path)]
+    except BadRequest as error:
+        return ended(error.message, 2)
+    try:
+        outcomes = _replayed(list(dict.fromkeys(files)), settings, options.jobs)
+    except BrokenProcessPool:
+        return ended("a process ended before its work was done: try again with --jobs 1", 1)
+    for outcome in outcomes:
+        if isinstance(outcome, Failed):
+            say(f"skipped: {outcome.why}")
+    sessions = [outcome for outcome in outcomes if isinstance(outcome, Session)]
+    if not sessions:
+        given, kinds = ", ".join(map(str, options.paths)), ", ".join(SUFFIXES)
+        none = f"there is no recording in {given}; files that end in {kinds} are looked at"
+        return ended("nothing there could be replayed" if outcomes else none, 1)
+    if options.html is not None:
+        try:
+            options.html.write_text(page(sessions, settings, options.prices), "utf-8")
+        except OSError as error:
+            return ended(f"{options.html} cannot be written: {error.strerror}", 1)
+        say(f"written: {options.html}")
+    put_out(lambda: _show(options, settings, sessions))
+    return 0
+
+
+def ended(why: str, code: int) -> int:
+    """Say why it ends, and give the exit code."""
+    say(f"sidecar replay: {why}")
+    return code
+
+
+def settings_of(options: Options) -> Settings:
+    """Read what was asked for.
+
+    Raises:
+        BadRequest: it cannot be done.
+    """
+    known = policies()
+    if options.policy not in known:
+        raise BadRequest(
+            f"there is no policy {options.policy!r}; there are {', '.join(known)}", "policy"
+        )
+    if not WINDOW_LEAST <= options.window <= WINDOW_MOST:
+        raise BadRequest(
+            f"a window of {options.window} tokens cannot be played: "
+            f"give {WINDOW_LEAST} to {WINDOW_MOST}",
+            "window",
+        )
+    if options.jobs < 0:
+        raise BadRequest(f"{options.jobs} processes are too few: give 0 for one a core", "jobs")
+    missing = [str(path) for path in options.paths if not _is_there(path)]
+    if missing:
+        raise BadRequest(f"there is no {', '.join(missing)}", "path")
+    html = options.html
+    if html is not None and (html.is_dir() or not html.absolute().parent.is_dir()):
+        raise BadRequest(f"{html} cannot be written: give a file in a folder that exists", "html")
+    names = (options.policy, *(name for name in known if name != options.policy))
+    return Settings(
+        names if options.compare else (options.policy,), options.window, read_card(options.prices)
+    )
+
+
+def _is_there(path: Path) -> bool:
+    """A session in a store is named as if the store's file were a folder."""
+    return path.exists() or any(parent.is_file() for parent in path.parents)
+
+
+def _show(options: Options, settings: Settings, sessions: Sequence[Session]) -> None:
+    if options.as_json:
+        made = as_json(sessions, settings, options.prices)
+        sys.stdout.write(visible_json(made, indent=1) + "\n")
+    else:
+        console = wide_terminal()
+        if len(settings.policies) == 1:
+            show_sessions(console, sessions, settings)
+        show_comparison(console, sessions, settings)
+
+
+def _replayed(files: Sequence[Path], settings: Settings, jobs: int) -> list[Session | Failed]:
+    """Replay all files; the outcomes are in their order, whichever was done first."""
+    found: dict[int, Session | Failed] = {}
+    with _progress() as progress:
+        task = progress.add_task("replaying", total=len(files))
+        for number, outcome in _outcomes(files, settings, jobs):
+            found[number] = outcome
+            progress.advance(task)
+    return [found[number] for number in range(len(files))]
+
+
+def _outcomes(
+    files: Sequence[Path], settings: Settings, jobs: int
+) -> Iterator[tuple[int, Session | Failed]]:
+    """Replay files one by one, or side by side where there are several of each."""
+    workers = min(len(files), jobs or os.cpu_count() or 1)
+    if workers <= 1:
+        count = load_counter()
+        for number, file in enumerate(files):
+            yield number, _outcome(file, count, settings)
+        return
+    # Fork would copy whatever threads the caller has; spawn costs a second and is safe.
+    context = multiprocessing.get_context("spawn")
+    with _no_modules_of_the_folder():
+        pool = ProcessPoolExecutor(workers, context, initializer=_prepare)
+        try:
+            order = sorted(range(len(files)), key=lambda number: -_size(files[number]))
+            waiting = {pool.submit(_work, files[number], settings): number for number in order}
+            for done in as_completed(waiting):
+                yield waiting[done], done.result()
+        finally:
+            # Whoever interrupts does not want what is still waiting.
+            pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _no_modules_of_the_folder() -> Iterator[None]:
+    """Have children of this process look for modules where it did, not in the current folder."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+_counter: list[Count] = []
+
+
+def _prepare() -> None:
+    # An interrupt ends a worker at once and without a word; the parent says what there is to say.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _counter.append(load_counter())
+
+
+def _work(file: Path, settings: Settings) -> Session | Failed:
+    return _outcome(file, _counter[0], settings)
+
+
+def _outcome(file: Path, count: Count, settings: Settings) -> Session | Failed:
+    try:
+        return replay_file(file, count, settings)
+    except BadRequest as error:
+        return Failed(str(file), error.message)
+
+
+def _progress() -> Progress:
+    console = terminal(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )

@@ -1,0 +1,155 @@
+"""The tables that `sidecar replay` prints."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from rich.box import SIMPLE
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+
+from sidecar.commands.terminal import shown
+from sidecar.replay.compare import Session, Settings, Tally, totals
+from sidecar.replay.summary import share
+from sidecar.replay.validate import validity
+
+MOST_ROWS = 40
+MOST_DAMAGED = 10
+NARROW = 118
+"""Characters of a terminal below which the columns of lesser weight are left out."""
+WIDE = 138
+"""Characters of a terminal that takes all columns."""
+WHY: Mapping[str, str] = {
+    "budget": "full",
+    "cold": "cache cold",
+    "pays": "pays",
+    "overflow": "too long",
+    "user": "asked",
+}
+LEGEND = (
+    "ratio: of opencode's cost. in view: of the names that were needed again 15 or more requests "
+    "after they were last seen, the share that still stood in view; +ledger: there or in a note. "
+    "failed: failed approaches kept. rw/100: rewrites per 100 requests. runway: requests between "
+    "rewrites, and smaller: how many times smaller each made what it changed (medians).\n"
+)
+
+
+def _table(title: str) -> Table:
+    """Make a table whose comparison fits into eighty columns."""
+    return Table(box=SIMPLE, title=title, padding=(0, 1, 0, 0))
+
+
+def show_sessions(console: Console, sessions: Sequence[Session], settings: Settings) -> None:
+    """Print one line a session: what it cost, what it would have cost here, and why."""
+    wide = console.width >= NARROW
+    table = _table(f"{settings.policies[0]}, window {settings.window:,} tokens")
+    table.add_column("session", overflow="ellipsis", min_width=12, max_width=36)
+    numbers = ("requests", "cost $", "here $", "read", "rewrites")
+    for column in ("format", "tokens/request", *numbers) if wide else numbers:
+        justify: JustifyMethod = "left" if column == "format" else "right"
+        table.add_column(column, justify=justify, no_wrap=True)
+    table.add_column("why", overflow="fold", min_width=12)
+    if wide:
+        table.add_column("cache breaks", overflow="fold")
+    dearest = sorted(sessions, key=lambda session: -session.tallies[0].cost)[:MOST_ROWS]
+    for session in dearest:
+        one = session.tallies[0]
+        more = (session.format, f"{one.prompt // max(1, one.requests):,}") if wide else ()
+        table.add_row(
+            shown(session.name),
+            *more,
+            str(session.requests),
+            "-" if session.recorded is None else f"{session.recorded:.2f}",
+            f"{one.cost:.2f}",
+            f"{share(one.read, one.prompt):.1%}",
+            str(one.rewrites),
+            _counted({WHY.get(cause, cause): n for cause, n in one.causes.items()}),
+            *((_counted(one.breaks),) if wide else ()),
+        )
+    console.print(table)
+    if len(sessions) > MOST_ROWS:
+        console.print(f"and {len(sessions) - MOST_ROWS} cheaper sessions, in the sums below")
+
+
+def show_comparison(console: Console, sessions: Sequence[Session], settings: Settings) -> None:
+    """Print one line a policy, then how far the simulation can be trusted."""
+    sums = totals(sessions, settings.policies)
+    reference = next((one.cost for one in sums if one.policy == "opencode"), None)
+    table = _table(f"{_many(len(sessions), 'session')}, window {settings.window:,} tokens")
+    table.add_column("policy", no_wrap=True)
+    columns = _columns(console)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in sums:
+        table.add_row(*_policy_row(one, reference)[: 1 + len(columns)])
+    console.print(table)
+    console.print(LEGEND)
+    recorded = [session.recorded for session in sessions if session.recorded is not None]
+    if recorded:
+        console.print(
+            f"What the recordings themselves report comes to {sum(recorded):.2f} USD "
+            f"({_many(len(recorded), 'session')} with usage figures)."
+        )
+    _show_trust(console, sessions)
+
+
+def _columns(console: Console) -> tuple[str, ...]:
+    main = ("cost $", "ratio", "in view", "+ledger", "failed", "rw/100")
+    if console.width < NARROW:
+        return main
+    more = (*main, "reach", "whole", "prose", "peak", "read")
+    return more if console.width < WIDE else (*more, "runway", "smaller")
+
+
+def _policy_row(one: Tally, reference: float | None) -> list[str]:
+    over = f" ({one.over} over)" if one.over else ""
+    return [
+        one.policy,
+        f"{one.cost:.2f}",
+        "-" if not reference else f"{one.cost / reference:.3f}",
+        f"{share(one.view, one.far):.3f}",
+        f"{share(one.ledger, one.far):.3f}",
+        f"{share(one.failures_kept, one.failures):.2f}",
+        f"{100 * one.rewrites / max(1, one.requests):.1f}",
+        f"{share(one.reach, one.far):.3f}",
+        f"{share(one.whole, one.far):.3f}",
+        f"{share(one.prose_kept, one.prose):.2f}",
+        f"{one.peak // 1000}k{over}",
+        f"{share(one.read, one.prompt):.1%}",
+        f"{median(one.runways):.0f}" if one.runways else "-",
+        f"{median(one.compressed):.1f}" if one.compressed else "-",
+    ]
+
+
+def _show_trust(console: Console, sessions: Sequence[Session]) -> None:
+    for kind in sorted({session.format for session in sessions}):
+        agreements = [s.agreement for s in sessions if s.format == kind and s.agreement]
+        found = validity(agreements)
+        if found is None:
+            continue
+        reads = "" if found.reads is None else f", cache reads by {found.reads:.1%}"
+        console.print(
+            f"Check against recorded usage ({kind}, {_many(found.sessions, 'session')} before the "
+            f"first own compaction): prompts off by {found.prompts:.1%}{reads} (medians); in "
+            f"{found.misses} of {_many(found.requests, 'request')} the provider had less than half "
+            "of what was predicted."
+        )
+    _show_damaged(console, sessions)
+
+
+def _show_damaged(console: Console, sessions: Sequence[Session]) -> None:
+    lines = [(session.name, line) for session in sessions for line in session.damaged]
+    if not lines:
+        return
+    console.print(f"Skipped {_many(len(lines), 'damaged line')}:")
+    for name, line in lines[:MOST_DAMAGED]:
+        console.print(shown(f"  {name}, line {line.line}: {line.why}"))
+    if len(lines) > MOST_DAMAGED:
+        console.print(f"  and {len(lines) - MOST_DAMAGED} more; --json lists them all")
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {name}" for name, n in sorted(counts.items(), key=lambda i: -i[1]))

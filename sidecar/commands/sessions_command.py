@@ -1,0 +1,45 @@
+"""`sidecar sessions`: what has been recorded, newest first."""
+
+import asyncio
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.table import Table
+
+from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.config import load
+from sidecar.core.errors import StorageFailed
+from sidecar.daemon import open_store
+from sidecar.store.format.values import SessionRow
+
+
+def show(folder: Path | None, limit: int) -> int:
+    """Print the newest sessions, of one folder or of all; gives the exit code."""
+    console = terminal()
+    try:
+        rows = asyncio.run(_rows(None if folder is None else str(folder.resolve()), limit))
+    except StorageFailed as error:
+        return refused(console, error.message)
+    if not rows:
+        console.print("No sessions yet. `sidecar demo` plays one, in a store of its own.")
+        return 0
+    table = Table(box=None, pad_edge=False)
+    for heading in ("session", "last used", "turns", "cost", "folder", "title"):
+        table.add_column(heading, justify="right" if heading in ("turns", "cost") else "left")
+    for row in rows:
+        used = datetime.fromtimestamp(row.updated / 1000, UTC).astimezone()
+        cost = "unknown" if row.cost is None else f"${row.cost}"
+        when = f"{used:%Y-%m-%d %H:%M}"
+        about = map(shown, (row.cwd, row.title or "(untitled)"))
+        table.add_row(shown(row.id), when, str(row.turns), cost, *about)
+    console.print(table)
+    return 0
+
+
+async def _rows(folder: str | None, limit: int) -> tuple[SessionRow, ...]:
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    store = await asyncio.to_thread(open_store, config.data_dir)
+    page = await store.list(cwd=folder, before=None, limit=limit)
+    await store.close()
+    return page.rows

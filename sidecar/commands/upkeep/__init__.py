@@ -1,0 +1,1 @@
+"""What keeps a store well: doctor, verify, prune, archive, delete, export, import."""

@@ -1,0 +1,153 @@
+"""`sidecar doctor`: what the daemon needs, what it found, and what to do about the rest."""
+
+import asyncio
+import os
+import platform
+import shutil
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rich.table import Table
+from rich.text import Text
+
+from sidecar import __version__
+from sidecar.commands.terminal import shown, terminal
+from sidecar.commands.upkeep.doctor_sizes import Finding, in_bytes, sizes
+from sidecar.config import Config, load, user_file
+from sidecar.config.document import public
+from sidecar.core.errors import StorageFailed
+from sidecar.core.text.visible import visible
+from sidecar.daemon import open_store
+from sidecar.model.catalogue import lookup
+from sidecar.model.vocabulary import load_counter
+from sidecar.store.content.chains import Held
+from sidecar.workspace.snapshots.steady_read import Limits
+
+PACKAGES = ("pygls", "lsprotocol", "anthropic", "msgpack", "tiktoken", "zstandard", "platformdirs")
+WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
+FEW_WATCHES = 65_536
+MOST_FOLDERS = 5
+"""Folders whose snapshots are told one by one."""
+NEARLY = 0.9
+"""The part of the limit from which on it is said what happens there."""
+
+MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "bad": ("✗", "red")}
+
+
+def check() -> int:
+    """Print all findings; the exit code is 1 if something keeps the daemon from working."""
+    findings = asyncio.run(_findings())
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for finding in findings:
+        said = map(shown, (finding.subject, finding.found, finding.advice))
+        table.add_row(Text(*MARKS[finding.state]), *said)
+    terminal().print(table)
+    return 1 if any(finding.state == "bad" for finding in findings) else 0
+
+
+async def _findings() -> list[Finding]:
+    config, problems = load(workspace=None, environment=os.environ, options={})
+    wrong = [Finding("note", "configuration", str(problem)) for problem in problems]
+    return [
+        Finding("ok", "sidecar", f"{__version__}, Python {platform.python_version()}"),
+        Finding("ok", "packages", ", ".join(f"{name} {version(name)}" for name in PACKAGES)),
+        Finding("ok", "configuration", f"{user_file()}{'' if user_file().exists() else ' (none)'}"),
+        *wrong,
+        _key(config),
+        *await _store(config),
+        _vocabulary(),
+        _tool("ripgrep", "rg", "search works without it, more slowly; install ripgrep"),
+        _tool("git", "git", "the model is not told branch and changes; install git"),
+        _watches(),
+    ]
+
+
+def _key(config: Config) -> Finding:
+    provider = config.provider
+    if provider.base_url:
+        where = f"{config.model} at {public(provider.base_url)}"
+        if provider.api_key and travels_in_the_open(provider.base_url):
+            advice = "the key goes over the network for everybody to read: use https"
+            return Finding("note", "model", where, advice)
+        return Finding("ok", "model", where)
+    if provider.api_key:
+        info = lookup(config.model)
+        cost = "" if info.price is not None else "; its price is unknown, so costs are too"
+        return Finding("ok", "model", f"{config.model}, with a key{cost}")
+    advice = "set ANTHROPIC_API_KEY for a hosted model; without it, all but the model works"
+    return Finding("note", "model", "no API key: the offline model answers", advice)
+
+
+def travels_in_the_open(address: str) -> bool:
+    """Whether what is sent to an address leaves this machine unencrypted."""
+    split = urlsplit(address)
+    host = split.hostname or ""
+    return split.scheme == "http" and host not in ("localhost", "::1") and host[:4] != "127."
+
+
+async def _store(config: Config) -> list[Finding]:
+    try:
+        store = await asyncio.to_thread(open_store, config.data_dir)
+    except StorageFailed as error:
+        return [Finding("bad", "store", str(config.data_dir), error.message)]
+    size = f"{config.data_dir}, {in_bytes(store.size())}"
+    read_only = store.read_only
+    weights = None
+    try:
+        held = await store.snapshots.held()
+        weights = await store.keeping.weigh()
+    except StorageFailed as error:
+        held, read_only = (), True
+        size = f"{size}; {error.message}"
+    await store.close()
+    told = [
+        *(() if weights is None else sizes(weights, config)),
+        *snapshots(held, Limits.of(config.snapshots).workspace),
+    ]
+    if read_only:
+        advice = "it can be read but not written: check its owner, or update sidecar"
+        return [Finding("bad", "store", size, advice), *told]
+    return [Finding("ok", "store", size), *told]
+
+
+def snapshots(held: Sequence[Held], limit: int = Limits().workspace) -> list[Finding]:
+    """Say what the snapshots of workspaces take, and which hold the most; `limit` is of each."""
+    if not held:
+        return [Finding("ok", "snapshots", "none yet")]
+    folders = "1 folder" if len(held) == 1 else f"{len(held)} folders"
+    found = [Finding("ok", "snapshots", f"{in_bytes(sum(h.held for h in held))} of {folders}")]
+    for one in sorted(held, key=lambda h: h.held, reverse=True)[:MOST_FOLDERS]:
+        since = datetime.fromtimestamp(one.oldest / 1000, UTC).astimezone()
+        size = f"{in_bytes(one.held)} in {one.snapshots} snapshots"
+        about = f"{visible(os.fsdecode(one.root))}, {size} since {since:%Y-%m-%d}"
+        full = one.held > limit * NEARLY
+        advice = (
+            f"at most {in_bytes(limit)} are kept, the oldest go first: set snapshots.workspace_mib"
+            if full
+            else ""
+        )
+        found.append(Finding("note" if full else "ok", "", about, advice))
+    return found
+
+
+def _vocabulary() -> Finding:
+    tokens = load_counter()("Hello, world")
+    return Finding("ok", "tokenizer", f"packed in; “Hello, world” is {tokens} tokens")
+
+
+def _tool(name: str, command: str, advice: str) -> Finding:
+    path = shutil.which(command)
+    return Finding("ok", name, path) if path else Finding("note", name, "not found", advice)
+
+
+def _watches() -> Finding:
+    if not WATCHES.exists():
+        return Finding("note", "file watches", "no limit is known on this system")
+    limit = int(WATCHES.read_text(encoding="ascii"))
+    if limit >= FEW_WATCHES:
+        return Finding("ok", "file watches", f"{limit} allowed")
+    advice = f"large workspaces need more: sysctl fs.inotify.max_user_watches={FEW_WATCHES * 8}"
+    return Finding("note", "file watches", f"{limit} allowed", advice)

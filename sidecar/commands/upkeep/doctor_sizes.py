@@ -1,0 +1,80 @@
+"""What `sidecar doctor` says of sizes: what holds them, the largest sessions, the quotas."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from sidecar.config import Config
+from sidecar.core.text.visible import visible, whole_letters
+from sidecar.session.compaction import milestones
+from sidecar.session.transfer import archive, bundle_export
+from sidecar.session.transfer.sweep import near_quotas
+from sidecar.store.retention.store_sizes import Weights
+
+MIB = 1024 * 1024
+MOST_SESSIONS = 3
+"""Sessions that are told one by one."""
+MUCH_FREE = 0.3
+"""The part of the file that may be free before it is said how to give it back."""
+
+State: TypeAlias = Literal["ok", "note", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `advice` says what to do, where there is something to do."""
+
+    state: State
+    subject: str
+    found: str
+    advice: str = ""
+
+
+def sizes(weights: Weights, config: Config) -> list[Finding]:
+    """Say what holds the size, the largest first, and what is nearly full."""
+    kinds = {
+        "messages": weights.texts,
+        "complete outputs of tools": weights.outputs,
+        "snapshots": weights.snapshots,
+        "free": weights.free,
+        "indexes and the like": weights.rest,
+    }
+    told = ", ".join(
+        f"{in_bytes(size)} {name}"
+        for name, size in sorted(kinds.items(), key=lambda kind: -kind[1])
+        if size
+    )
+    advice = ""
+    if weights.free > max(MIB, weights.size * MUCH_FREE):
+        advice = "`sidecar prune` gives free space back; the hourly sweep does, too"
+    found = [Finding("ok", "what holds it", told or "nothing", advice)]
+    found += [Finding("ok", "", line) for line in _heaviest(weights)]
+    found += [Finding("ok", "", line) for line in _beside(config.data_dir)]
+    quotas = near_quotas(config.retention, weights.outputs, weights.texts + weights.outputs)
+    found += [Finding("note", "quota", one.message, one.action) for one in quotas.values()]
+    return found
+
+
+def _heaviest(weights: Weights) -> Iterator[str]:
+    for one in weights.heaviest[:MOST_SESSIONS]:
+        used = datetime.fromtimestamp(one.updated / 1000, UTC).astimezone()
+        title = visible(whole_letters(one.title or "(untitled)", 60))
+        yield f"{one.id}, {in_bytes(one.size)}, last used {used:%Y-%m-%d}: {title}"
+
+
+def _beside(data_dir: Path) -> Iterator[str]:
+    for name in (archive.FOLDER, bundle_export.FOLDER, milestones.FOLDER):
+        files = [path for path in (data_dir / name).rglob("*") if path.is_file()]
+        if files:
+            size = sum(path.stat().st_size for path in files)
+            many = "1 file" if len(files) == 1 else f"{len(files)} files"
+            yield f"{name}: {in_bytes(size)} in {many} beside the store"
+
+
+def in_bytes(number: int) -> str:
+    """Give a size for people."""
+    if number >= MIB:
+        return f"{number / MIB:.1f} MiB"
+    return f"{number / 1024:.0f} KiB" if number >= 1024 else f"{number} bytes"

@@ -1,0 +1,149 @@
+"""`sidecar archive` and `sidecar delete`: sessions that leave the store, whole or for good."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich import filesize
+from rich.console import Console
+from rich.prompt import Confirm
+from rich.table import Table
+from sidecar_client import Client, SidecarError
+
+from sidecar.commands.own_daemon import own_daemon
+from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.config import load
+from sidecar.core.errors import SidecarError as SidecarFailed
+from sidecar.core.parts import Json
+from sidecar.core.text.visible import visible_json
+from sidecar.daemon import look_into
+from sidecar.session.transfer.archive import bundles_of
+
+
+def archive(sessions: Sequence[str], *, as_json: bool) -> int:
+    """Put sessions away, or list those that were; gives the exit code."""
+    console = terminal()
+    if not sessions:
+        return _list(console, as_json=as_json)
+    failed: list[str] = []
+    done: list[dict[str, Json]] = []
+
+    async def work(client: Client) -> None:
+        for session in sessions:
+            try:
+                result = await client.archive_session(session)
+            except SidecarError as error:
+                failed.append(f"{session}: {error.message}")
+                continue
+            done.extend(
+                {"sessionId": o.session_id, "path": o.path, "size": o.size, "freed": o.freed}
+                for o in result.sessions
+            )
+
+    code = _run(console, work)
+    if as_json:
+        print(visible_json({"sessions": list(done), "failed": list(failed)}, indent=2))
+    else:
+        for one in done:
+            told = f"{filesize.decimal(int(str(one['freed'])))} → {one['path']}"
+            console.print(shown(f"{one['sessionId']}  {told}"), soft_wrap=True)
+        if done:
+            console.print("`sidecar import PATH` brings one back as it was.")
+        for sentence in failed:
+            refused(console, sentence)
+    return code or int(bool(failed))
+
+
+def delete(sessions: Sequence[str], *, yes: bool) -> int:
+    """Delete sessions with everything that only they held; gives the exit code."""
+    console = terminal()
+    if not yes:
+        try:
+            unknown = asyncio.run(_unknown(sessions))
+        except SidecarFailed as error:
+            return refused(console, error.message)
+        for session in unknown:
+            refused(console, f"There is no session {session}: `sidecar sessions` lists them.")
+        if unknown or not _agreed(console, len(sessions)):
+            console.print("Nothing was deleted.")
+            return 1
+    failed: list[str] = []
+    notes: dict[str, None] = {}
+
+    async def work(client: Client) -> None:
+        for session in sessions:
+            try:
+                done = await client.delete_session(session)
+                notes.update(dict.fromkeys(done.notes or ()))
+                console.print(shown(f"{session} is gone"))
+            except SidecarError as error:
+                failed.append(f"{session}: {error.message}")
+
+    code = _run(console, work)
+    for sentence in notes:
+        console.print(shown(sentence), soft_wrap=True)
+    for sentence in failed:
+        refused(console, sentence)
+    return code or int(bool(failed))
+
+
+async def _unknown(sessions: Sequence[str]) -> list[str]:
+    """Give those that are neither in the store nor archived."""
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    archived = {_session(path) for path in bundles_of(config.data_dir)}
+    store = await asyncio.to_thread(look_into, config.data_dir)
+    try:
+        known = [row.id for session in sessions for row in await store.named(session, 1)]
+    finally:
+        await store.close()
+    return [session for session in sessions if session not in archived.union(known)]
+
+
+def _agreed(console: Console, number: int) -> bool:
+    what = "this session" if number == 1 else f"these {number} sessions"
+    question = (
+        f"Delete {what}, with exports, reports and archived copies in the data folder, for good?"
+    )
+    return Confirm.ask(question, console=console, default=False)
+
+
+def _list(console: Console, *, as_json: bool) -> int:
+    config, _ = load(workspace=None, environment=os.environ, options={})
+    found = [(path, path.stat()) for path in bundles_of(config.data_dir)]
+    if as_json:
+        told: list[Json] = [
+            {"sessionId": _session(path), "path": str(path), "size": about.st_size}
+            for path, about in found
+        ]
+        print(visible_json({"archived": told}, indent=2))
+        return 0
+    if not found:
+        console.print("Nothing is archived. `sidecar archive SESSION…` puts sessions away.")
+        return 0
+    table = Table(box=None, pad_edge=False)
+    for heading in ("session", "archived", "size", "bundle"):
+        table.add_column(heading, justify="right" if heading == "size" else "left")
+    for path, about in found:
+        when = datetime.fromtimestamp(about.st_mtime, UTC).astimezone()
+        size = filesize.decimal(about.st_size)
+        table.add_row(shown(_session(path)), f"{when:%Y-%m-%d %H:%M}", size, shown(str(path)))
+    console.print(table)
+    return 0
+
+
+def _session(path: Path) -> str:
+    return path.name.partition("-")[0]
+
+
+def _run(console: Console, work: Callable[[Client], Awaitable[None]]) -> int:
+    async def run() -> None:
+        async with own_daemon() as client:
+            await work(client)
+
+    try:
+        asyncio.run(run())
+    except SidecarError as error:
+        return refused(console, error.message)
+    return 0

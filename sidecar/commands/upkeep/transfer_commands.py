@@ -1,0 +1,61 @@
+"""`sidecar export` and `sidecar import`: sessions as files, from one store to another."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from sidecar_client import Client, SidecarError
+from sidecar_client.messages import BundleFormat
+
+from sidecar.commands.own_daemon import own_daemon
+from sidecar.commands.terminal import refused, shown, terminal
+
+
+def write_out(session: str, path: Path | None, *, overwrite: bool) -> int:
+    """Write a session to a file, and say where it is; gives the exit code."""
+    target = None if path is None else path.absolute()
+
+    async def work(client: Client, console: Console) -> None:
+        with console.status("writing"):
+            done = await client.export_session(session, target, overwrite=overwrite)
+        console.print(shown(f"{done.path}  ({_size(done.size)})"), soft_wrap=True)
+        _say(console, done.notes)
+
+    return _run(work)
+
+
+def read_in(path: Path, cwd: Path, format_name: BundleFormat | None) -> int:
+    """Make a session of a file, and say which; gives the exit code."""
+    source, folder = path.absolute(), cwd.absolute()
+
+    async def work(client: Client, console: Console) -> None:
+        with console.status("reading"):
+            made = await client.import_session(source, format=format_name, cwd=folder)
+        console.print(shown(f"{made.session_id}  ({made.format})"), soft_wrap=True)
+        _say(console, made.notes)
+
+    return _run(work)
+
+
+def _run(work: Callable[[Client, Console], Awaitable[None]]) -> int:
+    console = terminal()
+
+    async def run() -> None:
+        async with own_daemon() as client:
+            await work(client, console)
+
+    try:
+        asyncio.run(run())
+    except SidecarError as error:
+        return refused(console, error.message)
+    return 0
+
+
+def _say(console: Console, notes: Sequence[str]) -> None:
+    for note in notes:
+        console.print(shown(f"- {note}"), soft_wrap=True)
+
+
+def _size(count: int) -> str:
+    return f"{count} bytes" if count < 10_000 else f"{count / 1000:,.0f} kB"

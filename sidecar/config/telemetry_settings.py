@@ -1,0 +1,62 @@
+"""Where metrics and traces go: nowhere, unless the user says so."""
+# ruff: noqa: RUF009 - what `setting` gives is a dataclass's field
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from sidecar.config.setting import Reader, setting
+
+Exporter: TypeAlias = Literal["", "none", "prometheus", "otlp", "console"]
+
+
+def _exporter(value: object) -> str:
+    known = [name for name in get_args(Exporter) if name]
+    if value not in get_args(Exporter):
+        raise ValueError(f"must be one of {', '.join(known)}.")
+    return str(value)
+
+
+def _endpoint(value: object) -> str:
+    if value == "":
+        return ""
+    if not isinstance(value, str) or not value.startswith(("http://", "https://")):
+        raise ValueError("must begin with http:// or https://.")
+    return value.rstrip("/")
+
+
+def _port(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 65_535:
+        raise ValueError("must be a port, from 0 to 65535.")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetry:
+    """Needs the extra `telemetry`, but for an OpenTelemetry SDK that is there already.
+
+    Nothing leaves the machine and nothing listens unless `exporter` says so.
+    """
+
+    exporter: Exporter = setting(
+        "",
+        Reader("none, prometheus, otlp, console", _exporter),
+        "where OpenTelemetry metrics and traces go, with the extra `telemetry` installed; empty "
+        "uses an SDK that is set up already, `none` never",
+        applies="restart",
+        own=True,
+    )
+    endpoint: str = setting(
+        "",
+        Reader("http address", _endpoint),
+        "where `otlp` sends to over HTTP, such as `http://127.0.0.1:4318`; empty is as the "
+        "variables OTEL_… say",
+        applies="restart",
+        own=True,
+    )
+    port: int = setting(
+        9464,
+        Reader("0 to 65,535", _port),
+        "where `prometheus` listens, on 127.0.0.1 only; 0 takes any free port",
+        applies="restart",
+        own=True,
+    )

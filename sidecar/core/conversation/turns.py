@@ -1,0 +1,107 @@
+"""Turns: where they begin and end, and how what was cut short is made whole again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.parts import (
+    Message,
+    MessageStatus,
+    Millis,
+    Part,
+    StepFinishPart,
+    TextPart,
+    ToolError,
+    ToolFailure,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+    TurnId,
+    Usage,
+)
+from sidecar.core.text.visible import whole_letters
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A typed user message up to the assistant's last answer to it."""
+
+    id: TurnId
+    messages: tuple[Message, ...]
+
+
+def turns(messages: Iterable[Message]) -> tuple[Turn, ...]:
+    """Group messages by turn, in the order in which the turns began."""
+    grouped: dict[TurnId, list[Message]] = {}
+    for message in messages:
+        grouped.setdefault(message.turn_id, []).append(message)
+    return tuple(Turn(turn_id, tuple(group)) for turn_id, group in grouped.items())
+
+
+def turn_usage(messages: Iterable[Message]) -> Usage:
+    """Add up what the model calls among these messages used, withdrawn attempts included."""
+    total = Usage()
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, StepFinishPart):
+                total = total + part.usage
+    return total
+
+
+def tool_parts(message: Message) -> tuple[ToolPart, ...]:
+    """Give the message's tool calls, in call order."""
+    return tuple(part for part in message.parts if isinstance(part, ToolPart))
+
+
+def settle(
+    message: Message, now: Millis, failure: ToolFailure, status: MessageStatus = "cut"
+) -> Message:
+    """Close what was cut short: no tool call stays without an end, and `open` ends as `status`.
+
+    A call that had not begun or was running becomes an error that says so; finished ones stay.
+    Settling a settled message changes nothing.
+    """
+    parts = tuple(_settled(part, now, failure) for part in message.parts)
+    ended = status if message.status == "open" else message.status
+    if ended == message.status and parts == message.parts:
+        return message
+    return replace(message, parts=parts, status=ended)
+
+
+def is_settled(message: Message) -> bool:
+    """Whether nothing in the message is still under way."""
+    return message.status != "open" and not any(
+        isinstance(part.state, ToolPending | ToolRunning) for part in tool_parts(message)
+    )
+
+
+def first_line(messages: Sequence[Message], limit: int = 80) -> str:
+    """Give the first typed line, cut to `limit` characters: a session's title until it has one."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, TextPart) and part.source == "typed" and part.text.strip():
+                line = part.text.strip().splitlines()[0].strip()
+                if len(line) <= limit:
+                    return line
+                return f"{whole_letters(line, limit - 1).rstrip()}…"
+    return ""
+
+
+_WHY: dict[ToolFailure, str] = {
+    "interrupted": "Interrupted: the daemon stopped before this call ended. "
+    "Whether it took effect is unknown.",
+    "cancelled": "Cancelled by the user before this call ended.",
+    "denied": "The user refused permission for this call.",
+    "error": "The call failed.",
+}
+
+
+def _settled(part: Part, now: Millis, failure: ToolFailure) -> Part:
+    if not isinstance(part, ToolPart):
+        return part
+    match part.state:
+        case ToolPending():
+            return replace(part, state=ToolError(_WHY[failure], failure, now, now))
+        case ToolRunning(started=started):
+            return replace(part, state=ToolError(_WHY[failure], failure, started, now))
+        case _:
+            return part

@@ -1,0 +1,274 @@
+"""Whether a rewrite may be installed: it must help, and the model must not lose the thread.
+
+A plan may come from any policy, and its summary from a model; this looks at what would be sent.
+Ask before a model is asked as well: what is refused then needs no summary.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sidecar.core.conversation.call_outcome import error_line, one_line
+from sidecar.core.ledger.deeds import changed
+from sidecar.core.ledger.units import Item, Unit, strings
+from sidecar.core.parts import PartId
+from sidecar.core.plans.guard import NOTES, newest_typed, untouchable
+from sidecar.core.plans.plan import Situation, Standing
+from sidecar.core.plans.typed_text import is_media
+from sidecar.core.prompt.budget import at_most
+from sidecar.core.prompt.prompt import Prompt, broken_pairs, flat
+from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
+from sidecar.core.prompt.tokens import tokens_of
+from sidecar.core.prompt.visibility import Placeholder, Quoted, Shown, Truncated, View
+from sidecar.core.text.rule_sentences import size_of
+
+RUNWAY = 0.60
+"""The share of the room for history that a rewrite may leave in use: the next must be far off."""
+SMALLER = 0.95
+"""The share of the prompt's tokens that may be left at most."""
+BESIDE = 0.10
+"""Where what must stay takes more than the runway leaves, so much may stay beside it."""
+GOAL_TOKENS = 4_000
+"""A first message that is longer may be cut to this."""
+GOAL_LEAST = 0.75
+"""Tokens are estimates: this share of what is due is enough."""
+QUOTED = 40
+"""Characters of what was tried, and of its error, that a line about a failure must have."""
+MOST_TRIES = 2
+"""Rungs in vain after which the breaker is open."""
+NEAR = 0.95
+"""So much of the limit in use, with nothing that may go, is worth a word."""
+GROWN = 1.1
+"""An open breaker lets one more try pass when the prompt has grown by this factor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What speaks against a rewrite. `unsound`: something would be broken or lost by it.
+
+    What is only not small enough may still be the best there is when something must be done.
+    """
+
+    reason: str
+    unsound: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A rewrite as it would stand. `situation` is what it was planned for, before it.
+
+    `view` is how parts would be shown, `prompt` what would be sent, notes included, and `tokens`
+    its size, with what a summary will take that is still to be written.
+    """
+
+    situation: Situation
+    view: View
+    prompt: Prompt
+    tokens: int
+    sent: Mapping[PartId, tuple[Block, ...]] = field(init=False, repr=False)
+    notes: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        sent: dict[PartId, list[Block]] = {}
+        notes: list[str] = []
+        ids = self.view.notes.keys()
+        for block in flat(self.prompt):
+            if block.part_id in ids and isinstance(block.content, TextBlock):
+                notes.append(block.content.text)
+            elif block.part_id is not None:
+                sent.setdefault(block.part_id, []).append(block)
+        object.__setattr__(self, "sent", {part: tuple(blocks) for part, blocks in sent.items()})
+        object.__setattr__(self, "notes", "\n".join(notes))
+
+    def how(self, item: Item) -> Shown | None:
+        """Say how a part would be shown."""
+        return self.view.shown.get(item.unit.part_id)
+
+
+def refusals(candidate: Candidate) -> tuple[Refusal, ...]:
+    """Say all that speaks against a rewrite; nothing, when it may be installed."""
+    return (*_no_help(candidate), *_broken(candidate), *_lost(candidate))
+
+
+def _no_help(candidate: Candidate) -> Iterator[Refusal]:
+    st, tokens = candidate.situation.standing, candidate.tokens
+    if (most := at_most(tokens, tokens)) > st.limit:
+        yield Refusal(f"up to {most} tokens would be left, and only {st.limit} fit")
+    if tokens > SMALLER * st.used:
+        yield Refusal(f"{st.used} tokens would only become {tokens}")
+    # The static part is there before and after: what counts is the history in the room for it.
+    room, left = st.limit - st.static, tokens - st.static
+    if left > RUNWAY * room and _beside(candidate) > BESIDE * room:
+        yield Refusal(f"{left} of the {room} tokens for history would be in use again")
+
+
+def _beside(candidate: Candidate) -> int:
+    """Estimate the tokens that would stay beside what must: all but that, what was typed, notes."""
+    spared = untouchable(candidate.situation)
+    return sum(
+        _tokens(candidate, item)
+        for item in candidate.situation.items
+        if item.unit.part_id in candidate.sent
+        and item.unit.part_id not in spared
+        and item.unit.kind not in (*NOTES, "typed", "context")
+    )
+
+
+def _tokens(candidate: Candidate, item: Item) -> int:
+    how = candidate.how(item)
+    if how == item.shown:
+        return item.tokens
+    if how is None:
+        return item.tokens_whole
+    blocks = candidate.sent[item.unit.part_id]
+    left = sum(map(tokens_of, _texts(blocks)))
+    return min(item.tokens_whole, item.call + left)
+
+
+def _texts(blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        match block.content:
+            case TextBlock(text=text) | ResultBlock(text=text):
+                yield text
+            case _:
+                pass
+
+
+def _broken(candidate: Candidate) -> Iterator[Refusal]:
+    """Say what a provider would refuse."""
+    messages = candidate.prompt.messages
+    if not messages or messages[0].role != "user":
+        yield Refusal("the prompt would not begin with a user's message", unsound=True)
+    for problem in broken_pairs(candidate.prompt):
+        yield Refusal(problem, unsound=True)
+
+
+def _lost(candidate: Candidate) -> Iterator[Refusal]:
+    """Say what the model would not know any more, and whose loss nobody wanted."""
+    items = candidate.situation.items
+    kept = candidate.situation.preserved
+    for item in items:
+        # Thinking after an edited part cannot be sent, pinned or not.
+        wanted = item.pinned or item.unit.part_id in kept
+        if wanted and item.unit.kind not in (*NOTES, "reasoning") and not _stays(candidate, item):
+            what = "is pinned" if item.pinned else "is to be kept"
+            yield Refusal(f"{item.unit.part_id} {what} and would go", unsound=True)
+    typed = [item for item in items if item.unit.kind == "typed"]
+    for item in typed:
+        if item.unit.message_id == newest_typed(items) and not _stays(candidate, item):
+            yield Refusal("what the user typed last would not be there whole", unsound=True)
+        elif item.unit.message_id == typed[0].unit.message_id and not _is_goal(candidate, item):
+            yield Refusal("what the user typed first would not be there", unsound=True)
+    for unit in _failed(candidate):
+        called = f"{unit.tool} {one_line(unit.argument, 60)}"
+        yield Refusal(f"a failed approach would be forgotten: {called}", unsound=True)
+    for path in _unnamed(candidate):
+        yield Refusal(f"a changed file would not be named: {path}", unsound=True)
+
+
+def _stays(candidate: Candidate, item: Item) -> bool:
+    """Whether a part is shown as before, or whole again, and is really sent."""
+    how = candidate.how(item)
+    if how is not None:
+        return how == item.shown
+    return item.unit.part_id in candidate.sent
+
+
+def _is_goal(candidate: Candidate, item: Item) -> bool:
+    """Whether a part of the first typed message is there as far as the rules have it."""
+    if _stays(candidate, item) or item.unit.text.strip() in candidate.notes:
+        return True
+    if item.unit.part_id not in candidate.sent:
+        return False
+    how = candidate.how(item)
+    if isinstance(how, Quoted) or is_media(item):
+        # An image or a document costs tokens that its text does not have; it stays named.
+        return True
+    due = min(1.0, GOAL_TOKENS / item.tokens_whole)
+    size = size_of(item.unit.text)
+    return isinstance(how, Truncated) and how.max_bytes >= GOAL_LEAST * due * size
+
+
+def _failed(candidate: Candidate) -> Iterator[Unit]:
+    """Give the failed calls of which neither the prompt nor a line of a note says how."""
+    lines = [_plain(line) for line in candidate.notes.splitlines()]
+    for item in candidate.situation.items:
+        unit, how = item.unit, candidate.how(item)
+        if unit.kind != "call" or not unit.failed:
+            continue
+        blocks = candidate.sent.get(unit.part_id, ())
+        if blocks and (how is None or isinstance(how, Placeholder)):
+            continue
+        tried, error = (
+            _plain(one_line(text, QUOTED + 1)[:QUOTED])
+            for text in (unit.argument, error_line(unit.text))
+        )
+        seen = any(error in _plain(text) for text in _texts(blocks))
+        if not seen and not any(tried in line and error in line for line in lines):
+            yield unit
+
+
+def _plain(text: str) -> str:
+    """Leave out what a note changes in a quotation, lest it looked like an id or like a tag."""
+    for mark in ("<", ">", "&lt;", "&gt;"):
+        text = text.replace(mark, "")
+    return " ".join(text.split())
+
+
+def _unnamed(candidate: Candidate) -> Iterator[str]:
+    """Give the files that were changed out of sight and that no note and no call names.
+
+    A file that was made here and is gone again was never there.
+    """
+    out_of_sight: dict[str, bool] = {}
+    made: set[str] = set()
+    for item in candidate.situation.items:
+        for deed in changed(item.unit.deeds):
+            before = out_of_sight.pop(deed.path, None)
+            if deed.operation == "created" and before is None:
+                made.add(deed.path)
+            if deed.operation != "deleted" or deed.path not in made:
+                out_of_sight[deed.path] = item.unit.part_id not in candidate.sent
+    if not any(out_of_sight.values()):
+        return
+    calls = [
+        text
+        for blocks in candidate.sent.values()
+        for block in blocks
+        if isinstance(block.content, CallBlock)
+        for text in strings(block.content.input)
+    ]
+    said = _plain(candidate.notes)
+    for path, is_out in out_of_sight.items():
+        if is_out and _plain(path) not in said and not any(path in text for text in calls):
+            yield path
+
+
+@dataclass(frozen=True, slots=True)
+class Breaker:
+    """Opens when rungs were tried in vain, so that the same is not tried again and again.
+
+    `failures` counts them since the last progress; `used` is what the prompt held at the last.
+    """
+
+    failures: int = 0
+    used: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is to be left alone for now."""
+        return self.failures >= MOST_TRIES
+
+    def after(self, progress: bool, used: int = 0, rungs: int = 1) -> "Breaker":
+        """Count rungs that were tried with a prompt of `used` tokens; progress closes it."""
+        return Breaker() if progress else Breaker(self.failures + rungs, used)
+
+    def in_vain(self, refused: int, standing: Standing) -> "Breaker":
+        """Count a decision that came to nothing; itself where nothing was tried nor pressing."""
+        if refused:
+            return self.after(False, standing.used, refused)
+        pressing = standing.used >= NEAR * standing.limit
+        return self.after(False, standing.used, MOST_TRIES) if pressing else self
+
+    def holds(self, used: int, *, opens_turn: bool) -> bool:
+        """Whether nothing is tried now. A new turn and much growth are worth one more try."""
+        return self.is_open and not opens_turn and used < self.used * GROWN

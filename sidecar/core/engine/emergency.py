@@ -1,0 +1,98 @@
+"""The last rungs, when the prompt is too long to be sent: no model, no policy."""
+
+from dataclasses import replace
+
+from sidecar.core.ledger.units import Item
+from sidecar.core.plans.guard import untouchable
+from sidecar.core.plans.note import Room, write_note
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
+from sidecar.core.plans.rebuild import shorten_arrivals
+from sidecar.core.plans.typed_text import is_media
+from sidecar.core.prompt.tokens import tokens_of
+from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder
+
+NOTE = (
+    "[The oldest half of this conversation was left out because it was too long. "
+    f'recall {{"id": "{REWRITE_ID}"}} lists it; with "pattern" it searches it.]'
+)
+
+EACH = 0.06
+TOGETHER = 0.10
+"""Shares of the window that new results may take, each and all of them."""
+FAILURES = 8
+"""The last rung tells of failed approaches within this fraction of the window."""
+
+
+def cut_newest(situation: Situation) -> Plan | None:
+    """Cut results that no answered request has carried: they alone may be more than fits."""
+    window = situation.standing.window
+    each, together = round(EACH * window), round(TOGETHER * window)
+    plan = shorten_arrivals(situation, each, "emergency", together=together)
+    if plan is None:
+        return None
+    return replace(plan, cause=_cause(situation), reason="what has just come is more than fits")
+
+
+def drop_oldest(situation: Situation) -> Plan | None:
+    """Drop the oldest half of the turns, or of the steps where there is only one turn.
+
+    The first typed message and what must not be touched stay; images and documents stay named.
+    """
+    kept = untouchable(situation)
+    items = [i for i in situation.items if not isinstance(i.shown, Dropped)]
+    turns = sorted({item.unit.turn for item in items})
+    steps = sorted({item.unit.step for item in items})
+    old_turns, old_steps = set(turns[: len(turns) // 2]), set(steps[: len(steps) // 2])
+    goal = next((i.unit.message_id for i in items if i.unit.kind == "typed"), None)
+    gone = [
+        item
+        for item in items
+        if (item.unit.turn in old_turns if old_turns else item.unit.step in old_steps)
+        and item.unit.part_id not in kept
+        and item.unit.message_id != goal
+        and item.unit.kind not in ("ledger", "excerpt")
+    ]
+    if not gone:
+        return None
+    first = next(i for i, item in enumerate(situation.items) if item is gone[0])
+    going = {item.unit.part_id for item in gone}
+    thinking = [
+        item
+        for item in situation.items[first:]
+        if item.unit.kind == "reasoning"
+        and item.unit.part_id not in kept | going
+        and item.shown is None
+    ]
+    changes = tuple(map(_left_out, (*gone, *thinking)))
+    # However much has failed, what is left must fit.
+    room = Room(names=0, prose=0, failures=situation.standing.window // FAILURES)
+    note = write_note(situation.items, changes, (), head=NOTE, first=first, room=room)
+    used, note_tokens = situation.standing.used, tokens_of(note)
+    freed = sum(change.tokens_before - change.tokens_after for change in changes)
+    after = used - freed + note_tokens
+    refused = situation.standing.overflow
+    return Plan(
+        "emergency",
+        _cause(situation),
+        "the provider said that the prompt is too long" if refused else "the prompt is too long",
+        situation.revision,
+        changes,
+        first,
+        used,
+        after,
+        note,
+        note_tokens,
+    )
+
+
+def _cause(situation: Situation) -> Cause:
+    st = situation.standing
+    return "overflow" if st.overflow else "user" if st.asked else "budget"
+
+
+def _left_out(item: Item) -> Change:
+    unit, why = item.unit, "the oldest half goes"
+    # An image or a document costs tokens that its text does not have.
+    if unit.kind == "typed" and is_media(item):
+        return Change(unit.part_id, Placeholder(), why, item.tokens, tokens_of(unit.text))
+    return Change(unit.part_id, Dropped(), why, item.tokens, 0)

@@ -1,0 +1,220 @@
+"""From a policy to what may be carried out: why now, which plans in turn, what none may touch.
+
+Sessions and replays both decide here, so that the same log gives the same plans.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeAlias, TypeVar
+
+from sidecar.core.engine.admission import Candidate, Refusal, refusals
+from sidecar.core.engine.emergency import cut_newest, drop_oldest
+from sidecar.core.parts import PartId
+from sidecar.core.plans.guard import first_typed, goal_parts, untouchable
+from sidecar.core.plans.plan import OPTIONAL, Change, Plan, Policy, Situation, Standing, compression
+from sidecar.core.plans.rebuild import WORTHWHILE, Keeping
+from sidecar.core.plans.typed_text import shorten_goal
+from sidecar.core.policies import policies
+from sidecar.core.prompt.budget import Budget, at_most
+from sidecar.core.prompt.prompt import Prompt
+from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Truncated, View
+
+LEAN = "economic-lean"
+"""What keeps least of all that keeps what matters."""
+LEAST_COMPRESSION = 3.0
+"""A rewrite that need not be must make what it changes so many times smaller, as it is measured."""
+
+Rung: TypeAlias = Callable[[Situation], Plan | None]
+
+Tell: TypeAlias = Callable[[Plan, Situation], tuple[Plan, ...]]
+"""Puts a summary into a plan, in several ways: the first of them that is admitted is taken."""
+
+
+def cause_of(policy: Policy, standing: Standing) -> Cause | None:
+    """Say why to rewrite now: the policy's reason, or that the prompt is over the limit."""
+    return policy.due(standing) or ("budget" if standing.is_over else None)
+
+
+def not_sent(most: int, room: Budget, off: str | None) -> str:
+    """Say that a prompt is too long and what would help; `off` is what turned compaction off."""
+    if off is None:
+        advice = (
+            "compaction would leave too much, for what must stay: send a shorter message, unpin "
+            "parts, or choose a larger window"
+        )
+    else:
+        advice = (
+            f"{off}: compact the context (context/compact), or let it be compacted by itself "
+            'with the policy "economic" and autoCompact on'
+        )
+    return (
+        f"not sent: the prompt may take {most} tokens, {room.limit} of the window's "
+        f"{room.window} may be used, and {advice}"
+    )
+
+
+def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
+    """Give the ways to plan a rewrite, in the order in which they are tried.
+
+    A policy that has nothing to do is not helped out, unless the prompt cannot be sent.
+    """
+    own: tuple[Rung, ...] = (lambda situation: policy.plan(situation, cause),)
+    if cause == "overflow":
+        return (*own, drop_oldest, cut_newest)
+    if not standing.is_over:
+        return own
+    return (*own, _all_again(cause), drop_oldest, cut_newest)
+
+
+def _all_again(cause: Cause) -> Rung:
+    """The rung below a policy's own plan: all that is not worth its tokens goes, and no model."""
+
+    def rung(situation: Situation) -> Plan | None:
+        plan = policies()[LEAN].plan(situation, cause)
+        return None if plan is None else replace(plan, summary=None)
+
+    return rung
+
+
+class Completed(Protocol):
+    """A plan as it would be carried out, measured; `opens`: what was sent already changes."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan, with its tokens as they were measured."""
+        ...
+
+    @property
+    def opens(self) -> bool:
+        """Whether an epoch of the cache begins with it."""
+        ...
+
+    def sent(self) -> tuple[View, Prompt]:
+        """Give how parts would be shown, and the prompt that would be sent."""
+        ...
+
+
+One = TypeVar("One", bound=Completed)
+
+
+def descend(
+    situation: Situation,
+    rungs: Iterable[Rung],
+    complete: Callable[[Plan], One | None],
+    tell: Tell | None = None,
+) -> tuple[One | None, tuple[str, ...]]:
+    """Go down the rungs to the first plan that is admitted; say why those before it were not.
+
+    `complete` gives `None` for a plan that leaves nothing to do. Where none is admitted and there
+    is no choice, the one that frees most is taken of those that are sound: the prompt cannot be
+    sent, or a person has asked. What could not be sent after it either is left as it is.
+    """
+    tried: list[One] = []
+    refused: list[str] = []
+    for rung in rungs:
+        plan = rung(situation)
+        plans: tuple[Plan, ...] = () if plan is None else (plan,)
+        if plan is not None and plan.summary is not None and tell is not None:
+            plans, tell = tell(plan, situation), None
+        for completed in filter(None, map(complete, plans)):
+            found = _against(completed, situation)
+            if not found:
+                return completed, tuple(refused)
+            refused.append("; ".join(refusal.reason for refusal in found))
+            if not any(refusal.unsound for refusal in found):
+                tried.append(completed)
+    st = situation.standing
+    if not tried or not (st.overflow or st.asked or st.is_over):
+        return None, tuple(refused)
+    best = min(tried, key=lambda one: one.plan.tokens_after)
+    after = best.plan.tokens_after
+    if not st.overflow and not st.asked and at_most(after, after) > st.limit:
+        return None, tuple(refused)
+    return best, tuple(refused)
+
+
+def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
+    """Say what speaks against it; nothing where only what was not sent yet is cut."""
+    if not completed.opens:
+        return ()
+    view, prompt = completed.sent()
+    tokens = completed.plan.tokens_after + coming(completed.plan)
+    return refusals(Candidate(situation, view, prompt, tokens))
+
+
+def may_wait(cause: Cause, situation: Situation, plan: Plan | None, refused: Sequence[str]) -> bool:
+    """Whether what only pays, or costs nothing now, is left alone: that is no failure.
+
+    Not asked once a summary is there: that was paid for.
+    """
+    if cause not in OPTIONAL or refused:
+        return False
+    return plan is None or is_little(situation, plan)
+
+
+def coming(plan: Plan) -> int:
+    """Give the tokens that a summary will take which is still to be written."""
+    return plan.summary.output_tokens if plan.summary is not None and not plan.told else 0
+
+
+def is_little(situation: Situation, plan: Plan) -> bool:
+    """Whether what a rewrite changes would hardly get smaller, a summary that comes included."""
+    whole = replace(plan, tokens_after=plan.tokens_after + coming(plan))
+    return compression(situation, whole) < LEAST_COMPRESSION
+
+
+def why_nothing(situation: Situation) -> str:
+    """Say in words why a policy finds nothing to leave out, with the sizes that decide it."""
+    st = situation.standing
+    spared = untouchable(situation) | goal_parts(situation)
+    stays = sum(item.tokens for item in situation.items if item.unit.part_id in spared)
+    may_go = max(0, st.used - st.static - stays)
+    sizes = f"of {st.used} tokens {st.static} are system text and tools"
+    if not situation.items:
+        return f"nothing was said yet; {sizes}"
+    why = "are too few for a rewrite to be worth it"
+    if may_go > 2 * WORTHWHILE:
+        why = "are left alone by this policy"
+    return (
+        f"{sizes}, and {stays} are pinned, new, or what you typed first and last, which stays; "
+        f"the {may_go} that could go {why}"
+    )
+
+
+def allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ...]:
+    """Leave out changes of what must stay. What no request has carried yet may be shortened.
+
+    Where the first typed message is too long to stay, it is shortened and never dropped.
+    """
+    kept = untouchable(situation) | goal_parts(situation)
+    fixed = situation.preserved | {
+        item.unit.part_id for item in situation.items if item.pinned or item.unit.running
+    }
+    unsent = {item.unit.part_id for item in situation.items[situation.sent :]} - fixed
+    goal = _goal(situation)
+    return tuple(
+        goal[change.part_id]
+        if change.part_id in goal and isinstance(change.shown, Dropped | Placeholder)
+        else change
+        for change in changes
+        if change.part_id not in kept
+        or change.shown is None
+        or (change.part_id in unsent and isinstance(change.shown, Truncated))
+    )
+
+
+def _goal(situation: Situation) -> dict[PartId, Change]:
+    """Give how the parts of the first typed message are shown where they may not stay whole."""
+    first = first_typed(situation.items)
+    parts = [
+        item
+        for item in situation.items
+        if item.unit.kind == "typed" and item.unit.message_id == first
+    ]
+    most = min(Keeping().first, situation.standing.window // 8)
+    told: dict[PartId, Change] = {}
+    for item in parts:
+        stay = shorten_goal(item, most // len(parts))
+        change = Change(item.unit.part_id, stay.shown, stay.reason, item.tokens, stay.tokens)
+        told[item.unit.part_id] = change
+    return told

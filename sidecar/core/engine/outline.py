@@ -1,0 +1,102 @@
+"""From a plan to the rewrite that it stands for: what may be touched, where it begins, its notes.
+
+Sessions and replays both complete a plan so; each measures the result with its own meter.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.engine.ladder import allowed
+from sidecar.core.ledger.units import Item
+from sidecar.core.parts import MessageId, PartId
+from sidecar.core.plans.guard import NOTES
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
+from sidecar.core.plans.rebuild import HEAD
+from sidecar.core.prompt.prompt import Prompt
+from sidecar.core.prompt.render import Region
+from sidecar.core.prompt.visibility import Dropped, Note, Rewrite, Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A plan's rewrite before its thinking is dropped; `first` is the item that it begins at."""
+
+    changes: tuple[Change, ...]
+    first: int
+    rewrite: Rewrite
+
+    def without_thinking(self, gone: frozenset[PartId], items: Sequence[Item]) -> "Outline":
+        """Drop the thinking that would stand after another prefix than it was thought after."""
+        changes = _with_thinking(self.changes, gone, items)
+        return replace(self, changes=changes, rewrite=replace(self.rewrite, shown=_shown(changes)))
+
+
+def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | None:
+    """Leave alone what must stay; `None` when nothing is left to change."""
+    changes = allowed(plan.changes, situation)
+    touched = {change.part_id for change in changes} | set(plan.retired)
+    if not touched:
+        return None
+    items = situation.items
+    noted = bool(plan.note or plan.excerpt or plan.told)
+    first = _first(items, touched, plan.first if noted else len(items))
+    notes = _notes(plan, items[first].unit.message_id, rewrite_id)
+    rewrite = Rewrite(rewrite_id, plan.cause, _shown(changes), notes, plan.retired)
+    return Outline(changes, first, rewrite)
+
+
+def begun_by_user(plan: Plan, prompt: Prompt) -> Plan | None:
+    """Give the plan to take instead where a prompt would begin with an answer, else `None`.
+
+    No provider takes that; a note stands where the user's words stood.
+    """
+    begins = bool(prompt.messages) and prompt.messages[0].role == "assistant"
+    return replace(plan, note=plan.note or HEAD, first=0) if begins else None
+
+
+def anchor_after(situation: Situation) -> MessageId | None:
+    """Give the first message that a rewrite leaves after what it rebuilds: the newest steps'."""
+    for item in situation.items:
+        if item.unit.kind not in NOTES and item.unit.step >= situation.step - 2:
+            return item.unit.message_id
+    return None
+
+
+def _shown(changes: Iterable[Change]) -> dict[PartId, Shown | None]:
+    return {change.part_id: change.shown for change in changes}
+
+
+def _first(items: Sequence[Item], touched: set[PartId], noted: int) -> int:
+    """Give the index of the first item that stands otherwise; a note stands before a message."""
+    changed = (i for i, item in enumerate(items) if item.unit.part_id in touched)
+    first = min(next(changed), noted)
+    while noted <= first and first and _same_message(items[first - 1], items[first]):
+        first -= 1
+    return first
+
+
+def _same_message(one: Item, other: Item) -> bool:
+    both = one.unit, other.unit
+    return both[0].message_id == both[1].message_id and all(u.kind not in NOTES for u in both)
+
+
+def _notes(plan: Plan, before: MessageId, rewrite_id: str) -> tuple[Note, ...]:
+    texts: tuple[tuple[str, str, Region], ...] = (
+        ("told", plan.told, "summary"),
+        ("excerpt", plan.excerpt, "summary"),
+        ("ledger", plan.note, "ledger"),
+    )
+    return tuple(
+        Note(PartId(f"{rewrite_id} {name}"), text.replace(REWRITE_ID, rewrite_id), before, region)
+        for name, text, region in texts
+        if text
+    )
+
+
+def _with_thinking(
+    changes: Sequence[Change], gone: frozenset[PartId], items: Sequence[Item]
+) -> tuple[Change, ...]:
+    sizes = {item.unit.part_id: item.tokens for item in items}
+    reason = "thinking after an edited part cannot be sent"
+    dropped = (Change(p, Dropped(), reason, sizes.get(p, 0), 0) for p in sorted(gone))
+    return (*(change for change in changes if change.part_id not in gone), *dropped)

@@ -1,0 +1,213 @@
+"""Who changed what: the changes between two snapshots, path by path, each with its author. Pure.
+
+The agent's are what its tools wrote and what its commands say that they write. What else
+changed while a command ran is unknown: it may be the command's, or the user's from another
+program. Everything else is the user's: what came between steps, what the editor saved, and what
+another session's agent did.
+"""
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal, TypeAlias
+
+from sidecar.core.files.tree import Change, Delta, Entry, SnapshotId, parent, renames
+
+Author: TypeAlias = Literal["tool", "shell", "user", "unknown", "restore", "merge"]
+"""`tool` and `shell` are the agent's: a tool of ours, or a command that it ran.
+
+`unknown` came while a command ran, by that or by others: nobody can tell.
+`restore` undid what the agent did, or did it again. `merge` is a restore that took the agent's
+part out of what others had changed since, and left theirs.
+"""
+PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed", "mode"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathChange:
+    """What became of a path, and by whom; `None` is absence.
+
+    A rename stands at the new path; `source` is the old one, and `old` what stood there.
+    """
+
+    path: bytes
+    change: PathChangeKind
+    author: Author
+    old: Entry | None
+    new: Entry | None
+    source: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """What led from one snapshot to a later one, sorted by path.
+
+    A path stands there more than once, in the order of what happened, where several authors
+    changed it between the two.
+    """
+
+    before: SnapshotId
+    after: SnapshotId
+    changes: tuple[PathChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A path that a tool of ours wrote.
+
+    `before` is what stood there just then, as its pre-image tells; `after` what the tool left,
+    `None` where it removed the file.
+    """
+
+    path: bytes
+    before: Entry | None
+    after: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One author's part of what became of a path."""
+
+    change: Change
+    author: Author
+
+
+def attribute(
+    changes: Delta,
+    *,
+    tools: Sequence[Write],
+    shell: bool,
+    saved: Collection[bytes],
+    between_steps: bool,
+    vouched: Callable[[Change], bool] = lambda _: True,
+) -> tuple[PathChange, ...]:
+    """Say who made the changes of one interval.
+
+    `tools`: what tools of ours wrote in it, in that order. `shell`: a shell command of the agent
+    ran in it, and `vouched` tells whether it says so of a change. `saved`: paths that the editor
+    saved in it. `between_steps`: no step ran, so that all is the user's. What only came into sight
+    or went out of it by ignore rules is left out.
+    """
+    writes: dict[bytes, list[Write]] = {}
+    for write in () if between_steps else tools:
+        writes.setdefault(write.path, []).append(write)
+    around = {folder for path in writes for folder in _above(path)}
+
+    def other(change: Change) -> Author:
+        if between_steps or change.path in saved:
+            return "user"
+        if change.path in around and change.kind == "created":
+            return "tool"
+        if not shell:
+            return "user"
+        # A folder goes and comes with what is in it, and nothing of anybody is lost with it.
+        known = change.path not in writes and _only_folders(change)
+        return "shell" if known or vouched(change) else "unknown"
+
+    steps: list[_Step] = []
+    for change in changes:
+        own = writes.get(change.path)
+        if own is not None:
+            steps += _steps(change, own, other(change))
+        elif _tells(change):
+            steps.append(_Step(change, other(change)))
+    return tuple(_told(steps))
+
+
+def same(one: Entry | None, other: Entry | None) -> bool:
+    """Tell whether two states of a path are one: mode and content."""
+    if one is None or other is None:
+        return one is other
+    return one.mode == other.mode and same_content(one, other)
+
+
+def state(entry: Entry | None) -> Hashable:
+    """Give what is equal for two states of a path if they are the `same`."""
+    if entry is None:
+        return None
+    return entry.mode, entry.hash or (entry.size, entry.version)
+
+
+def same_content(one: Entry, other: Entry) -> bool:
+    """Tell whether two entries of a kind hold the same; a hash says it alone."""
+    if one.kind != other.kind:
+        return False
+    if one.hash or other.hash:
+        return one.hash == other.hash
+    return (one.size, one.version) == (other.size, other.version)
+
+
+def _only_folders(change: Change) -> bool:
+    return all(entry is None or entry.is_folder for entry in (change.old, change.new))
+
+
+def _above(path: bytes) -> Iterator[bytes]:
+    while path := parent(path):
+        yield path
+
+
+def _steps(change: Change, writes: Iterable[Write], other: Author) -> Iterator[_Step]:
+    """Divide what became of a path among those who had a hand in it, in order."""
+    at = change.old
+    for write in writes:
+        if not same(at, write.before):
+            yield from _step(change.path, at, write.before, other)
+        yield from _step(change.path, write.before, write.after, "tool")
+        at = write.after
+    if not same(at, change.new):
+        yield from _step(change.path, at, change.new, other)
+
+
+def _step(path: bytes, old: Entry | None, new: Entry | None, author: Author) -> Iterator[_Step]:
+    change = Change(path, old, new)
+    if _tells(change):
+        yield _Step(change, author)
+
+
+def _tells(change: Change) -> bool:
+    return not same(change.old, change.new) and change.kind not in ("seen", "lost")
+
+
+def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
+    """Give the changes of each path, with renames where one author moved the whole of it."""
+    if len({step.change.path for step in steps}) == len(steps):
+        joined = steps
+    else:
+        every = groupby(steps, lambda step: step.change.path)
+        joined = [step for _, own in every for step in _joined(own)]
+    times: dict[bytes, int] = {}
+    for step in joined:
+        times[step.change.path] = times.get(step.change.path, 0) + 1
+    moved: dict[bytes, bytes] = {}
+    for author in {step.author for step in joined}:
+        whole = [s.change for s in joined if s.author == author and times[s.change.path] == 1]
+        moved.update((rename.new, rename.old) for rename in renames(tuple(whole)))
+    gone = set(moved.values())
+    left = {step.change.path: step.change.old for step in joined if step.change.path in gone}
+    for step in joined:
+        path = step.change.path
+        if path in moved:
+            source = moved[path]
+            yield PathChange(path, "renamed", step.author, left[source], step.change.new, source)
+        elif path not in left:
+            yield _plain(step)
+
+
+def _joined(steps: Iterable[_Step]) -> Iterator[_Step]:
+    """Take together what one author did in a row; what came to nothing is left out."""
+    for author, own in groupby(steps, lambda step: step.author):
+        row = list(own)
+        first, last = row[0].change, row[-1].change
+        change = first if first is last else Change(first.path, first.old, last.new)
+        if not same(change.old, change.new):
+            yield _Step(change, author)
+
+
+def _plain(step: _Step) -> PathChange:
+    change = step.change
+    match change.kind:
+        case "created" | "deleted" | "mode" as kind:
+            told: PathChangeKind = kind
+        case _:
+            told = "modified"
+    return PathChange(change.path, told, step.author, change.old, change.new)

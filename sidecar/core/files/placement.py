@@ -1,0 +1,165 @@
+"""What folders allow: nothing stands below a file, only empty ones go; and the order. Pure."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sidecar.core.files.reconcile import OTHERS, Choices
+from sidecar.core.files.strands import Strand
+from sidecar.core.files.tree import Entry, name, parent
+from sidecar.core.files.undo import Verdict, in_the_way, shown, with_it
+
+_FOLDER = 0o040755
+_OPEN = 0o300
+"""The bits without which its owner can change nothing in a folder."""
+
+
+@dataclass(slots=True)
+class Placing:
+    """Verdicts as they come to fit each other.
+
+    `inside` gives the paths that stand in a folder now. `pairs` are renames: the new path and the
+    old one. `needed`: folders that are to be made although nothing asked for them by themselves.
+    """
+
+    strands: Mapping[bytes, Strand]
+    now: Mapping[bytes, Entry]
+    inside: Callable[[bytes], Iterable[bytes]]
+    choices: Choices
+    pairs: Collection[tuple[bytes, bytes]]
+    verdicts: dict[bytes, Verdict]
+    needed: dict[bytes, Entry] = field(default_factory=dict)
+
+    def settle(self) -> None:
+        """Take back what cannot be done, until the rest can."""
+        while self._blocked() | self._parted() | self._full():
+            pass
+        self._need()
+
+    def _after(self, path: bytes) -> Entry | None:
+        """Give what will stand at a path."""
+        verdict = self.verdicts.get(path)
+        return verdict.entry if verdict is not None and verdict.acts else self.now.get(path)
+
+    def _acting(self) -> list[tuple[bytes, Verdict]]:
+        return [(path, verdict) for path, verdict in self.verdicts.items() if verdict.acts]
+
+    def _blocked(self) -> bool:
+        """Leave alone what would have to stand below something that is no folder."""
+        found = False
+        for path, verdict in sorted(self._acting()):
+            if verdict.entry is None:
+                continue
+            for folder in above(path):
+                there = self._after(folder)
+                if there is not None and not there.is_folder:
+                    reason = f"Its folder {shown(folder)} is a {there.kind} now."
+                    self.verdicts[path] = in_the_way(self.choices, reason)
+                    found = True
+                    break
+        return found
+
+    def _parted(self) -> bool:
+        """Leave both paths of a rename alone where one has to be."""
+        found = False
+        for pair in self.pairs:
+            for path, other in (pair, pair[::-1]):
+                stays = self.verdicts[other]
+                if self.verdicts[path].acts and not stays.acts:
+                    self.verdicts[path] = with_it(stays, other)
+                    found = True
+        return found
+
+    def _full(self) -> bool:
+        """Leave folders where they are that will not be empty; the deepest are looked at first."""
+        found = False
+        coming: dict[bytes, set[bytes]] = {}
+        acting = self._acting()
+        for path, verdict in acting:
+            if verdict.entry is not None:
+                coming.setdefault(parent(path), set()).add(path)
+        for path, verdict in sorted(acting, key=lambda item: (-_depth(item[0]), item[0])):
+            now = self.now.get(path)
+            going = verdict.entry is None or not verdict.entry.is_folder
+            if now is None or not now.is_folder or not going:
+                continue
+            left = {child for child in self.inside(path) if not self._goes(child)}
+            left |= coming.get(path, set())
+            if left:
+                reason = f"It is not empty: {_few(left)}."
+                if verdict.entry is None:
+                    self.verdicts[path] = Verdict("skipped", f"Left where it is. {reason}")
+                else:
+                    self.verdicts[path] = in_the_way(self.choices, reason)
+                found = True
+        return found
+
+    def _goes(self, path: bytes) -> bool:
+        verdict = self.verdicts.get(path)
+        return verdict is not None and verdict.acts and verdict.entry is None
+
+    def _need(self) -> None:
+        """Find the folders that have to come back because something is to stand in them."""
+        for path, verdict in self._acting():
+            if verdict.entry is None:
+                continue
+            for folder in above(path):
+                strand = self.strands.get(folder)
+                if strand is not None and self._after(folder) is None:
+                    known = [e for part in strand.parts for e in (part.new, part.old)]
+                    entry = next((e for e in known if e is not None and e.is_folder), None)
+                    self.needed[folder] = entry or Entry(_FOLDER)
+        for folder, entry in self.needed.items():
+            reason = f"Made again for what comes back in it, though {OTHERS} removed it."
+            self.verdicts[folder] = Verdict("restored", reason, entry)
+
+
+def above(path: bytes) -> Iterator[bytes]:
+    """Give the folders above a path, the nearest first, without the root."""
+    while path := parent(path):
+        yield path
+
+
+def order(
+    paths: Iterable[bytes], now: Mapping[bytes, Entry], after: Callable[[bytes], Entry | None]
+) -> list[bytes]:
+    """Give the order in which each thing can be done when its turn comes.
+
+    Folders are opened that were closed; files go; folders go that make room for a file; folders
+    come, the outer ones first; files come; folders go, the inner ones first; folders are closed.
+    """
+    listed = list(paths)
+    solid = {p for p in listed if (entry := after(p)) is not None and not entry.is_folder}
+
+    def key(path: bytes) -> tuple[int, int, bytes]:
+        old, new, depth = now.get(path), after(path), _depth(path)
+        if new is None:
+            if old is None or not old.is_folder:
+                return 1, 0, path
+            makes_room = any(folder in solid for folder in above(path))
+            return (2 if makes_room else 5), -depth, path
+        if not new.is_folder:
+            return 4, 0, path
+        if old is None or not old.is_folder:
+            return 3, depth, path
+        opened = new.mode & _OPEN == _OPEN
+        return (0, depth, path) if opened else (6, -depth, path)
+
+    return sorted(listed, key=key)
+
+
+def children(now: Mapping[bytes, Entry]) -> Callable[[bytes], Iterable[bytes]]:
+    """Give what tells the paths in a folder, from paths that are known."""
+    known: dict[bytes, list[bytes]] = {}
+    for path in now:
+        known.setdefault(parent(path), []).append(path)
+    return lambda folder: known.get(folder, ())
+
+
+def _depth(path: bytes) -> int:
+    return path.count(b"/")
+
+
+def _few(paths: Collection[bytes]) -> str:
+    names = [shown(name(path)) for path in sorted(paths)]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

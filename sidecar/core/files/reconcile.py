@@ -1,0 +1,136 @@
+"""Takes the agent's part out of a path that others changed since: a three-way merge. Pure."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from sidecar.core.files.changeset import same, same_content
+from sidecar.core.files.strands import Strand
+from sidecar.core.files.tree import Entry
+from sidecar.core.text.digest import digest
+from sidecar.core.text.merge import merge
+
+OnConflict: TypeAlias = Literal["refuse", "keep", "overwrite", "merge"]
+
+OTHERS = "you or another program"
+_MY_NAME = "as it is now"
+_THEIR_NAME = "as it was before"
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What is stored at most, in bytes: of a file, untracked or tracked by git; in all."""
+
+    untracked: int
+    tracked: int
+    snapshot: int
+    workspace: int
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was asked for, and what the decision needs beside the strands.
+
+    `dirty`: paths open in the editor with text that is not saved, and the hash of that text as it
+    would be saved. `read` gives stored content by its hash, `None` where it is not stored.
+    `markers`: what cannot be merged is written with both sides between markers. `limits`: what is
+    stored at most, to be told. `restored` are paths whose first doer is an earlier restore, not
+    the agent.
+    """
+
+    read: Callable[[str], bytes | None]
+    on_conflict: OnConflict = "refuse"
+    dirty: Mapping[bytes, str] = field(default_factory=dict)
+    markers: bool = False
+    limits: Sizes | None = None
+    restored: Collection[bytes] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A state of a path, with its bytes where they are stored nowhere yet.
+
+    `clashes`: how many places are marked in it.
+    """
+
+    entry: Entry | None
+    content: bytes | None = None
+    clashes: int = 0
+
+
+def without(strand: Strand, target: Entry | None, choices: Choices) -> Held | str:
+    """Give what is there now without the agent's parts, or say why they cannot be taken out.
+
+    `target` is what takes the place of the agent's first part.
+    """
+    held = Held(strand.now)
+    for at in range(len(strand.parts) - 1, -1, -1):
+        part = strand.parts[at]
+        if not part.agent:
+            continue
+        theirs = part.old if at else target
+        if same(held.entry, part.new):
+            held = Held(theirs)
+            continue
+        found = _three_way(part.new, held, theirs, choices)
+        if isinstance(found, str):
+            return found
+        held = found
+    entry = held.entry
+    if entry is not None and entry.lost and not _holds(strand.now, entry):
+        return "What it held before is not stored, so changes cannot be told apart."
+    return held
+
+
+def _holds(now: Entry | None, entry: Entry) -> bool:
+    return now is not None and same_content(now, entry)
+
+
+def _three_way(
+    base: Entry | None, mine: Held, theirs: Entry | None, choices: Choices
+) -> Held | str:
+    now = mine.entry
+    if now is None:
+        return f"It was changed here, and {OTHERS} removed it since: that cannot be merged."
+    if theirs is None:
+        return f"It was made here, and {OTHERS} changed it since: that cannot be merged."
+    if now.kind != theirs.kind:
+        return f"It was a {theirs.kind} before and is a {now.kind} now: that cannot be merged."
+    if base is None or base.kind != now.kind:
+        base, mode = None, now.mode
+    else:
+        # A bit that either side changed has the value that it does not have in the base.
+        mode = base.mode ^ ((now.mode ^ base.mode) | (theirs.mode ^ base.mode))
+    if now.is_folder:
+        return Held(Entry(mode))
+    if same_content(now, theirs) or (base is not None and same_content(theirs, base)):
+        return replace(mine, entry=now._replace(mode=mode))
+    if base is not None and same_content(now, base):
+        return Held(theirs._replace(mode=mode))
+    if now.kind == "link":
+        return f"{OTHERS.capitalize()} let the link point elsewhere since."
+    return _texts(base, mine, theirs, mode, choices)
+
+
+def _texts(
+    base: Entry | None, mine: Held, theirs: Entry, mode: int, choices: Choices
+) -> Held | str:
+    one = _bytes(mine.entry, choices) if mine.content is None else mine.content
+    old, other = _bytes(base, choices), _bytes(theirs, choices)
+    if old is None or one is None or other is None:
+        return f"{OTHERS.capitalize()} changed it since, and not all that it held is stored."
+    merged = merge(old, one, other, my_name=_MY_NAME, their_name=_THEIR_NAME)
+    if merged == "binary":
+        return f"{OTHERS.capitalize()} changed it since, and it is no text that can be merged."
+    if merged == "large":
+        return f"{OTHERS.capitalize()} changed it since, and it is too large to be merged."
+    if merged.clashes and not choices.markers:
+        return f"{OTHERS.capitalize()} changed the same lines since."
+    entry = Entry(mode, digest(merged.content), len(merged.content))
+    return Held(entry, merged.content, mine.clashes + merged.clashes)
+
+
+def _bytes(entry: Entry | None, choices: Choices) -> bytes | None:
+    if entry is None:
+        return b""
+    return choices.read(entry.hash) if entry.hash else None

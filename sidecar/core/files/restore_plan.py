@@ -1,0 +1,191 @@
+"""What it takes to undo the agent's part of what became of files, and how each path fares. Pure."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.files.changeset import ChangeSet
+from sidecar.core.files.placement import Placing, above, children, order
+from sidecar.core.files.reconcile import Choices, OnConflict, Sizes
+from sidecar.core.files.strands import Strand, strands
+from sidecar.core.files.tree import Entry
+from sidecar.core.files.undo import FateKind, Verdict, undo, undo_rename
+
+__all__ = (
+    "Action",
+    "Choices",
+    "Fate",
+    "FateKind",
+    "OnConflict",
+    "RestorePlan",
+    "Sizes",
+    "plan_redo",
+    "plan_restore",
+)
+
+
+_UNCHANGED = "Nothing was changed here since then."
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A path to change; each stands once in a plan.
+
+    `entry` is what is to stand there, `None` for nothing; `expect` what must stand there now, or
+    nothing is to be done. `content` is merged bytes that `entry` names, instead of a stored blob.
+    Where `entry` and `expect` hold the same and differ in mode, only the mode is to be set. Where
+    they are of different kinds, what stands there goes first; a folder is empty by then. A folder
+    is made so that files can be put into it, and gets its mode when they are there. Folders above
+    that no action makes are there, or are to be made.
+    """
+
+    path: bytes
+    entry: Entry | None
+    expect: Entry | None
+    content: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """How a path fares, and why, in words for people.
+
+    Of a conflict: `theirs` is what stood there before the agent, `base` what the agent left, and
+    `mine` what stands there now. The agent's part leads from `theirs` to `base`, the user's from
+    `base` to `mine`; what `unknown` leads from and to is either's.
+    """
+
+    path: bytes
+    fate: FateKind
+    reason: str
+    mine: Entry | None = None
+    base: Entry | None = None
+    theirs: Entry | None = None
+    unknown: tuple[Entry | None, Entry | None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePlan:
+    """Actions in the order in which they are to be done, and the fate of every path.
+
+    Where conflicts are refused and there are some, there are no actions, and the fates tell what
+    would be.
+    """
+
+    actions: tuple[Action, ...]
+    fates: tuple[Fate, ...]
+
+    @property
+    def conflicts(self) -> tuple[Fate, ...]:
+        """The paths that cannot be restored without a choice of the user."""
+        return tuple(fate for fate in self.fates if fate.fate == "conflict")
+
+    @property
+    def nothing(self) -> bool:
+        """Whether there is nothing to do, and nothing in the way of it."""
+        return not self.actions and not self.conflicts
+
+
+def plan_restore(
+    sets: Sequence[ChangeSet],
+    now: Mapping[bytes, Entry],
+    choices: Choices,
+    paths: Collection[bytes] | None = None,
+    inside: Callable[[bytes], Iterable[bytes]] | None = None,
+) -> RestorePlan:
+    """Plan how the agent's part of all that `sets` tell is undone.
+
+    `sets`: all change sets since the state to go back to, oldest first, the user's too; restores
+    in between are the agent's. `now`: what stands at their paths; an entry that is lost as
+    `ignored` for what the ignore rules have left out since. `paths`: only these, and what lies in
+    them, where the empty one is the root; the other path of a rename comes with the one, and of
+    one where nothing changed that is told. `inside`: the paths that stand in a folder, ignored
+    ones too; without it those of `now`.
+    """
+    return _plan(sets, now, choices, paths, inside)
+
+
+def plan_redo(
+    restore: ChangeSet,
+    since: Sequence[ChangeSet],
+    now: Mapping[bytes, Entry],
+    choices: Choices,
+    inside: Callable[[bytes], Iterable[bytes]] | None = None,
+) -> RestorePlan:
+    """Plan how a restore is undone, whoever is named as its author; `since` is what came after it.
+
+    What the agent did since is undone with it. Everything else is as for `plan_restore`.
+    """
+    ours = tuple(replace(change, author="tool") for change in restore.changes)
+    done = {path for change in ours for path in (change.path, change.source) if path is not None}
+    sets = (replace(restore, changes=ours), *since)
+    return _plan(sets, now, replace(choices, restored=done), None, inside)
+
+
+def _plan(
+    sets: Sequence[ChangeSet],
+    now: Mapping[bytes, Entry],
+    choices: Choices,
+    paths: Collection[bytes] | None,
+    inside: Callable[[bytes], Iterable[bytes]] | None,
+) -> RestorePlan:
+    known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
+    paths = None if paths is None else frozenset(paths)
+    pairs = [(path, old) for path, old in _renames(known) if _chosen(paths, path, old)]
+    asked = {path for path in known if _chosen(paths, path)} | {p for pair in pairs for p in pair}
+    emptied = {
+        folder
+        for path in asked
+        for folder in above(path)
+        if folder in known and _made(known[folder])
+    }
+    verdicts = {path: undo(known[path], choices) for path in asked | emptied}
+    for new, old in pairs:
+        verdicts[new], verdicts[old] = undo_rename(known[new], known[old], choices)
+    placing = Placing(known, now, inside or children(now), choices, pairs, verdicts)
+    placing.settle()
+    emptying = {f for p, v in verdicts.items() if v.acts and v.entry is None for f in above(p)}
+    due = asked | (emptied & emptying) | placing.needed.keys()
+    told = {p: v for p, v in sorted(verdicts.items()) if p in asked or (p in due and v.acts)}
+    acting = [path for path, verdict in told.items() if verdict.acts]
+    fates = tuple(_fate(path, verdict, known) for path, verdict in told.items())
+    unknown = (path for path in sorted(paths or ()) if not any(_chosen({path}, p) for p in told))
+    fates += tuple(Fate(path, "skipped", _UNCHANGED) for path in unknown)
+    if choices.on_conflict == "refuse" and any(fate.fate == "conflict" for fate in fates):
+        return RestorePlan((), fates)
+    ordered = order(acting, now, lambda path: told[path].entry)
+    return RestorePlan(tuple(_action(path, told[path], now) for path in ordered), fates)
+
+
+def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:
+    """Give what the agent moved and is not moved back yet: the new path and the old one."""
+    for path, strand in known.items():
+        old = None if strand.source is None else known.get(strand.source)
+        if old is not None and strand.parts and old.parts and old.target is not None:
+            yield path, old.path
+
+
+def _made(strand: Strand) -> bool:
+    """Tell whether a folder stands there that the agent made."""
+    now = strand.now
+    return bool(strand.parts) and strand.target is None and now is not None and now.is_folder
+
+
+def _chosen(paths: Collection[bytes] | None, *these: bytes) -> bool:
+    if paths is None:
+        return True
+    return any(part in paths for path in these for part in (path, *above(path), b""))
+
+
+def _action(path: bytes, verdict: Verdict, now: Mapping[bytes, Entry]) -> Action:
+    return Action(path, verdict.entry, now.get(path), verdict.content)
+
+
+def _fate(path: bytes, verdict: Verdict, known: Mapping[bytes, Strand]) -> Fate:
+    strand = known.get(path)
+    if verdict.fate != "conflict" or strand is None:
+        return Fate(path, verdict.fate, verdict.reason)
+    found = None if strand.unknown is None else (strand.unknown.old, strand.unknown.new)
+    if not strand.parts:
+        return Fate(path, verdict.fate, verdict.reason, unknown=found)
+    # What is unknown is not told as the user's too.
+    mine = strand.left if found == (strand.left, strand.now) else strand.now
+    return Fate(path, verdict.fate, verdict.reason, mine, strand.left, strand.target, found)

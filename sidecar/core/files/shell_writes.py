@@ -1,0 +1,192 @@
+"""Which files a shell command writes, as far as its words say so.
+
+Redirections, `sed -i`, `tee`, `rm`, `mv`, `cp`, `touch`, patches, and `open(…, "w")` in a script
+that it holds. What a program does by itself nobody can tell; temporary files do not count.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
+
+Writing: TypeAlias = Literal["created", "edited", "deleted"]
+Write: TypeAlias = tuple[str, Writing]
+
+LONGEST = 100_000
+"""Characters of a command that are looked at."""
+FILES = 8
+"""From so many on, the files of one `sed -i` must look like files."""
+_MAY = re.compile(r">|\*\*\* |\b(?:sed|perl|tee|rm|mv|cp|touch|open|write_text|write_bytes)\b")
+_HEREDOC = re.compile(
+    r"<<-?[ \t]*(['\"]?)([A-Za-z_]\w*)\1([^\n]*)\n(.*?)(?:\n[ \t]*\2(?=\s|\)|$)|\Z)", re.S
+)
+_TOKEN = re.compile(
+    r"(?P<into>\d?>>?\|?(?!&)|&>>?)|(?P<end>[;&|()\n]+)|(?P<other>\d?>&\S*|<+&?|#[^\n]*|\\\n)|"
+    r"(?P<word>(?:\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|\"(?:[^\"\\]|\\.)*\"|[^\s'\"\\;&|<>()])+)|\S",
+    re.S,
+)
+_QUOTED = re.compile(r"\\(.)|\$?'([^']*)'|\"((?:[^\"\\]|\\.)*)\"", re.S)
+_PATCHED = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.+?)\s*$", re.M)
+_DIFFED = re.compile(r"^\+\+\+ (?:b/)?([^\s]+)", re.M)
+_SCRIPTED = re.compile(
+    r"\bopen\(\s*['\"]([^'\"\n]+)['\"]\s*,\s*(?:mode\s*=\s*)?['\"][wax]|"
+    r"\bPath\(\s*['\"]([^'\"\n]+)['\"]\s*\)\.write_(?:text|bytes)\("
+)
+_UNKNOWN = re.compile(r"[$`*?{}\n]|^~?$|[,:]$|^[A-Za-z]:\w")
+_TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
+
+
+def writes(command: str, folder: str = "") -> tuple[Write, ...]:
+    """Give the files that a command writes, in order; relative ones below `folder` if given."""
+    if not _MAY.search(command):
+        return ()
+    text, bodies = split(command)
+    if "*** Begin Patch" in command:
+        return tuple((joined(folder, path), how) for path, how in patched(command[:LONGEST]))
+    found: list[Write] = []
+    for words, targets in simple(text):
+        if words[:1] == ["cd"]:
+            folder = joined(folder, words[1] if len(words) > 1 else "$HOME")
+        found += [(target, "edited") for path in targets if (target := joined(folder, path))]
+        found += [(joined(folder, path), how) for path, how in arguments(words) if path]
+        script = " ".join(words[1:]) if words and _is_script(words[0]) else ""
+        found += _scripted(script, folder)
+    for body in bodies:
+        found += _scripted(body, folder)
+    return tuple(write for write in dict.fromkeys(found) if _is_file(write[0]))
+
+
+def split(command: str) -> tuple[str, list[str]]:
+    """Take the texts that a command holds for its programs (`<<EOF`) out of it."""
+    bodies: list[str] = []
+
+    def cut(match: re.Match[str]) -> str:
+        bodies.append(match[4])
+        return match[3] + "\n"
+
+    return _HEREDOC.sub(cut, command[:LONGEST]), bodies
+
+
+def patched(patch: str) -> tuple[Write, ...]:
+    """Give the files that a patch changes: `*** Update File: …`, or a unified diff."""
+    found: list[Write] = []
+    last = ""
+    for verb, path in _PATCHED.findall(patch):
+        match verb:
+            case "Add File":
+                found.append((path, "created"))
+            case "Delete File":
+                found.append((path, "deleted"))
+            case "Move to":
+                found = [write for write in found if write[0] != last]
+                found += [(last, "deleted"), (path, "created")]
+            case _:
+                found.append((path, "edited"))
+        last = path
+    if not found:
+        found = [(path, "edited") for path in _DIFFED.findall(patch) if path != "/dev/null"]
+    return tuple(found)
+
+
+def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Split a command line into simple commands: (words, files that output goes into)."""
+    words: list[str] = []
+    targets: list[str] = []
+    into = skip = False
+    for match in _TOKEN.finditer(text):
+        word = match["word"]
+        if match[0] in "'\"":
+            # A quote without its end: what follows cannot be told apart.
+            break
+        if word is None:
+            if match["end"] is not None:
+                yield words, targets
+                words, targets = [], []
+            into, skip = match["into"] is not None, match["other"] == "<"
+        elif into:
+            targets.append(_plain(word))
+            into = False
+        elif skip:
+            skip = False
+        else:
+            words.append(_plain(word))
+    yield words, targets
+
+
+def arguments(words: Sequence[str]) -> list[Write]:
+    """Give the files that a simple command writes and its arguments name."""
+    while words and (words[0] in ("sudo", "command", "git") or "=" in words[0]):
+        if words[0] == "git" and words[1:2] not in (["mv"], ["rm"]):
+            return []
+        words = words[1:]
+    if not words:
+        return []
+    name, *given = words
+    options = [word for word in given if word.startswith("-") and word != "-"]
+    plain = [word for word in given if not word.startswith("-")]
+    match name.rpartition("/")[2]:
+        case "sed" | "perl" if any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in options):
+            return [(path, "edited") for path in _edited_in_place(given)]
+        case "tee":
+            return [(path, "edited") for path in plain]
+        case "touch":
+            return [(path, "created") for path in plain]
+        case "rm" if "--cached" not in options:
+            return [(path, "deleted") for path in plain]
+        case "mv" | "cp" as verb if len(plain) > 1:
+            *sources, target = plain
+            into = target.endswith("/") or len(sources) > 1
+            folder = target.rstrip("/")
+            gone = [(path, "deleted") for path in sources] if verb == "mv" else []
+            made = [f"{folder}/{p.rpartition('/')[2]}" for p in sources] if into else [target]
+            return [*gone, *((path, "created") for path in made)]  # type: ignore[list-item]
+        case _:
+            return []
+
+
+def _edited_in_place(given: Sequence[str]) -> list[str]:
+    """Give the files among the arguments of `sed -i` or `perl -i`: a script comes first."""
+    plain: list[str] = []
+    scripted = False
+    words = iter(given)
+    for word in words:
+        if re.fullmatch(r"-[a-zA-Z0-9]*[ef]|--expression|--file", word):
+            scripted = True
+            next(words, None)
+        elif word.startswith(("--expression=", "--file=")):
+            scripted = True
+        elif word and not word.startswith("-"):
+            plain.append(word)
+    files = plain if scripted else plain[1:]
+    # So many bare words are no files: the script has a quote too few.
+    return [path for path in files if len(files) < FILES or "." in path or "/" in path]
+
+
+def _is_script(name: str) -> bool:
+    return name.rpartition("/")[2].startswith("python")
+
+
+def _scripted(text: str, folder: str) -> list[Write]:
+    found = (one or other for one, other in _SCRIPTED.findall(text))
+    return [(joined(folder, path), "edited") for path in found]
+
+
+def _is_file(path: str) -> bool:
+    return bool(path) and not _UNKNOWN.search(path) and not path.startswith(_TEMPORARY)
+
+
+def _plain(word: str) -> str:
+    return _QUOTED.sub(lambda m: m[1] or m[2] or re.sub(r"\\(.)", r"\1", m[3] or ""), word)
+
+
+def joined(folder: str, path: str) -> str:
+    """Give a path below a folder, without `.` and `..` where they can be resolved."""
+    whole = (
+        path if path.startswith(("/", "~", "$")) or not folder else f"{folder.rstrip('/')}/{path}"
+    )
+    kept: list[str] = []
+    for piece in whole.split("/"):
+        if piece == ".." and kept and kept[-1] not in ("", "..", "~"):
+            kept.pop()
+        elif piece != "." and (piece or not kept):
+            kept.append(piece)
+    return "/".join(kept)

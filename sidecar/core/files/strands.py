@@ -1,0 +1,218 @@
+"""What became of each path since some moment, and which part of it is the agent's. Pure."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from sidecar.core.files.changeset import ChangeSet, PathChange, same, state
+from sidecar.core.files.tree import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What became of a path by the agent, or by others; `None` is absence.
+
+    `unknown`: it may be either's. `restoring`: a restore did it.
+    """
+
+    agent: bool
+    old: Entry | None
+    new: Entry | None
+    unknown: bool = False
+    restoring: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Strand:
+    """What became of one path.
+
+    `parts` are what is left to undo: the agent's and others' in turn, the agent's first. They are
+    empty where nothing of the agent is left. `ever` tells whether it had a part at all. `source`
+    is the path that the agent moved it from. `unknown` is what may be the agent's and stands as
+    others' among the parts, or, where it was `taken` for the agent's, as its.
+    """
+
+    path: bytes
+    now: Entry | None
+    parts: tuple[Part, ...]
+    ever: bool
+    source: bytes | None = None
+    unknown: Part | None = None
+    taken: bool = False
+
+    @property
+    def target(self) -> Entry | None:
+        """What stood there before the agent, others' earlier changes included."""
+        return self.parts[0].old
+
+    @property
+    def changed(self) -> bool:
+        """Whether others changed it since."""
+        return len(self.parts) > 1
+
+    @property
+    def left(self) -> Entry | None:
+        """What the agent left, before others changed it last."""
+        theirs = [at for at, part in enumerate(self.parts) if not part.agent]
+        return self.parts[theirs[-1] - 1 if theirs else -1].new
+
+
+def strands(
+    sets: Sequence[ChangeSet], now: Mapping[bytes, Entry], *, take_unknown: bool = False
+) -> dict[bytes, Strand]:
+    """Follow each path through change sets, oldest first, up to what stands there now.
+
+    What no set accounts for is others' doing. What is unknown is so too where others changed the
+    path just before or after, and else the agent's with `take_unknown`, others' without.
+    """
+    parts: dict[bytes, list[Part]] = {}
+    sources: dict[bytes, bytes] = {}
+    merged: dict[bytes, list[Part]] = {}
+    ever: set[bytes] = set()
+    for change in (change for one in sets for change in one.changes):
+        for path, part in _parts(change):
+            own = parts.setdefault(path, [])
+            own.append(part)
+            if part.agent and not part.unknown:
+                ever.add(path)
+            if change.author == "merge":
+                # The agent's part is out of it, and what is left is others'.
+                merged[path], parts[path] = own, [Part(False, None, part.new)]
+            elif change.author == "restore" and path in merged:
+                *until, taken_out = merged[path]
+                if same(part.new, taken_out.old):
+                    parts[path] = until
+                    del merged[path]
+        _follow(change, sources)
+    return {
+        path: _strand(
+            Strand(path, now.get(path), (), path in ever, sources.get(path)), own, take_unknown
+        )
+        for path, own in sorted(parts.items())
+    }
+
+
+def _strand(strand: Strand, own: Iterable[Part], take_unknown: bool) -> Strand:
+    """Complete a strand with what is left of its parts."""
+    connected = list(_connected(own, strand.now))
+    if not any(part.unknown for part in connected):
+        return replace(strand, parts=tuple(_runs(_outstanding(_circles_cut(connected)))))
+    claimed = _claimed(connected)
+    cut = _circles_cut(claimed)
+    if take_unknown:
+        known = [replace(part, unknown=False) for part in claimed]
+        left = tuple(_runs(_outstanding(_circles_cut(known))))
+        return replace(strand, parts=left, unknown=_unknown(cut), taken=True)
+    known = [replace(part, agent=part.agent and not part.unknown, unknown=False) for part in cut]
+    left = tuple(_runs(_outstanding(known)))
+    return replace(strand, parts=left, unknown=_unknown(cut))
+
+
+def _claimed(parts: Sequence[Part]) -> list[Part]:
+    """Count what is unknown as others' where they had a hand in the path just before or after."""
+    found: list[Part] = []
+    before = False
+    for unknown, own in groupby(parts, lambda part: part.unknown):
+        row = list(own)
+        at = len(found) + len(row)
+        after = at < len(parts) and not parts[at].agent
+        if unknown and (before or after):
+            row = [replace(part, agent=False, unknown=False) for part in row]
+        found += row
+        before = not row[-1].agent
+    return found
+
+
+def _unknown(parts: Sequence[Part]) -> Part | None:
+    """Give the first run of what is unknown that no restore, and nobody else, took back since."""
+    for at, part in enumerate(parts):
+        back = (one for one in parts[at:] if same(one.new, part.old))
+        if part.unknown and all(one.agent and not (one.restoring or one.unknown) for one in back):
+            (row, *_) = (list(own) for _, own in groupby(parts[at:], lambda p: p.unknown))
+            return Part(True, part.old, row[-1].new, unknown=True)
+    return None
+
+
+def _parts(change: PathChange) -> Iterator[tuple[bytes, Part]]:
+    known = Part(
+        change.author != "user",
+        change.old,
+        change.new,
+        unknown=change.author == "unknown",
+        restoring=change.author == "restore",
+    )
+    if change.source is None:
+        yield change.path, known
+        return
+    yield change.source, replace(known, new=None)
+    yield change.path, replace(known, old=None)
+
+
+def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
+    """Keep in mind where the agent moved files from, over several moves."""
+    if change.source is not None:
+        first = sources.pop(change.source, change.source)
+        if change.author != "user" and first != change.path:
+            sources[change.path] = first
+    elif change.old is None or change.new is None:
+        sources.pop(change.path, None)
+
+
+def _connected(parts: Iterable[Part], now: Entry | None) -> Iterator[Part]:
+    """Put others' parts where no change set says how one state came to be the next."""
+    at: Entry | None = None
+    for count, part in enumerate(parts):
+        if count and not same(at, part.old):
+            yield Part(False, at, part.old)
+        yield part
+        at = part.new
+    if not same(at, now):
+        yield Part(False, at, now)
+
+
+def _circles_cut(parts: Iterable[Part]) -> list[Part]:
+    """Leave out what one side did and took back without the other in between.
+
+    A row is what one side did, with the place of each part by the state that it began with: no
+    state is there twice, or a circle would have been cut.
+    """
+    rows: list[tuple[bool, list[Part], dict[Hashable, int]]] = []
+    for part in parts:
+        if not rows or rows[-1][0] != part.agent:
+            rows.append((part.agent, [], {}))
+        _, row, places = rows[-1]
+        places[state(part.old)] = len(row)
+        row.append(part)
+        back = places.get(state(part.new))
+        if back is not None and _closes(row[back:]):
+            for cut in row[back:]:
+                places.pop(state(cut.old), None)
+            del row[back:]
+            if not row:
+                rows.pop()
+    return [part for _, row, _ in rows for part in row]
+
+
+def _closes(circle: Sequence[Part]) -> bool:
+    """Tell whether what led back took back: the agent's own work does not what is unknown."""
+    return circle[-1].restoring or len({part.unknown for part in circle}) == 1
+
+
+def _outstanding(parts: list[Part]) -> list[Part]:
+    """Begin with the agent's first part that was not undone since, by whomever."""
+    while True:
+        first = next((at for at, part in enumerate(parts) if part.agent), len(parts))
+        parts = parts[first:]
+        if not parts:
+            return parts
+        target = parts[0].old
+        back = next((at for at, part in enumerate(parts) if same(part.new, target)), None)
+        if back is None:
+            return parts
+        parts = parts[back + 1 :]
+
+
+def _runs(parts: Sequence[Part]) -> Iterator[Part]:
+    for agent, own in groupby(parts, lambda part: part.agent):
+        row = list(own)
+        yield Part(agent, row[0].old, row[-1].new)

@@ -1,0 +1,190 @@
+"""Claims: facts as a model states them in a reply, read even where its JSON has the usual faults.
+
+Nothing is believed here; `core/ledger/facts` asks the log.
+"""
+
+import json
+import re
+from ast import literal_eval
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast, get_args
+
+FactKind: TypeAlias = Literal[
+    "decision", "error", "file_state", "dependency", "constraint", "learning"
+]
+KINDS: tuple[FactKind, ...] = get_args(FactKind)
+MOST = 50
+"""Claims that are taken from one reply."""
+LONGEST = 400
+"""Characters of a claim's content and of its quote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a model says is a fact; `quote` is where it says to have it from, or empty."""
+
+    kind: FactKind
+    content: str
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The claims in a reply, the reply without them, and what could not be read."""
+
+    claims: tuple[Claim, ...]
+    rest: str
+    problems: tuple[str, ...] = ()
+
+
+_TAGGED = re.compile(r"<facts\b[^>\n]*>(.*?)(?:</facts\s*>|\Z)", re.S | re.I)
+_FENCED = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.S | re.M)
+_BARE = re.compile(r"""^[ \t]*(?:[-*][ \t]+)?\{(?=[^\n]*\bkind\b)(?=[^\n]*\bcontent\b).*$""", re.M)
+_TITLE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]*|\*\*)?facts:?(?:\*\*)?:?[ \t]*\n?\s*\Z", re.I | re.M)
+_TRAILING_COMMA = re.compile(r",\s*([}\]])")
+_BARE_KEY = re.compile(r"([{,]\s*)([A-Za-z_]\w*)\s*:")
+_ESCAPE = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
+_PYTHON_ESCAPE = re.compile(r"""\\(["'\\bfnrt]|u[0-9a-fA-F]{4})?""")
+_CURLY = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})
+_ENDS = ("}", '"}', '""}', "'}", "]}")
+"""What a last line may lack that was cut off."""
+REPAIRED = 4_000
+"""Characters of a line that is worth a repair."""
+FAULTS = 100
+"""After so many objects that cannot be read nothing more is expected."""
+
+
+def claims_in(reply: str) -> Found:
+    """Find the claims of a reply: in `<facts>`, in a fence, or as lines of their own."""
+    claims: list[Claim] = []
+    problems: list[str] = []
+
+    def take(text: str) -> bool:
+        found, unread = _read(text)
+        claims.extend(found)
+        problems.extend(unread)
+        return bool(found)
+
+    def tagged(match: re.Match[str]) -> str:
+        take(match[1])
+        return ""
+
+    def fenced(match: re.Match[str]) -> str:
+        # A fence of another kind may hold what belongs to the text.
+        if match[1].lower() == "facts" or _BARE.search(match[2]) or '"facts"' in match[2]:
+            return "" if take(match[2]) or match[1].lower() == "facts" else match[0]
+        return match[0]
+
+    def bare(match: re.Match[str]) -> str:
+        return "" if take(match[0]) else match[0]
+
+    rest = _TAGGED.sub(tagged, reply)
+    rest = _FENCED.sub(fenced, rest)
+    rest = _BARE.sub(bare, rest)
+    if claims:
+        rest = _TITLE.sub("", rest)
+    if len(claims) > MOST:
+        problems.append(f"{len(claims) - MOST} facts more than the {MOST} that are taken")
+    return Found(tuple(claims[:MOST]), rest.strip(), tuple(problems))
+
+
+def _read(text: str) -> tuple[list[Claim], list[str]]:
+    claims: list[Claim] = []
+    problems: list[str] = []
+    for value in objects_in(text):
+        claim = _claim(value)
+        if isinstance(claim, Claim):
+            claims.append(claim)
+        else:
+            problems.append(claim)
+    return claims, problems
+
+
+def objects_in(text: str) -> Iterator[object]:
+    """Give the JSON objects of a text, one after the other; the line itself for what is none.
+
+    What is nearly JSON is repaired.
+    """
+    decoder = json.JSONDecoder(strict=False)
+    at, faults = text.find("{"), 0
+    while at >= 0 and faults < FAULTS:
+        value: object
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            line = text[at:].partition("\n")[0]
+            value = _repaired(line.strip().rstrip(",;"))
+            faults += value is None
+            # Where only the outer object is broken, those in it are read.
+            end = at + (len(line) if value is not None or line.count("{") == 1 else 1)
+            if value is None and end > at + 1:
+                value = line
+        if value is not None:
+            yield from _inner(value)
+        at = text.find("{", end)
+
+
+def _inner(value: object) -> Iterator[object]:
+    """Give the objects of a list under `facts`, else the value."""
+    listed = value.get("facts") if isinstance(value, dict) else None
+    if isinstance(listed, list):
+        yield from listed
+    else:
+        yield value
+
+
+def _repaired(line: str) -> dict[object, object] | None:
+    """Read an object that is nearly JSON; `None` when it is too far from it."""
+    if len(line) > REPAIRED:
+        return None
+    plain = _TRAILING_COMMA.sub(r"\1", line)
+    keyed = _BARE_KEY.sub(r'\1"\2":', plain)
+    for text in dict.fromkeys((plain, keyed, keyed.translate(_CURLY))):
+        for end in ("", *_ENDS):
+            for read in (_as_json, _as_python):
+                value = read(text + end)
+                if isinstance(value, dict):
+                    return cast("dict[object, object]", value)
+    return None
+
+
+def _as_json(text: str) -> object:
+    try:
+        return json.loads(_ESCAPE.sub(_escaped, text), strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _as_python(text: str) -> object:
+    """Read what has single quotes; only literals are read, nothing is run."""
+    try:
+        return literal_eval(_PYTHON_ESCAPE.sub(_escaped, text))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _escaped(match: re.Match[str]) -> str:
+    """Double a backslash that escapes nothing."""
+    return match[0] if match[1] else "\\\\"
+
+
+def _claim(value: object) -> Claim | str:
+    """Give a claim, or say why this is none."""
+    if not isinstance(value, dict):
+        return f"not a fact: {_short(str(value), 80)}"
+    named = {str(key).lower(): inner for key, inner in value.items()}
+    kind = re.sub(r"[\s-]+", "_", str(named.get("kind", "")).strip().lower())
+    content, quote = named.get("content"), named.get("source", named.get("quote", ""))
+    if kind not in KINDS:
+        return f"no such kind of fact: {_short(kind, 40)!r}"
+    if not isinstance(content, str) or not content.strip():
+        return f"a fact of kind {kind} without content"
+    said = quote if isinstance(quote, str) else ""
+    return Claim(kind, _short(content, LONGEST), _short(said, LONGEST))
+
+
+def _short(text: str, most: int) -> str:
+    """Put a text on one line that can be stored: lone surrogates cannot."""
+    clean = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join(clean.split())[:most]

@@ -1,0 +1,47 @@
+"""Whether the workspace still is what a ledger says: what drifted, in lines for the model."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from sidecar.core.ledger.ledger import File
+
+MOST_LINES = 40
+
+
+def to_check(files: Iterable[File]) -> tuple[str, ...]:
+    """Name the files to look at, the changed ones first, each by when it was touched last."""
+    newest = list(files)[::-1]
+    return tuple(f.path for f in sorted(newest, key=lambda file: not file.changed))
+
+
+def drift(
+    files: Iterable[File], branch: str, found: Mapping[str, str | None], branch_now: str
+) -> tuple[str, ...]:
+    """Say what is otherwise than a ledger has it; nothing when all is as it was.
+
+    `found` has the hash of each file that was looked at, `None` where there is none, and an empty
+    text where there is a file that could not be read. Branches are empty where nobody knows.
+    """
+    lines = list(_lines(files, branch, found, branch_now))
+    if len(lines) > MOST_LINES:
+        left = len(lines) - MOST_LINES
+        lines = [*lines[:MOST_LINES], f"… and {left} more files are not as they were."]
+    return tuple(lines)
+
+
+def _lines(
+    files: Iterable[File], branch: str, found: Mapping[str, str | None], branch_now: str
+) -> Iterator[str]:
+    if branch and branch_now and branch != branch_now:
+        yield f"The git branch was {branch} and is {branch_now} now."
+    for file in files:
+        if file.path not in found:
+            continue
+        now = found[file.path]
+        if file.state == "deleted":
+            if now is not None:
+                yield f"{file.path} was deleted and is there again."
+        elif now is None:
+            yield f"{file.path} is gone; it was {file.state} before."
+        elif file.hash and now and file.hash != now:
+            last = "you changed it" if file.changed else "you read it"
+            yield f"{file.path} is not as it was when {last}: read it again before relying on it."

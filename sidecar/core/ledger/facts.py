@@ -1,0 +1,233 @@
+"""Facts: claims of a model that the log bears out, each with the turn that it came from.
+
+A model makes things up, and what it remembers as a fact may outlive the session. So a claim's
+quote must stand in one turn word for word, and what it names must stand somewhere in the log.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from sidecar.core.conversation.call_outcome import result_text
+from sidecar.core.ledger.claims import KINDS, Claim, FactKind
+from sidecar.core.ledger.units import strings
+from sidecar.core.parts import (
+    FilePart,
+    Message,
+    Millis,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    TurnId,
+)
+from sidecar.core.text.digest import TAG, digest
+from sidecar.core.text.identifiers import names_in
+
+LEAST_QUOTE = 10
+"""A quote of fewer characters stands nearly everywhere and so says nothing."""
+
+Speaker: TypeAlias = Literal["user", "model", "tool", "nobody"]
+SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something learned. `source` is the turn that bears it out, `at` when that was said.
+
+    `who` said it there. What only a tool said may have been written by anybody; `nobody` is
+    quoted where only the names in it were found.
+    """
+
+    kind: FactKind
+    content: str
+    source: TurnId
+    at: Millis
+    who: Speaker = "model"
+
+
+def supported(
+    claims: Iterable[Claim], messages: Sequence[Message]
+) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
+    """Give the facts among the claims, each once, and for every other claim why it is none."""
+    facts: dict[str, Fact] = {}
+    dropped: list[str] = []
+    said: list[_Said] | None = None
+    for claim in claims:
+        if said is None:
+            said = _gathered(messages)
+        found = _source(claim, said)
+        if isinstance(found, str):
+            dropped.append(f"{claim.kind}: {claim.content}: {found}")
+            continue
+        source, at, who = found
+        fact = Fact(claim.kind, claim.content, source, at, who)
+        if facts.setdefault(fact_id(fact), fact) is not fact:
+            dropped.append(f"{claim.kind}: {claim.content}: said twice")
+    return tuple(facts.values()), tuple(dropped)
+
+
+def fact_id(fact: Fact) -> str:
+    """Name a fact by its kind and words: the same fact, learned again, has the same name."""
+    words = f"{fact.kind}\n{normalised(fact.content).rstrip('.!;, ')}"
+    hashed = digest(words.encode("utf-8", "surrogatepass")).removeprefix(TAG)
+    return f"fact_{hashed[:16]}"
+
+
+def to_json(fact: Fact) -> dict[str, int | str]:
+    """Give a fact as the log, the store and a bundle keep it."""
+    return {
+        "kind": fact.kind,
+        "content": fact.content,
+        "source": fact.source,
+        "at": fact.at,
+        "who": fact.who,
+    }
+
+
+def from_json(body: Mapping[str, object]) -> Fact:
+    """Read what `to_json` gave.
+
+    Raises:
+        ValueError: it is not a fact.
+    """
+    match body:
+        case {"kind": str(name), "content": str(content), "source": str(source), "at": int(at)}:
+            kind = next((known for known in KINDS if known == name), None)
+            who = next((known for known in SPEAKERS if known == body.get("who", "model")), None)
+            if kind is not None and who is not None:
+                return Fact(kind, content, TurnId(source), at, who)
+        case _:
+            pass
+    raise ValueError(f"not a fact: {str(body)[:200]}")
+
+
+_MARKUP = re.compile(r"[`*\"\u201c\u201d\u201e\u00ab\u00bb]")
+_APOSTROPHE = re.compile(r"[\u2018\u2019]")
+_GAP = re.compile(r"\s*(?:\u2026|\.\.\.|\[\u2026\]|\[\.\.\.\])\s*")
+_URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)+(?![\w])|(?<![\w.])\d{2,}(?![\w])")
+
+_WORD = re.compile(r"\w\w")
+
+
+def normalised(text: str) -> str:
+    """Give a text without what copying changes: case, white space, marks of quotes and code."""
+    return " ".join(_APOSTROPHE.sub("'", _MARKUP.sub("", text)).casefold().split())
+
+
+@dataclass(slots=True)
+class _Said:
+    """What one speaker said in one message, normalised, part by part."""
+
+    turn: TurnId
+    at: Millis
+    who: Speaker
+    texts: list[str] = field(default_factory=list)
+
+    def holds(self, pieces: Sequence[str]) -> bool:
+        """Whether one part holds these pieces in their order."""
+        return any(_in_order(pieces, text) for text in self.texts)
+
+    def names(self, name: str) -> bool:
+        """Whether a name stands in one part."""
+        return any(_stands(name, text) for text in self.texts)
+
+
+def _gathered(messages: Iterable[Message]) -> list[_Said]:
+    said: list[_Said] = []
+    for message in messages:
+        if message.status == "discarded":
+            continue
+        by: dict[Speaker, _Said] = {}
+        for part in message.parts:
+            for who, text in _texts(part):
+                one = by.setdefault(who, _Said(message.turn_id, message.created, who))
+                one.texts.append(normalised(text))
+        said.extend(by.values())
+    return said
+
+
+def _texts(part: Part) -> Iterator[tuple[Speaker, str]]:
+    match part:
+        case TextPart(text=text, source="model") | ReasoningPart(text=text):
+            yield "model", text
+        case TextPart(text=text, source="context"):
+            yield "tool", text
+        case TextPart(text=text):
+            yield "user", text
+        case FilePart():
+            yield "tool", f"{part.uri}\n{part.text or ''}"
+        case ToolPart():
+            yield "model", f"{part.name}\n" + "\n".join(strings(part.input))
+            yield "tool", result_text(part)
+        case _:
+            pass
+
+
+def _source(claim: Claim, said: Sequence[_Said]) -> tuple[TurnId, Millis, Speaker] | str:
+    """Give where a claim comes from, or why nothing bears it out."""
+    named = _named(claim.content)
+    nowhere = [name for name in named if not any(one.names(name) for one in said)]
+    if nowhere:
+        return f"{', '.join(nowhere[:3])} stands nowhere in the conversation"
+    pieces = [piece for piece in map(normalised, _GAP.split(claim.quote)) if piece]
+    if sum(map(len, pieces)) >= LEAST_QUOTE:
+        quoted = [one for one in said if one.holds(pieces)]
+        if not quoted:
+            return "what it quotes was never said"
+        return _best(quoted, said, named)
+    if not named:
+        return "it quotes nothing and names nothing that could be looked up"
+    for one in said:
+        if one.names(named[0]) and _held(named, said, one.turn) == len(named):
+            return one.turn, one.at, "nobody"
+    return "what it names does not stand together in any turn"
+
+
+def _best(
+    found: Sequence[_Said], said: Sequence[_Said], named: Sequence[str]
+) -> tuple[TurnId, Millis, Speaker]:
+    """Choose the turn that bears out most of the names; people before tools, the first of equals.
+
+    A turn in which the user or the model said it is one in which it was meant.
+    """
+    held = {turn: _held(named, said, turn) for turn in {one.turn for one in found}}
+    best = min(found, key=lambda one: (-held[one.turn], one.who == "tool"))
+    return best.turn, best.at, best.who
+
+
+def _held(named: Sequence[str], said: Sequence[_Said], turn: TurnId) -> int:
+    """Count the names that stand in a turn."""
+    there = [one for one in said if one.turn == turn]
+    return sum(any(one.names(name) for one in there) for name in named)
+
+
+def _named(content: str) -> tuple[str, ...]:
+    """Give what a claim names: identifiers, paths, addresses, numbers, as the log would have it."""
+    urls = {url.rstrip(".,;:") for url in _URL.findall(content)}
+    rest = _URL.sub(" ", content)
+    found = {*urls, *names_in(rest), *_NUMBER.findall(rest)}
+    return tuple(sorted(name for raw in found if (name := normalised(raw))))
+
+
+def _stands(name: str, text: str) -> bool:
+    """Whether a text holds a name as a whole: 15 does not stand in 1500, nor `run` in `rerun`."""
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not (_WORD.match(name[0] + before) or _WORD.match(name[-1] + after)):
+            return True
+        at = text.find(name, at + 1)
+    return False
+
+
+def _in_order(pieces: Sequence[str], text: str) -> bool:
+    at = 0
+    for piece in pieces:
+        at = text.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True

@@ -1,0 +1,68 @@
+"""The ledger of work that goes on in another session: what was before, and what came since."""
+
+from dataclasses import replace
+
+from sidecar.core.ledger.ledger import File, Ledger, Todo, joined
+
+
+def merged(earlier: Ledger, later: Ledger) -> Ledger:
+    """Give one ledger for two sessions of the same work, in order.
+
+    The goal stays the first; what was typed first in the later session is a directive.
+    """
+    if earlier.goal is None:
+        directives, goal = later.directives, later.goal
+    else:
+        goal = earlier.goal
+        said = () if later.goal is None else (later.goal, *later.directives)
+        directives = (*earlier.directives, *said)
+    files = {file.path: file for file in earlier.files}
+    for file in later.files:
+        before = files.pop(file.path, None)
+        files[file.path] = file if before is None else _after(before, file)
+    commands = {command.command: command for command in earlier.commands}
+    for command in later.commands:
+        commands.pop(command.command, None)
+        commands[command.command] = command
+    failures = {(f.tool, f.tried, f.error): f for f in (*later.failures, *earlier.failures)}
+    ordered = (*earlier.failures, *later.failures)
+    kept = {id(failure) for failure in failures.values()}
+    return Ledger(
+        goal,
+        directives,
+        tuple(files.values()),
+        tuple(commands.values()),
+        tuple(failure for failure in ordered if id(failure) in kept),
+        earlier.todo if later.todo == Todo() else later.todo,
+        (*earlier.subtasks, *later.subtasks),
+    )
+
+
+def current(ledger: Ledger) -> str:
+    """Say what the work is at: what is under way, else what is planned first; empty if neither."""
+    running = (task.task for task in ledger.subtasks if task.status == "running")
+    todo = ledger.todo
+    return next(iter((*todo.in_progress, *running, *todo.planned)), "")
+
+
+def _after(before: File, later: File) -> File:
+    """Say what a file comes to that was touched in both sessions."""
+    operations = tuple(dict.fromkeys((*before.operations, *later.operations)))
+    if later.state == "deleted":
+        return replace(later, operations=operations)
+    if later.state == "read":
+        if before.state == "deleted":
+            # Somebody else has put it there again.
+            return replace(later, operations=operations)
+        state, edited = before.state, before.edited
+    else:
+        state = "created" if before.state == "created" else "edited"
+        edited = joined((*before.edited, *later.edited))
+    return replace(
+        later,
+        state=state,
+        operations=operations,
+        read=joined((*before.read, *later.read)),
+        edited=edited,
+        hash=later.hash or (before.hash if later.state == "read" else ""),
+    )

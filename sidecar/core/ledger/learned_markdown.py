@@ -1,0 +1,263 @@
+"""The files of what was learned: Markdown that people and Sidecar both write, parsed and merged.
+
+What people wrote is kept byte for byte. A bullet of ours ends in a comment with its day, its
+source and a check of its text, so that one which was edited by hand is told apart.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from sidecar.core.ledger.facts import Fact, normalised
+from sidecar.core.prompt.tokens import Count
+from sidecar.core.text.digest import TAG, digest
+
+FILES: Mapping[str, str] = {
+    "constraint": "constraints.md",
+    "decision": "decisions.md",
+    "error": "errors.md",
+    "dependency": "dependencies.md",
+    "learning": "learnings.md",
+}
+"""File names by the kind of fact, the most important first."""
+LARGEST = 32 * 1024
+"""Bytes of one file, beyond which our oldest bullets give way."""
+ABOUT = (
+    "<!-- Sidecar adds here what is worth knowing in later sessions. Edit it as you like: "
+    "what you write or change stays as it is, and what you delete does not come back. -->"
+)
+FRAME = (
+    "<learned>\nWhat earlier sessions in this workspace found out, as people left it. It may be "
+    "out of date: what you see for yourself counts more, and so does what the user says."
+)
+END = "</learned>"
+
+_CHECK = 8
+_SUFFIX = re.compile(rf"[ \t]*<!-- (\d{{4}}-\d\d-\d\d) (\S+) (\S+) ([0-9a-f]{{{_CHECK}}}) -->\s*\Z")
+_MARKER = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_REMEDY = re.compile(
+    r"\b(?:fix(?:e[sd]|ing)?|solv(?:e[sd]?|ing)|resolv(?:e[sd]?|ing)|help(?:s|ed)|work(?:s|ed)|"
+    r"avoid(?:s|ed)?|instead|use|need(?:s|ed)?|must|requir(?:es|ed)|install(?:ed)?|set(?:ting)?|"
+    r"run(?:ning)?|after|by|until|unless|because|cause[sd]?|due to)\b",
+    re.I,
+)
+_SECRET = re.compile(
+    r"\b(?:sk|pk|rk)[-_](?:[\w]+[-_])*\w{16,}|\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}|\bAKIA\w{12,}|"
+    r"\bxox[abprs]-[\w-]{10,}|\beyJ[\w-]{10,}\.[\w-]{10,}|-----BEGIN |"
+    r"\b(?:password|passwd|secret|token|api[-_ ]?key)\b\s*(?:is|[:=])\s*[`'\"]?(?=\S*\d)\S{6,}|"
+    r"://[^\s/:@]+:[^\s/@]+@",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bullet:
+    """A fact as it is promoted: `day` is ISO, `source` names where it comes from."""
+
+    text: str
+    day: str
+    session_id: str
+    turn_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A bullet or a paragraph: what it says, and the lines that it takes in its file.
+
+    `day` and `session_id` are empty where a person wrote it; `ours` where nobody has changed it.
+    """
+
+    text: str
+    first: int
+    end: int
+    day: str = ""
+    session_id: str = ""
+    ours: bool = False
+    bullet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A file's new text, and the keys of the bullets that were added to it."""
+
+    text: str
+    added: frozenset[str]
+
+
+def is_worth_keeping(fact: Fact, sessions: int) -> bool:
+    """Whether a fact should be known in later sessions, as so many `sessions` have borne it out.
+
+    What only a tool said may have been written by anybody, so of that no rule is ever made; and
+    nothing that looks like a secret goes into a file that others may read.
+    """
+    if _SECRET.search(fact.content) or not key_of(fact.content):
+        return False
+    again = sessions > 1
+    match fact.kind:
+        case "learning":
+            return again or fact.who != "tool"
+        case "constraint" | "decision":
+            return fact.who == "user" or (again and fact.who == "model")
+        case "error":
+            return again and _REMEDY.search(fact.content) is not None
+        case "dependency":
+            return again
+        case "file_state":
+            return False
+        case _:
+            assert_never(fact.kind)
+
+
+def key_of(text: str) -> str:
+    """Give what is the same for texts with the same words; empty for a text without any."""
+    words = normalised(text).strip(" .,;:!-")
+    return digest(words.encode("utf-8", "replace")).removeprefix(TAG) if words else ""
+
+
+def parse(text: str) -> tuple[Entry, ...]:
+    """Give a file's bullets and paragraphs in order; headings and our own notice are none."""
+    lines = text.splitlines()
+    found: list[Entry] = []
+    first, fenced, comment, bullet = -1, False, False, False
+
+    def close(end: int) -> None:
+        nonlocal first
+        if first >= 0:
+            found.append(_entry(lines, first, end, bullet))
+        first = -1
+
+    for number, line in enumerate(lines):
+        bare = line.removeprefix("\ufeff").strip()
+        if fenced or comment:
+            fenced = fenced and not bare.startswith("```")
+            comment = comment and "-->" not in bare
+        elif bare.startswith("```"):
+            fenced, bullet = True, bullet and first >= 0
+            first = number if first < 0 else first
+        elif not bare or bare.startswith("#"):
+            close(number)
+        elif bare.startswith("<!--") and first < 0:
+            comment = "-->" not in bare
+        elif _MARKER.match(line) or (first < 0 and _MARKER.match(bare)):
+            close(number)
+            first, bullet = number, True
+        elif first < 0:
+            first, bullet = number, False
+    close(len(lines))
+    return tuple(found)
+
+
+def _entry(lines: Sequence[str], first: int, end: int, bullet: bool) -> Entry:
+    told = lines[first].removeprefix("\ufeff").strip()
+    if bullet:
+        told = told[_marker_length(told) :]
+    text = "\n".join((told, *(line.rstrip() for line in lines[first + 1 : end])))
+    suffix = _SUFFIX.search(text)
+    if suffix is None:
+        return Entry(text, first, end, bullet=bullet)
+    text = text[: suffix.start()]
+    day, session_id, _, check = suffix.groups()
+    ours = bullet and end == first + 1 and check == key_of(text)[:_CHECK]
+    return Entry(text, first, end, day, session_id, ours, bullet)
+
+
+def _marker_length(line: str) -> int:
+    found = _MARKER.match(line)
+    return 0 if found is None else found.end()
+
+
+def keys_in(texts: Iterable[str]) -> frozenset[str]:
+    """Give the keys of all that these files say."""
+    return frozenset(key_of(entry.text) for text in texts for entry in parse(text))
+
+
+def merge(text: str, kind: str, new: Sequence[Bullet], newline: str = "\n") -> Merged:
+    """Add bullets, oldest first, to a file of a kind; ours that are oldest give way to the bound.
+
+    Where people's own text leaves no room, nothing is added.
+    """
+    lines = _with_room_for_more(text, kind, newline)
+    mine = [(entry.day, entry.first) for entry in parse(text) if entry.ours]
+    start = len(lines)
+    lines += [_line(bullet) + newline for bullet in new]
+    mine += [(bullet.day, start + number) for number, bullet in enumerate(new)]
+    size = sum(map(_bytes, lines))
+    gone: set[int] = set()
+    for _, number in sorted(mine):
+        if size <= LARGEST:
+            break
+        size -= _bytes(lines[number])
+        gone.add(number)
+    added = frozenset(
+        key_of(bullet.text) for number, bullet in enumerate(new, start) if number not in gone
+    )
+    if size > LARGEST or not added:
+        return Merged(text, frozenset())
+    return Merged("".join(ln for number, ln in enumerate(lines) if number not in gone), added)
+
+
+def _with_room_for_more(text: str, kind: str, newline: str) -> list[str]:
+    """Give a file's lines, ended so that a bullet can follow; a blank file gets its heading."""
+    if not text.strip("\ufeff \t\r\n"):
+        title = FILES[kind].removesuffix(".md").capitalize()
+        return [line + newline for line in (f"# {title}", "", ABOUT, "")]
+    lines = text.splitlines(keepends=True)
+    if not lines[-1].endswith(("\n", "\r")):
+        lines[-1] += newline
+    entries = parse(text)
+    follows = bool(entries) and entries[-1].bullet and entries[-1].end == len(lines)
+    if lines[-1].strip() and not follows:
+        lines.append(newline)
+    return lines
+
+
+def _line(bullet: Bullet) -> str:
+    text = " ".join(bullet.text.split())
+    source = f"{bullet.day} {bullet.session_id} {bullet.turn_id}"
+    return f"- {text} <!-- {source} {key_of(text)[:_CHECK]} -->"
+
+
+def _bytes(line: str) -> int:
+    return len(line.encode("utf-8", "surrogateescape"))
+
+
+def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
+    """Give what the files of these kinds say, within `room` tokens; empty where that is nothing.
+
+    What people wrote is taken first, then the newest. Days and sources are left out, and so is
+    what the session `without` promoted itself: it knows that already.
+    """
+    known = [kind for kind in FILES if kind in files]
+    found = [
+        (kind, entry)
+        for kind in known
+        for entry in parse(files[kind])
+        if entry.text.strip() and not (entry.ours and entry.session_id == without)
+    ]
+    # Sorting is stable: last by what matters most.
+    found.sort(key=lambda one: -one[1].first)
+    found.sort(key=lambda one: one[1].day or "9999", reverse=True)
+    left = room - count(FRAME) - count(END) - 2
+    told: dict[str, list[str]] = {}
+    for kind, entry in found:
+        line = _told(entry.text)
+        tokens = count(line) + 1
+        tokens += 0 if kind in told else count(_heading(kind)) + 1
+        if tokens <= left:
+            left -= tokens
+            told.setdefault(kind, []).append(line)
+    if not told:
+        return ""
+    sections = ("\n".join((_heading(kind), *told[kind])) for kind in known if kind in told)
+    return "\n".join((FRAME, *sections, END))
+
+
+def _heading(kind: str) -> str:
+    return f"{FILES[kind].removesuffix('.md').capitalize()}:"
+
+
+def _told(text: str) -> str:
+    first, *others = text.replace("</learned", "<\\/learned").split("\n")
+    indented = (line if line.startswith((" ", "\t")) else f"  {line}" for line in others)
+    return "\n".join((f"- {first}", *indented))

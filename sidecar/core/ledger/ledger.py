@@ -1,0 +1,280 @@
+"""The ledger: what a session was asked, touched, tried and planned, folded from its log by code.
+
+No model takes part, so nothing in it is made up. The same messages give the same ledger.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sidecar.core.conversation.call_outcome import (
+    argument,
+    error_line,
+    exit_code,
+    failed,
+    one_line,
+    result_text,
+)
+from sidecar.core.ledger.deeds import (
+    Delegated,
+    Entered,
+    Lines,
+    Listed,
+    Moved,
+    Operation,
+    Progress,
+    Ran,
+    Touched,
+    deeds_of,
+    list_after,
+)
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    PartId,
+    SubtaskPart,
+    TextPart,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+    TurnId,
+)
+
+TYPED = ("typed", "steer")
+MOST_RANGES = 20
+"""Ranges of lines that are kept of one file, the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the user typed, word for word."""
+
+    text: str
+    turn_id: TurnId
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file and all that was done with it; `state` is what it comes to, `turn_id` the last turn.
+
+    `read` and `edited` are lines as they were counted at that time. `hash` is of the content that
+    was last read or left, empty where nobody knows it.
+    """
+
+    path: str
+    state: Operation
+    operations: tuple[Operation, ...]
+    turn_id: TurnId
+    read: Lines = ()
+    edited: Lines = ()
+    hash: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is another than before the session; what was made and is gone is not."""
+        gone = self.state == "deleted" and self.operations[0] == "created"
+        return self.state != "read" and not gone
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command as it went last; `exit` is `None` where no status is known."""
+
+    command: str
+    exit: int | None
+    error: str
+    turn_id: TurnId
+    part_id: PartId
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An approach that failed: what was tried, and the line that says why it did not work."""
+
+    tool: str
+    tried: str
+    error: str
+    turn_id: TurnId
+    part_id: PartId
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """What is to be done, in the order of the list."""
+
+    planned: tuple[str, ...] = ()
+    in_progress: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """A task that was handed on; `status` is running, done or failed."""
+
+    task: str
+    status: str
+    result: str
+    turn_id: TurnId
+    part_id: PartId
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """All of it, each list oldest first; files by when they were touched last."""
+
+    goal: Said | None = None
+    directives: tuple[Said, ...] = ()
+    files: tuple[File, ...] = ()
+    commands: tuple[Command, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    todo: Todo = field(default_factory=Todo)
+    subtasks: tuple[Subtask, ...] = ()
+
+    @property
+    def changed(self) -> tuple[File, ...]:
+        """The files that are not as they were before the session."""
+        return tuple(file for file in self.files if file.changed)
+
+
+def read_ledger(messages: Iterable[Message]) -> Ledger:
+    """Fold a log, or the part of it that there is so far, into its ledger."""
+    folding = Folding()
+    for message in messages:
+        folding.hear(message)
+    return folding.ledger()
+
+
+class Folding:
+    """A ledger in the making, for a log that grows: hears each message once, settled.
+
+    `changes` counts how often files were changed.
+    """
+
+    def __init__(self) -> None:
+        self.changes = 0
+        self._said: list[Said] = []
+        self._files: dict[str, File] = {}
+        self._commands: dict[str, Command] = {}
+        self._failures: dict[tuple[str, str, str], Failure] = {}
+        self._todo: Mapping[str, tuple[str, Progress]] = {}
+        self._subtasks: dict[PartId, Subtask] = {}
+
+    @classmethod
+    def resumed(
+        cls, ledger: Ledger, todo: Mapping[str, tuple[str, Progress]], changes: int
+    ) -> "Folding":
+        """Go on where another had come to this ledger, list and number of changes."""
+        folding = cls()
+        folding.changes = changes
+        goal = () if ledger.goal is None else (ledger.goal,)
+        folding._said = [*goal, *ledger.directives]
+        folding._files = {file.path: file for file in ledger.files}
+        folding._commands = {command.command: command for command in ledger.commands}
+        folding._failures = {(f.tool, f.tried, f.error): f for f in ledger.failures}
+        folding._todo = todo
+        folding._subtasks = {task.part_id: task for task in ledger.subtasks}
+        return folding
+
+    @property
+    def todo(self) -> Mapping[str, tuple[str, Progress]]:
+        """What is to be done, by key."""
+        return self._todo
+
+    def hear(self, message: Message) -> None:
+        """Take in the next message; one that was withdrawn says nothing."""
+        if message.status == "discarded":
+            return
+        if message.role == "user":
+            texts = [p.text for p in message.parts if isinstance(p, TextPart) and p.source in TYPED]
+            text = "\n\n".join(text for text in texts if text.strip())
+            if text:
+                self._said.append(Said(text, message.turn_id, message.id))
+        for part in message.parts:
+            if isinstance(part, ToolPart):
+                self._call(part, message.turn_id)
+            elif isinstance(part, SubtaskPart):
+                line = _first_line(part.result)
+                status = "done" if line else "running"
+                task = Subtask(one_line(part.task), status, line, message.turn_id, part.id)
+                self._subtasks[part.id] = task
+
+    def _call(self, part: ToolPart, turn: TurnId) -> None:
+        if not isinstance(part.state, ToolPending | ToolRunning) and failed(part):
+            tried, error = argument(part.input), error_line(result_text(part))
+            failure = Failure(part.name, tried, error, turn, part.id)
+            self._failures.setdefault((part.name, tried, error), failure)
+        for deed in deeds_of(part):
+            match deed:
+                case Touched():
+                    self._touch(deed, turn)
+                case Ran(command=command):
+                    bad = failed(part)
+                    line = error_line(result_text(part)) if bad else ""
+                    self._commands.pop(command, None)
+                    ran = Command(command, exit_code(part), line, turn, part.id)
+                    self._commands[command] = ran
+                case Delegated(task=task, status=status, result=result):
+                    self._subtasks[part.id] = Subtask(task, status, result, turn, part.id)
+                case Listed() | Entered() | Moved():
+                    after = list_after(self._todo, deed)
+                    self._todo = self._todo if after is None else after
+
+    def _touch(self, deed: Touched, turn: TurnId) -> None:
+        self.changes += deed.operation != "read"
+        before = self._files.pop(deed.path, None)
+        if before is None:
+            before = File(deed.path, deed.operation, (), turn)
+        operations = tuple(dict.fromkeys((*before.operations, deed.operation)))
+        file = replace(before, operations=operations, turn_id=turn)
+        match deed.operation:
+            case "read":
+                lines = joined((*before.read, *deed.lines))
+                self._files[deed.path] = replace(file, read=lines, hash=deed.hash or before.hash)
+            case "created" | "edited" as operation:
+                lines = joined((*before.edited, *deed.lines))
+                state = _after_change(before, operation)
+                self._files[deed.path] = replace(file, state=state, edited=lines, hash=deed.hash)
+            case "deleted":
+                self._files[deed.path] = replace(file, state="deleted", read=(), edited=(), hash="")
+
+    def ledger(self) -> Ledger:
+        """Give what all that was heard comes to."""
+        said = tuple(self._said)
+        items = self._todo.values()
+        todo = Todo(*(tuple(c for c, p in items if p == which) for which in _PROGRESS))
+        return Ledger(
+            said[0] if said else None,
+            said[1:],
+            tuple(self._files.values()),
+            tuple(self._commands.values()),
+            tuple(self._failures.values()),
+            todo,
+            tuple(self._subtasks.values()),
+        )
+
+
+_PROGRESS: Sequence[Progress] = ("planned", "in_progress", "done")
+
+
+def _after_change(before: File, operation: Operation) -> Operation:
+    """Say what a file comes to: what was made here stays made, what was there is edited."""
+    if not before.operations:
+        return operation
+    if before.state == "read":
+        return "edited"
+    return "edited" if before.state == "deleted" else before.state
+
+
+def joined(ranges: Iterable[tuple[int, int]]) -> Lines:
+    """Join ranges that overlap or touch, in order; of many the last ones stay."""
+    whole: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if whole and first <= whole[-1][1] + 1:
+            whole[-1] = (whole[-1][0], max(whole[-1][1], last))
+        else:
+            whole.append((first, last))
+    return tuple(whole[-MOST_RANGES:])
+
+
+def _first_line(text: str) -> str:
+    return next((one_line(line) for line in text.splitlines() if line.strip()), "")

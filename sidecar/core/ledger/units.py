@@ -1,0 +1,178 @@
+"""Units: what a rewrite keeps, shortens or drops as a whole. A call and its result are one."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sidecar.core.conversation.call_outcome import argument, failed, result_text, status
+from sidecar.core.ledger.deeds import Deed, deeds_of
+from sidecar.core.parts import (
+    FilePart,
+    Json,
+    Message,
+    MessageId,
+    Millis,
+    OpaquePart,
+    PartId,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+)
+from sidecar.core.prompt.visibility import Shown
+from sidecar.core.text.identifiers import NameIndex, asked_to_keep, names_in
+from sidecar.core.text.rule_sentences import RuleSentence, rules_in
+
+Kind: TypeAlias = Literal[
+    "typed", "context", "prose", "reasoning", "call", "opaque", "ledger", "excerpt"
+]
+"""`typed` is all that the user sent; `ledger` and `excerpt` are notes of earlier rewrites."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One part of the log as policies see it.
+
+    `turn` and `step` count from 0; `step` is the request that wrote the part, or for what the
+    user sent the first that carries it. `names` are the identifiers in `text` and in the call,
+    `call_names` those of the call alone. `call` is the call's input as text. `at` is when the
+    message was made, 0 when that is not known. `deeds` are what a call did, `rules` what a typed
+    text forbids or requires, `asked` the names in it that are to be kept.
+    """
+
+    part_id: PartId
+    message_id: MessageId
+    turn: int
+    step: int
+    kind: Kind
+    text: str
+    names: frozenset[str] = frozenset()
+    call_names: frozenset[str] = frozenset()
+    call: str = ""
+    tool: str = ""
+    argument: str = ""
+    status: str = ""
+    failed: bool = False
+    running: bool = False
+    at: Millis = 0
+    deeds: tuple[Deed, ...] = ()
+    rules: tuple[RuleSentence, ...] = ()
+    asked: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Item:
+    """A unit as the view shows it now. Tokens are calibrated; `call` is the call's own share."""
+
+    unit: Unit
+    tokens: int
+    call: int = 0
+    shown: Shown | None = None
+    pinned: bool = False
+    tokens_whole: int = 0
+
+    def __post_init__(self) -> None:
+        self.tokens_whole = self.tokens_whole or self.tokens
+
+    @property
+    def result(self) -> int:
+        """Tokens of a call's result."""
+        return self.tokens - self.call
+
+
+def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
+    """Give the units of one message that has its step and turn numbers."""
+    made, at = message.id, message.created
+    for part in message.parts:
+        match part:
+            case TextPart(id=part_id, text=text, source="context"):
+                yield Unit(part_id, made, turn, step, "context", text, at=at)
+            case TextPart(id=part_id, text=text):
+                if message.role == "user":
+                    yield typed_unit(part_id, message, turn, step, text)
+                else:
+                    yield Unit(part_id, made, turn, step, "prose", text, names_in(text), at=at)
+            case FilePart(id=part_id):
+                yield typed_unit(part_id, message, turn, step, part.text or part.uri)
+            case ReasoningPart(id=part_id, text=text):
+                yield Unit(part_id, made, turn, step, "reasoning", text, at=at)
+            case OpaquePart(id=part_id):
+                yield Unit(part_id, made, turn, step, "opaque", "", at=at)
+            case ToolPart():
+                yield call_unit(part, message, turn, step)
+            case _:
+                pass
+
+
+def learn(index: NameIndex, unit: Unit) -> None:
+    """Take a unit's identifiers into the index."""
+    match unit.kind:
+        case "prose":
+            index.use(unit.names, unit.step, "prose")
+        case "call":
+            index.use(unit.call_names, unit.step, "call")
+            index.see(unit.names - unit.call_names, unit.step, "result")
+        case "typed":
+            index.see(unit.names, unit.step, "typed")
+        case _:
+            index.see(unit.names, unit.step)
+
+
+def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: str) -> Unit:
+    """Give what the user sent: its text is looked through once, not by each plan."""
+    return Unit(
+        part_id,
+        message.id,
+        turn,
+        step,
+        "typed",
+        text,
+        names_in(text),
+        at=message.created,
+        rules=rules_in(text),
+        asked=asked_to_keep(text),
+    )
+
+
+def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
+    """Give a call with its result as one unit."""
+    text = result_text(part)
+    given = " ".join(strings(part.input))
+    call_names = names_in(given)
+    command = part.input.get("command") if isinstance(part.input, dict) else None
+    if isinstance(command, str) and 0 < len(command) <= 200 and "\n" not in command:
+        call_names |= {command}
+    return Unit(
+        part.id,
+        message.id,
+        turn,
+        step,
+        "call",
+        text,
+        names_in(text) | call_names,
+        call_names,
+        given,
+        part.name,
+        argument(part.input),
+        status(part),
+        failed(part),
+        isinstance(part.state, ToolPending | ToolRunning),
+        message.created,
+        deeds_of(part),
+    )
+
+
+def strings(value: Json) -> Iterable[str]:
+    """Give the text in a call's input, in order."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            for inner in value.values():
+                yield from strings(inner)
+        case list():
+            for inner in value:
+                yield from strings(inner)
+        case _:
+            pass

@@ -1,0 +1,90 @@
+"""The ledger in words: what matters most first, within a bound, the same bytes each time."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.ledger.deeds import Lines
+from sidecar.core.ledger.ledger import Failure, File, Ledger, Todo
+from sidecar.core.prompt.tokens import tokens_of
+
+DIRECTIVE = 400
+"""Characters of a directive that is neither the first nor the newest."""
+OPEN_SHARE = 2
+"""An optional section takes at most this fraction of what is left, so that others have some."""
+
+
+def render(ledger: Ledger, most: int) -> str:
+    """Say what a ledger has in at most `most` tokens, but never without what must not be lost.
+
+    That is the goal, the newest directive, every failed approach and every changed file: where
+    they alone are more than the bound, they stand alone.
+    """
+    sections = list(_needed(ledger))
+    left = most - sum(tokens_of(section) for section in sections)
+    for title, lines in _optional(ledger):
+        kept = list(within(lines, left // OPEN_SHARE - tokens_of(title)))
+        if kept:
+            sections.append("\n".join((title, *kept)))
+            left -= tokens_of(sections[-1])
+    return "\n\n".join(sections)
+
+
+def failure_line(failure: Failure) -> str:
+    """Say in one line what was tried and how it failed."""
+    return f"{failure.tool} {failure.tried} → {failure.error}"
+
+
+def file_line(file: File) -> str:
+    """Say in one line what was done with a file, and where."""
+    lines = file.edited if file.changed else file.read
+    where = f" lines {spans(lines)}" if lines else ""
+    return f"{file.path} ({file.state}{where})"
+
+
+def spans(lines: Lines) -> str:
+    """Write ranges of lines: `1-20, 35`."""
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in lines)
+
+
+def todo_lines(todo: Todo) -> Iterator[str]:
+    """Give the list with what is under way first and what is done last."""
+    yield from (f"[~] {item}" for item in todo.in_progress)
+    yield from (f"[ ] {item}" for item in todo.planned)
+    yield from (f"[x] {item}" for item in todo.done)
+
+
+def within(lines: Iterable[str], room: int) -> Iterator[str]:
+    """Give the first lines that fit into so many tokens together."""
+    left = room
+    for line in lines:
+        left -= tokens_of(line) - 6
+        if left < 0:
+            return
+        yield line
+
+
+def _needed(ledger: Ledger) -> Iterator[str]:
+    if ledger.goal is not None:
+        yield f"Goal, as the user typed it:\n{ledger.goal.text}"
+    if ledger.directives:
+        yield f"Newest directive:\n{ledger.directives[-1].text}"
+    if ledger.failures:
+        lines = (f"- {failure_line(failure)}" for failure in ledger.failures)
+        yield "\n".join(("Failed, do not repeat:", *lines))
+    changed = ledger.changed
+    if changed:
+        lines = (f"- {file_line(file)}" for file in reversed(changed))
+        yield "\n".join(("Changed:", *lines))
+
+
+def _optional(ledger: Ledger) -> Iterator[tuple[str, Sequence[str]]]:
+    yield "To do:", [f"- {one_line(line)}" for line in todo_lines(ledger.todo)]
+    order = sorted(ledger.subtasks, key=lambda one: one.status != "running")
+    subtasks = [f"- {one.task} ({one.status}) {one.result}".rstrip() for one in order]
+    yield "Subtasks:", subtasks
+    earlier = [f"- {one_line(said.text, DIRECTIVE)}" for said in reversed(ledger.directives[:-1])]
+    yield "Earlier directives, newest first:", earlier
+    worked = [f"- {c.command}" for c in reversed(ledger.commands) if not c.error and not c.exit]
+    yield "Commands that worked, newest first:", worked
+    read = [f"- {file_line(file)}" for file in reversed(ledger.files) if file.state == "read"]
+    yield "Read, newest first:", read

@@ -1,0 +1,191 @@
+"""Drafting plans: the ways to shorten one item, and the sums that every plan must get right."""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from sidecar.core.ledger.units import Item
+from sidecar.core.parts import PartId
+from sidecar.core.plans.guard import NOTES, with_thinking_dropped
+from sidecar.core.plans.note import Room, write_note
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation, Standing, Summary
+from sidecar.core.prompt.tokens import tokens_of
+from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Truncated
+from sidecar.core.text.truncate import Keep
+
+NOTE = (
+    "[Earlier parts of this conversation were left out here. "
+    f'recall {{"id": "{REWRITE_ID}"}} lists them; with "pattern" it searches them.]'
+)
+QUOTED = 96
+"""Characters that a preset's note quotes of what was tried, and of how it failed."""
+CUT_NOTE_TOKENS = 30
+"""What the line costs that stands where a text was cut."""
+FINDING = 120
+"""Most characters of the finding in a placeholder."""
+LEAST_CUT = 100
+"""A text is not cut to fewer tokens than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What a policy wants changed, and the notes of earlier rewrites that go with it."""
+
+    changes: tuple[Change, ...]
+    retired: tuple[PartId, ...] = ()
+
+
+def forced(standing: Standing) -> Cause | None:
+    """Say whether there is no choice: the provider refused the prompt, or the user asked."""
+    if standing.overflow:
+        return "overflow"
+    return "user" if standing.asked else None
+
+
+def full(standing: Standing, at: int) -> Cause | None:
+    """Give the cause of a policy that rewrites when the prompt has `at` tokens, or when forced."""
+    return forced(standing) or ("budget" if standing.used >= at else None)
+
+
+def below(standing: Standing, reserve: int) -> int:
+    """Give the trigger that leaves `reserve` tokens of the window free, at most all that may be.
+
+    A reserve made for windows of 200,000 tokens takes three quarters of a small one at most.
+    """
+    window = standing.window
+    return min(standing.limit, max(window - reserve, window // 4))
+
+
+def shown_items(items: Iterable[Item]) -> list[Item]:
+    """Give the parts of the log that the model still sees something of, in order."""
+    return [i for i in items if i.unit.kind not in NOTES and not isinstance(i.shown, Dropped)]
+
+
+def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
+    """Drop all of these that may go; notes of earlier rewrites are retired."""
+    changes = []
+    retired = []
+    for item in items:
+        part_id = item.unit.part_id
+        if part_id in spared or isinstance(item.shown, Dropped):
+            continue
+        if item.unit.kind in NOTES:
+            retired.append(part_id)
+        else:
+            changes.append(Change(part_id, Dropped(), reason, item.tokens, 0))
+    return Edits(tuple(changes), tuple(retired))
+
+
+def evicted(item: Item, reason: str) -> Change | None:
+    """Put a line with an id in place of a result; `None` when that is not shorter."""
+    unit = item.unit
+    if unit.kind != "call" or isinstance(item.shown, Placeholder | Dropped):
+        return None
+    left = placeholder_tokens(item)
+    if left >= item.result:
+        return None
+    return Change(unit.part_id, Placeholder(), reason, item.tokens, item.call + left)
+
+
+def placeholder_tokens(item: Item) -> int:
+    """Estimate what `outcome.placeholder` comes to, without the part itself."""
+    unit = item.unit
+    finding = unit.text[:500].lstrip().partition("\n")[0][:FINDING]
+    said = FINDING if unit.failed else len(finding)
+    named = unit.tool + unit.argument + unit.status + unit.part_id
+    return round((len(named) + said + 60) / 2.9) + 8
+
+
+def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
+    """Cut a text, or a call's result, to `most` tokens; `None` when it cannot be cut so."""
+    whole = item.tokens_whole - item.call
+    text = item.unit.text
+    # An image or a document costs tokens that its text does not have.
+    if most < LEAST_CUT or item.tokens - item.call <= most or len(text) < whole:
+        return None
+    size = len(text.encode("utf-8", "surrogatepass")) * (most - CUT_NOTE_TOKENS) // whole
+    cut = Truncated(keep, size)
+    return Change(item.unit.part_id, cut, reason, item.tokens, item.call + most)
+
+
+def tail_start(items: Sequence[Item], room: int) -> int:
+    """Give the index where the newest whole steps that fit into `room` tokens begin.
+
+    A step goes from a typed message, or from the results before, to what the model answered.
+    """
+    start = len(items)
+    used = 0
+    for index in range(len(items) - 1, -1, -1):
+        item = items[index]
+        used += item.tokens
+        if used > room or item.unit.kind in NOTES:
+            break
+        before = items[index - 1].unit if index else None
+        if before is None or before.kind in NOTES or before.step != item.unit.step:
+            start = index
+    return start
+
+
+def message_count(items: Iterable[Item]) -> int:
+    """Count the messages in view; a message with calls is followed by one with their results."""
+    seen = [item.unit for item in shown_items(items)]
+    asked = {unit.message_id for unit in seen if unit.kind == "call"}
+    return len({unit.message_id for unit in seen}) + len(asked)
+
+
+def draft(
+    situation: Situation,
+    policy: str,
+    cause: Cause,
+    edits: Edits,
+    why: str,
+    *,
+    summary: Summary | None = None,
+    figures: Mapping[str, float] | None = None,
+) -> Plan | None:
+    """Put a plan together; `None` when nothing changes or the prompt would not get smaller.
+
+    Where parts are dropped, or the notes of earlier rewrites, a note has the ledger of what is
+    out of view and names the id that recalls it.
+    """
+    items, used = situation.items, situation.standing.used
+    retired = frozenset(edits.retired)
+    changes = with_thinking_dropped(edits.changes, items, retired)
+    if not changes:
+        return None
+    gone = {change.part_id for change in changes} | retired
+    first = next(i for i, item in enumerate(items) if item.unit.part_id in gone)
+    freed = sum(change.tokens_before - change.tokens_after for change in changes)
+    freed += sum(item.tokens for item in items if item.unit.part_id in retired)
+    note = ""
+    if retired or any(isinstance(c.shown, Dropped) for c in edits.changes):
+        note = write_note(items, changes, retired, head=NOTE, first=first, room=_room(situation))
+    note_tokens = tokens_of(note) if note else 0
+    # Estimates of parts may come to more than was reported of the whole.
+    after = max(0, used - freed) + note_tokens + (summary.output_tokens if summary else 0)
+    if after >= used:
+        return None
+    return Plan(
+        policy,
+        cause,
+        f"{used} to {after} tokens: {why}",
+        situation.revision,
+        changes,
+        first,
+        used,
+        after,
+        note,
+        note_tokens,
+        edits.retired,
+        summary,
+        {"freed": freed, "changed": len(changes), **(figures or {})},
+    )
+
+
+def _room(situation: Situation) -> Room:
+    """Give what the ledger may take that rides along with every preset: less in small windows.
+
+    A summary tells the thread, so that it does not.
+    """
+    window = situation.standing.window
+    share, asked = min(100, window // 2_000), min(Room().asked, window // 40)
+    return Room(asked, share, names=0, prose=0, todo=3 * share, subtasks=share, quoted=QUOTED)

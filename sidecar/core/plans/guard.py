@@ -1,0 +1,116 @@
+"""What no rewrite may touch, and the thinking that an edit before it invalidates."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from sidecar.core.ledger.units import Item
+from sidecar.core.parts import MessageId, PartId
+from sidecar.core.plans.plan import Change, Situation
+from sidecar.core.prompt.visibility import Dropped
+
+NEWEST_STEPS = 2
+"""The model is in the middle of these: what it just asked for and what came of it stay."""
+TYPED_SHARE = 0.10
+"""Of the room for history: what earlier typed messages of the newest steps may take to stay."""
+GOAL_SHARE, MUST_SHARE = 0.25, 0.45
+"""Of the room for history: what the first typed message may take to stay word for word, by itself
+and with all else that must stay. Beyond that it is shortened to its rules and both ends.
+"""
+GOAL_SURE = 200
+"""Tokens of it that stay word for word whatever else must stay."""
+NOTES = frozenset({"ledger", "excerpt"})
+"""Kinds of items that are not parts of the log; a plan retires them and never changes them."""
+
+
+def untouchable(situation: Situation) -> frozenset[PartId]:
+    """Name the parts that stay as they are: pinned, preserved, running, newest.
+
+    Newest are the last typed message with all that was attached to it and the last two steps; of
+    what was typed in these before, as much as `TYPED_SHARE` allows.
+    """
+    newest = newest_typed(situation.items)
+    recent = situation.step - NEWEST_STEPS
+    st = situation.standing
+    room = TYPED_SHARE * (st.limit - st.static)
+    kept = set(situation.preserved)
+    for item in reversed(situation.items):
+        unit = item.unit
+        if item.pinned or unit.running or (unit.kind not in NOTES and unit.message_id == newest):
+            kept.add(unit.part_id)
+        elif unit.kind not in NOTES and unit.step >= recent:
+            if unit.kind == "typed":
+                room -= item.tokens_whole
+            if unit.kind != "typed" or room >= 0:
+                kept.add(unit.part_id)
+    return frozenset(kept)
+
+
+def goal_parts(situation: Situation) -> frozenset[PartId]:
+    """Name the parts of the first message that the user typed, which say what all is about.
+
+    No rewrite of a session touches them, whatever the policy that it imitates would do. Where
+    they do not all fit beside what else must stay, the shortest do: what was typed is shorter
+    than what was attached to it. What is shortened already is not named.
+    """
+    goal = first_typed(situation.items)
+    if goal is None:
+        return frozenset()
+    spared = untouchable(situation)
+    must = sum(
+        item.tokens
+        for item in situation.items
+        if item.unit.part_id in spared and item.unit.message_id != goal
+    )
+    st = situation.standing
+    room = st.limit - st.static
+    left = max(GOAL_SURE, min(GOAL_SHARE * room, MUST_SHARE * room - must))
+    kept: set[PartId] = set()
+    first = (i for i in situation.items if i.unit.kind == "typed" and i.unit.message_id == goal)
+    for item in sorted(first, key=lambda item: item.tokens_whole):
+        left -= item.tokens_whole
+        if left < 0:
+            break
+        if item.shown is None:
+            kept.add(item.unit.part_id)
+    return frozenset(kept)
+
+
+def first_typed(items: Sequence[Item]) -> MessageId | None:
+    """Give the id of the message that the user typed first."""
+    return next((item.unit.message_id for item in items if item.unit.kind == "typed"), None)
+
+
+def newest_typed(items: Sequence[Item]) -> MessageId | None:
+    """Give the id of the message that the user typed last."""
+    typed = (item.unit.message_id for item in reversed(items) if item.unit.kind == "typed")
+    return next(typed, None)
+
+
+def with_thinking_dropped(
+    changes: Iterable[Change],
+    items: Sequence[Item],
+    retired: Collection[PartId] = (),
+) -> tuple[Change, ...]:
+    """Add to changes what they force: thinking after the first edit is no longer valid.
+
+    Newer models answer 400 when a block of thinking comes back after an edited one, that of the
+    newest steps included; leaving all of it out is always allowed. Gives the changes in prompt
+    order; `retired` notes count as edited.
+    """
+    wanted = {change.part_id: change for change in changes}
+    edited = wanted.keys() | set(retired)
+    ordered = []
+    begun = False
+    for item in items:
+        part_id = item.unit.part_id
+        begun = begun or part_id in edited
+        if part_id in wanted:
+            ordered.append(wanted[part_id])
+        elif begun and is_thinking(item):
+            reason = "thinking after an edited part cannot be sent"
+            ordered.append(Change(part_id, Dropped(), reason, item.tokens, 0))
+    return tuple(ordered)
+
+
+def is_thinking(item: Item) -> bool:
+    """Whether an item is thinking that the model still sees."""
+    return item.unit.kind == "reasoning" and not isinstance(item.shown, Dropped)

@@ -1,0 +1,329 @@
+"""Rebuilds a stretch of the history from what is worth its tokens.
+
+Typed messages stay as `core/plans/typed_text` says: the newest whole, of older ones their rules and
+first words. The newest requests stay whole. Of the rest a greedy knapsack takes whole calls and
+texts, or single lines of them, by the worth of identifiers that nothing kept so far holds, until
+the room is spent or the density falls too low. Everything else is dropped; a note says what failed,
+what changed and what was said, lists the likeliest remaining identifiers, and names the id that
+recalls all of it.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from sidecar.core.ledger.units import Item, Unit
+from sidecar.core.parts import PartId
+from sidecar.core.plans.guard import first_typed, goal_parts, untouchable
+from sidecar.core.plans.knapsack import Choice, choose
+from sidecar.core.plans.line_picks import lines_of
+from sidecar.core.plans.note import Room, unlike_an_id, write_note
+from sidecar.core.plans.plan import REWRITE_ID, Change, Plan, Situation
+from sidecar.core.plans.typed_text import TypedRoom, stays
+from sidecar.core.plans.value import CHARS_PER_TOKEN, chances
+from sidecar.core.prompt.tokens import weigh
+from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
+from sidecar.core.text.rule_sentences import size_of
+
+NOTES = ("ledger", "excerpt")
+WORTHWHILE = 2_000
+"""A rewrite that frees fewer tokens than this is not made, unless the prompt cannot be sent."""
+LEAST_RESULT = 800
+"""A result is not cut to fewer tokens than this because others came with it."""
+HEAD = (
+    "[Earlier parts of this conversation were left out here to keep it short. "
+    f'recall {{"id": "{REWRITE_ID}"}} lists them; with "pattern" it searches them.]'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """What a rebuild keeps. Shares are of the window; densities are chance of use per token.
+
+    `keep` bounds what the knapsack takes, `density` is where it stops, `listed` where the list
+    of names stops. Results up to `whole` tokens may be kept whole. `tail` is for the newest
+    requests. Typed messages: `first` tokens of the first, `each` of the others, `typed` in all that
+    stay whole or with both ends, `old` for rules and first words of those before; at most an
+    eighth, a tenth and a sixteenth of the window, times `share`. Prose weighs `prose` times as much
+    as results.
+    """
+
+    keep: float = 0.12
+    density: float = 1.5e-3
+    listed: float = 1.5e-3
+    whole: int = 2_000
+    tail: float = 0.005
+    first: int = 4_000
+    each: int = 2_500
+    typed: int = 8_000
+    old: int = 8_000
+    prose: float = 2.0
+    room: Room = field(default_factory=Room)
+    share: float = 1.0
+
+
+def rebuild(
+    situation: Situation,
+    start: int,
+    keeping: Keeping,
+    cause: Cause,
+    policy: str,
+    worth: Mapping[str, float] | None = None,
+) -> Plan | None:
+    """Plan the rebuilding of the items from `start` on; `None` when too little would come free.
+
+    `worth` is what `worth_of` gives, for who plans more than once.
+    """
+    zone = [item for item in situation.items[start:] if item.unit.kind not in NOTES]
+    old = [item for item in situation.items[start:] if item.unit.kind in NOTES]
+    sorting = _sort(situation, zone, keeping, first_too=start == 0)
+    covered, told = _known(situation.items[:start])
+    for item in sorting.kept:
+        covered |= item.unit.names
+    if worth is None:
+        worth = worth_of(situation, start)
+    choice = choose(
+        sorting.candidates,
+        worth,
+        covered,
+        room=round(keeping.keep * situation.standing.window),
+        density=keeping.density,
+        whole=keeping.whole,
+        prose=keeping.prose,
+    )
+    changes = [*sorting.changes, *_changes(sorting.candidates, choice)]
+    place = {item.unit.part_id: index for index, item in enumerate(zone)}
+    changes.sort(key=lambda change: place[change.part_id])
+    gone = [item.unit for item in sorting.candidates if item.unit.part_id not in choice.whole]
+    if not changes:
+        return None
+    missing = _missing(sorting.candidates, worth, choice.covered | told, keeping.listed)
+    retired = tuple(item.unit.part_id for item in old)
+    note = write_note(
+        situation.items,
+        changes,
+        retired,
+        head=HEAD,
+        first=start,
+        names=missing,
+        room=_note_room(keeping.room, keeping.share * situation.standing.window),
+    )
+    excerpt = unlike_an_id(_excerpt(gone, choice))
+    factor = situation.factor
+    note_tokens, excerpt_tokens = weigh(note, factor), weigh(excerpt, factor) if excerpt else 0
+    freed = sum(change.tokens_before - change.tokens_after for change in changes)
+    freed += sum(item.tokens for item in old) - note_tokens - excerpt_tokens
+    st = situation.standing
+    if freed < (1 if st.overflow or st.is_over else WORTHWHILE):
+        return None
+    return Plan(
+        policy,
+        cause,
+        "",
+        situation.revision,
+        tuple(changes),
+        start,
+        situation.standing.used,
+        situation.standing.used - freed,
+        note,
+        note_tokens,
+        retired,
+        figures={"kept": len(choice.whole), "excerpts": len(choice.lines), "named": len(missing)},
+        excerpt=excerpt,
+        excerpt_tokens=excerpt_tokens,
+    )
+
+
+def _note_room(room: Room, window: float) -> Room:
+    """Bound what grows with a session by the window; a usual one has room for all of it."""
+    return replace(
+        room, names=round(min(room.names, window / 15)), asked=round(min(room.asked, window / 40))
+    )
+
+
+def shorten_arrivals(
+    situation: Situation, each: int, policy: str, *, together: int | None = None
+) -> Plan | None:
+    """Cut results that no request has carried yet: that breaks no prefix.
+
+    Each is left at most `each` tokens, and all of them at most about `together`. An image or a
+    document, which costs tokens that its text does not have, is never cut.
+    """
+    fresh = [
+        (index, item)
+        for index, item in enumerate(situation.items)
+        if index >= situation.sent
+        and item.unit.kind == "call"
+        and item.shown is None
+        and not item.pinned
+        and item.unit.part_id not in situation.preserved
+        and size_of(item.unit.text) >= item.result
+    ]
+    most = each
+    if together is not None:
+        most = min(each, _level([item.result for _, item in fresh], together))
+    changes = []
+    first = len(situation.items)
+    for index, item in fresh:
+        unit = item.unit
+        if item.result <= most * 1.2:
+            continue
+        cut = Truncated("both", size_of(unit.text) * most // item.result)
+        reason = f"a result of {item.result} tokens, {most} at most in this window"
+        changes.append(Change(unit.part_id, cut, reason, item.tokens, item.call + most + 20))
+        first = min(first, index)
+    if not changes:
+        return None
+    used = situation.standing.used
+    after = used - sum(change.tokens_before - change.tokens_after for change in changes)
+    reason = f"{len(changes)} long results cut before they are sent for the first time"
+    return Plan(policy, "budget", reason, situation.revision, tuple(changes), first, used, after)
+
+
+def _level(sizes: Sequence[int], together: int) -> int:
+    """Give the size that the larger ones must be cut to so that all fit together."""
+    room, left = together, len(sizes)
+    for size in sorted(sizes):
+        if size * left > room:
+            return max(LEAST_RESULT, room // left)
+        room -= size
+        left -= 1
+    return max(sizes, default=0)
+
+
+@dataclass(slots=True)
+class _Sorting:
+    """What of a zone stays, what competes, and what is decided already."""
+
+    kept: list[Item] = field(default_factory=list)
+    candidates: list[Item] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+
+    def change(self, item: Item, shown: Shown | None, tokens: int, reason: str) -> None:
+        if shown != item.shown:
+            change = Change(item.unit.part_id, shown, reason, item.tokens, tokens)
+            self.changes.append(change)
+
+
+def _sort(
+    situation: Situation, zone: Sequence[Item], keeping: Keeping, *, first_too: bool
+) -> _Sorting:
+    sorting = _Sorting()
+    spared = untouchable(situation) | goal_parts(situation)
+    tail = _tail(situation, zone, keeping)
+    typed: list[Item] = []
+    for item in zone:
+        unit = item.unit
+        wanted = item.pinned or unit.part_id in situation.preserved
+        dropped = isinstance(item.shown, Dropped)
+        hidden = dropped or isinstance(item.shown, Placeholder)
+        if unit.kind == "reasoning":
+            sorting.change(item, Dropped(), 0, "thinking after an edited part cannot be sent")
+        elif wanted and hidden:
+            sorting.kept.append(item)
+            sorting.change(item, None, item.tokens_whole, "to be kept, so shown again")
+        elif (unit.part_id in spared and not dropped) or (unit.step in tail and not hidden):
+            # Of a text that is cut nobody knows here which of its names are left.
+            if item.shown is None:
+                sorting.kept.append(item)
+        elif unit.kind == "typed":
+            typed.append(item)
+        else:
+            sorting.candidates.append(item)
+    goal = first_typed(situation.items) if first_too else None
+    first = [item for item in typed if item.unit.message_id == goal]
+    rest = [item for item in typed if item.unit.message_id != goal]
+    told = stays(rest, first, _typed_room(keeping, situation.standing.window))
+    for item in typed:
+        stay = told[item.unit.part_id]
+        if stay.shown is None:
+            sorting.kept.append(item)
+        sorting.change(item, stay.shown, stay.tokens, stay.reason)
+    return sorting
+
+
+def _typed_room(keeping: Keeping, window: int) -> TypedRoom:
+    scaled = keeping.share * window
+    return TypedRoom(
+        round(min(keeping.first, scaled / 8)),
+        keeping.each,
+        round(min(keeping.typed, scaled / 10)),
+        round(min(keeping.old, scaled / 16)),
+    )
+
+
+def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[int]:
+    """Give the newest steps that stay whole, the untouchable ones aside: what `tail` can hold."""
+    sizes: dict[int, int] = {}
+    for item in zone:
+        step = item.unit.step
+        sizes[step] = sizes.get(step, 0) + item.tokens_whole
+    room = keeping.tail * situation.standing.window
+    steps: set[int] = set()
+    for step in sorted(sizes, reverse=True):
+        room -= sizes[step]
+        if room < 0:
+            break
+        steps.add(step)
+    return steps
+
+
+def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
+    """Give the names that stand in what is left as it is: (in view, in a ledger only)."""
+    covered: set[str] = set()
+    told: set[str] = set()
+    for item in before:
+        if item.unit.kind == "ledger":
+            told |= item.unit.names
+        elif item.shown is None:
+            covered |= item.unit.names
+    return covered, told
+
+
+def worth_of(situation: Situation, start: int) -> dict[str, float]:
+    """Give the chance of each identifier from `start` on, others may be among them."""
+    known = situation.names.known
+    if start:
+        names = frozenset[str]().union(*[item.unit.names for item in situation.items[start:]])
+        known = {name: known[name] for name in names if name in known}
+    return chances(known, situation.step)
+
+
+def _missing(
+    candidates: Sequence[Item], worth: Mapping[str, float], told: Set[str], listed: float
+) -> list[str]:
+    """Give the names that only the candidates hold and that are worth their place in a list."""
+    # How long a name of each chance may be, to be worth being listed.
+    longest = {p: (p / listed - 1) * CHARS_PER_TOKEN for p in set(worth.values())}
+    short = [name for name, p in worth.items() if len(name) <= longest[p] and name not in told]
+    foreign = set(short).difference(*[item.unit.names for item in candidates])
+    found = [name for name in short if name not in foreign] if foreign else short
+    return sorted(found, key=lambda name: (-worth[name] / (len(name) + 6), name))
+
+
+def _changes(candidates: Sequence[Item], choice: Choice) -> list[Change]:
+    changes = []
+    for item in candidates:
+        part_id: PartId = item.unit.part_id
+        if part_id in choice.whole:
+            if item.shown is not None:
+                reason = "worth its tokens again"
+                changes.append(Change(part_id, None, reason, item.tokens, item.tokens_whole))
+        elif not isinstance(item.shown, Dropped):
+            lines = choice.lines.get(part_id)
+            reason = (
+                f"{len(lines.numbers)} lines kept in the excerpt"
+                if lines
+                else "not worth its tokens"
+            )
+            changes.append(Change(part_id, Dropped(), reason, item.tokens, 0))
+    return changes
+
+
+def _excerpt(gone: Sequence[Unit], choice: Choice) -> str:
+    return "\n".join(_lifted(unit, choice) for unit in gone if unit.part_id in choice.lines)
+
+
+def _lifted(unit: Unit, choice: Choice) -> str:
+    lines = lines_of(unit.text, unit.names)
+    body = "\n".join(lines.texts[number] for number in choice.lines[unit.part_id].numbers)
+    return f"{unit.tool or unit.kind} {unit.argument[:60]} (recall {unit.part_id}):\n{body}"

@@ -1,0 +1,188 @@
+"""Eviction scorers: what a tool result is still worth, from 0 to 1. The lowest goes first.
+
+A scorer looks at the situation once and gives the score of any one item, so that what needs all
+items (last uses, duplicates) is worked out once a plan.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Literal, TypeAlias
+
+from sidecar.core.ledger.units import Item
+from sidecar.core.plans.plan import Situation
+
+Score: TypeAlias = Callable[[Item], float]
+Scorer: TypeAlias = Callable[[Situation], Score]
+
+Purpose: TypeAlias = Literal["list", "search", "web", "read", "run", "edit", "other"]
+PURPOSES: Mapping[Purpose, frozenset[str]] = {
+    "list": frozenset({"list_files", "ls", "list_dir", "list_directory", "glob", "tree"}),
+    "search": frozenset({"search", "grep", "rg", "search_file_content", "codebase_search", "find"}),
+    "web": frozenset({"webfetch", "websearch", "web_fetch", "web_search", "fetch"}),
+    "read": frozenset({"read", "read_file", "view", "view_file", "open_file", "recall", "cat"}),
+    "run": frozenset({"shell", "bash", "exec_command", "local_shell", "run_shell_command", "exec"}),
+    "edit": frozenset(
+        {"edit_file", "write_file", "edit", "write", "multiedit", "apply_patch", "patch", "replace"}
+    ),
+}
+"""What tools are for, by the names that ours and others' have, in lower case."""
+
+RANKS: Mapping[Purpose, float] = {
+    "list": 0.1, "search": 0.2, "read": 0.4, "web": 0.5, "other": 0.5, "run": 0.6, "edit": 0.8,
+}  # fmt: skip
+"""What it takes to get a result again: a listing is one cheap call, an edit never comes back."""
+FAILED = 0.9
+"""A failed approach is tried again by whoever forgets it."""
+LIVES: Mapping[Purpose, int] = {
+    "list": 10, "search": 15, "run": 25, "other": 25, "web": 30, "read": 40, "edit": 80,
+}  # fmt: skip
+"""Steps for which a result is good: listings and searches are out of date first."""
+
+NEAR = 0.9
+"""A result of which this share stands in a later one says nothing that is not there."""
+SHORTEST = 200
+"""Results of fewer characters are not compared."""
+LOOKAHEAD = 4
+"""How many later results of the same call one is compared with."""
+FEW_LINES = 8
+NUMBERING = " \t0123456789:|→"
+"""What numbers a line, and differs when lines were added before it."""
+
+WEIGHTS: Mapping[str, float] = {"lru": 0.35, "priority": 0.25, "ttl": 0.15, "semantic": 0.25}
+
+
+def fifo(situation: Situation) -> Score:
+    """Worth by age alone: first in, first out."""
+    span = situation.step + 1
+    return lambda item: (item.unit.step + 1) / span
+
+
+def lru(situation: Situation) -> Score:
+    """Worth by when the agent last wrote one of the result's names, or made the call."""
+    span = situation.step + 1
+    uses = last_uses(situation.items)
+    names = uses.keys()
+
+    def score(item: Item) -> float:
+        unit = item.unit
+        return (max((uses[n] for n in unit.names & names), default=unit.step) + 1) / span
+
+    return score
+
+
+def priority(situation: Situation) -> Score:
+    """Worth by kind: failures and edits before commands and reads before searches, then age."""
+    span = situation.step + 1
+
+    def score(item: Item) -> float:
+        rank = FAILED if item.unit.failed else RANKS[purpose(item.unit.tool)]
+        return rank + 0.09 * (item.unit.step + 1) / span
+
+    return score
+
+
+def ttl(situation: Situation) -> Score:
+    """Worth by what is left of the time for which a result of its kind is good; 0 when past."""
+    step = situation.step
+
+    def score(item: Item) -> float:
+        return max(0.0, 1.0 - (step - item.unit.step) / LIVES[purpose(item.unit.tool)])
+
+    return score
+
+
+def semantic(situation: Situation) -> Score:
+    """Worth nothing when a later result in view says the same, else by age."""
+    span = situation.step + 1
+    repeated = repeats(situation.items)
+
+    def score(item: Item) -> float:
+        if item.unit.part_id in repeated:
+            return 0.0
+        return 0.5 + 0.5 * (item.unit.step + 1) / span
+
+    return score
+
+
+SCORERS: Mapping[str, Scorer] = {
+    "fifo": fifo, "lru": lru, "priority": priority, "ttl": ttl, "semantic": semantic,
+}  # fmt: skip
+
+
+def hybrid(weights: Mapping[str, float] = WEIGHTS) -> Scorer:
+    """Weigh several scorers by name; weights need not add up to 1.
+
+    Raises `ValueError` for a name that is no scorer, or weights that are not positive.
+    """
+    unknown = sorted(weights.keys() - SCORERS.keys())
+    if unknown or not weights or min(weights.values()) <= 0:
+        wrong = f"{', '.join(unknown)}: not known" if unknown else "every weight must be above 0"
+        raise ValueError(f"hybrid: {wrong}; name scorers among {', '.join(SCORERS)}")
+    total = sum(weights.values())
+
+    def scorer(situation: Situation) -> Score:
+        parts = [(SCORERS[name](situation), weight / total) for name, weight in weights.items()]
+        return lambda item: sum(score(item) * weight for score, weight in parts)
+
+    return scorer
+
+
+def purpose(tool: str) -> Purpose:
+    """Say what a tool is for, by its name; `other` when it is not known."""
+    name = tool.lower()
+    return next((use for use, names in PURPOSES.items() if name in names), "other")
+
+
+def last_uses(items: Sequence[Item]) -> dict[str, int]:
+    """Give the last step at which the agent itself wrote each name, in a call or in prose."""
+    uses: dict[str, int] = {}
+    for item in items:
+        unit = item.unit
+        if unit.kind == "call":
+            uses.update(dict.fromkeys(unit.call_names, unit.step))
+        elif unit.kind == "prose":
+            uses.update(dict.fromkeys(unit.names, unit.step))
+    return uses
+
+
+def repeats(items: Sequence[Item]) -> frozenset[str]:
+    """Name results that a later one, in view whole, holds: the same text, or 0.9 of its lines.
+
+    Only results of the same call are compared line by line, each with the next few.
+    """
+    texts: dict[str, str] = {}
+    calls: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
+    found: set[str] = set()
+    for item in items:
+        unit = item.unit
+        if unit.kind != "call" or item.shown is not None or len(unit.text) < SHORTEST:
+            continue
+        earlier = texts.get(unit.text)
+        if earlier is not None:
+            found.add(earlier)
+        texts[unit.text] = unit.part_id
+        if unit.argument:
+            calls[unit.tool.lower(), unit.argument].append(item)
+    for same in calls.values():
+        if len(same) < 2:
+            continue
+        lines = [shingles(item.unit.text) for item in same]
+        for index, item in enumerate(same):
+            later = lines[index + 1 : index + 1 + LOOKAHEAD]
+            if any(held(lines[index], other) >= NEAR for other in later):
+                found.add(item.unit.part_id)
+    return frozenset(found)
+
+
+def shingles(text: str) -> frozenset[str]:
+    """Give a text's lines without their numbers; of a text of few lines, runs of three words."""
+    lines = text.split("\n")
+    if len(lines) >= FEW_LINES:
+        return frozenset([line.lstrip(NUMBERING) for line in lines])
+    words = text.split()
+    return frozenset(map(" ".join, zip(words, words[1:], words[2:], strict=False)))
+
+
+def held(one: Set[str], other: Set[str]) -> float:
+    """Give the share of `one` that `other` holds too."""
+    return len(one & other) / len(one) if one else 0.0

@@ -1,0 +1,189 @@
+"""What stays of typed messages when there are more than fit.
+
+The newest stay whole. Of older ones their rules stay, wherever they stood, then their first words,
+and an id to recall the rest. All of that is bounded; what goes beyond it is told by the note.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sidecar.core.ledger.units import Item, Unit
+from sidecar.core.parts import PartId
+from sidecar.core.prompt.visibility import Dropped, Placeholder, Quoted, Shown
+from sidecar.core.text.rule_sentences import FIRM, SOFT, size_of
+from sidecar.core.text.sentences import Span, sentences
+
+LEAST = 200
+"""Tokens that a message must have room for to be told with both of its ends."""
+MARK = 24
+"""Tokens that naming the id of a shortened message takes."""
+FIRST_WORDS = 120
+"""Bytes of a message's beginning that say which one it is."""
+BEGINNING = 2 * FIRST_WORDS
+"""Characters in which they stand."""
+RULES_SHARE = 0.6
+"""Of what a long message may keep: the most that its rules take; its two ends have the rest."""
+ONE = 4
+"""One old message's rules may take a fourth of what is left for all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedRoom:
+    """Tokens: of the first message, of each other, of all that stay whole, and of old ones."""
+
+    first: int
+    each: int
+    whole: int
+    old: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """How a typed part is shown from now on, its tokens then, and why."""
+
+    shown: Shown | None
+    tokens: int
+    reason: str
+
+
+def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapping[PartId, Stay]:
+    """Say how typed parts are shown; `items` are in prompt order, `first` are of the first message.
+
+    Those of the first message never go entirely.
+    """
+    told: dict[PartId, Stay] = {}
+    for item in first:
+        told[item.unit.part_id] = shorten_goal(item, room.first // len(first))
+    whole = room.whole
+    old: list[Item] = []
+    for item in reversed(items):
+        most = min(room.each, whole)
+        if item.tokens_whole <= most:
+            told[item.unit.part_id] = Stay(None, item.tokens_whole, "typed by the user")
+            whole -= item.tokens_whole
+        elif most >= LEAST and not is_media(item):
+            told[item.unit.part_id] = cut_long(item, most)
+            whole -= most
+        else:
+            old.append(item)
+    return told | _old(old, room.old)
+
+
+def cut_long(item: Item, most: int) -> Stay:
+    """Shorten a long message to its rules and both ends, in about `most` tokens."""
+    text = item.unit.text
+    bytes_ = size_of(text) * max(0, most - MARK) // item.tokens_whole
+    rules = _rules(item.unit, round(RULES_SHARE * bytes_), SOFT)
+    left = max(0, bytes_ - _size(text, rules))
+    spans = joined((*rules, *_ends(text, left)), text)
+    return Stay(Quoted(spans), most, "a long message: its rules and both ends")
+
+
+def shorten_goal(item: Item, most: int) -> Stay:
+    """Say how a part of the first message is shown in about `most` tokens."""
+    if item.tokens_whole <= max(most, 2 * MARK):
+        return Stay(None, item.tokens_whole, "typed by the user")
+    if is_media(item):
+        return Stay(Placeholder(), MARK, "attached to the first message")
+    return cut_long(item, max(most, 2 * MARK))
+
+
+def _old(items: Sequence[Item], room: int) -> dict[PartId, Stay]:
+    """Share `room` tokens among old messages, newest first: rules, then first words."""
+    kept: dict[PartId, tuple[Span, ...]] = {}
+    said: set[str] = set()
+    for sure in (FIRM, 0, SOFT):
+        for item in items:
+            part_id, text = item.unit.part_id, item.unit.text
+            if is_media(item) or not text:
+                continue
+            before = kept.get(part_id, ())
+            rate = size_of(text) / item.tokens_whole
+            if sure:
+                most = round(max(room / ONE, 2 * MARK) * rate)
+                found = _rules(item.unit, most, sure, said)
+            else:
+                found = (_opening(text),)
+            after = joined((*before, *found), text)
+            added = round((_size(text, after) - _size(text, before)) / rate)
+            cost = added + (0 if before else MARK)
+            if after == before or cost > room:
+                continue
+            room -= cost
+            kept[part_id] = after
+            said |= {text[slice(*span)] for span in found}
+    return {item.unit.part_id: _shortened(item, kept.get(item.unit.part_id)) for item in items}
+
+
+def _shortened(item: Item, spans: tuple[Span, ...] | None) -> Stay:
+    if spans is None:
+        return Stay(Dropped(), 0, "an old message, told by the note")
+    text = item.unit.text
+    tokens = MARK + round(_size(text, spans) * item.tokens_whole / size_of(text))
+    if tokens >= item.tokens_whole:
+        return Stay(None, item.tokens_whole, "typed by the user")
+    return Stay(Quoted(spans), tokens, "an old message: its rules and first words")
+
+
+def brief(unit: Unit, room: int) -> str:
+    """Give a message in about `room` bytes for a note: its first words and its rules."""
+    text = unit.text
+    spans = joined((_opening(text), *_rules(unit, room - FIRST_WORDS, SOFT)), text)
+    return " […] ".join(text[slice(*span)] for span in spans)
+
+
+def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
+    """Join stretches between which only space stands, in order."""
+    whole: list[Span] = []
+    for start, end in sorted(spans):
+        if whole and (start <= whole[-1][1] or not text[whole[-1][1] : start].strip()):
+            whole[-1] = (whole[-1][0], max(whole[-1][1], end))
+        elif end > start:
+            whole.append((start, end))
+    return tuple(whole)
+
+
+def is_media(item: Item) -> bool:
+    """Whether this is an image or a document, which costs tokens that its text does not have."""
+    return size_of(item.unit.text) < item.tokens_whole
+
+
+def _rules(unit: Unit, room: int, sure: int, said: Iterable[str] = frozenset()) -> tuple[Span, ...]:
+    """Give the rules that `room` bytes hold: the surest first, of these the earliest."""
+    picked = []
+    for rule in sorted(unit.rules, key=lambda rule: -rule.sure):
+        sentence = unit.text[slice(*rule.span)]
+        size = size_of(sentence) + 6
+        if rule.sure >= sure and size <= room and sentence not in said:
+            room -= size
+            picked.append(rule.span)
+    return tuple(sorted(picked))
+
+
+def _opening(text: str) -> Span:
+    """Give the first words: the first sentence, or its beginning."""
+    indent = len(text) - len(text.lstrip())
+    start, end = next(sentences(text[indent : indent + BEGINNING]), (0, 0))
+    return indent, indent + _fitting(text[indent : indent + end - start], FIRST_WORDS)
+
+
+def _ends(text: str, room: int) -> tuple[Span, ...]:
+    """Give a beginning and an end of a text of about so many bytes, at spaces where they are."""
+    head = _fitting(text, room - room // 3)
+    tail = len(text) - _fitting(text[::-1], room // 3)
+    return ((0, head), (max(head, tail), len(text)))
+
+
+def _fitting(text: str, room: int) -> int:
+    """Give how many characters of a text's beginning take so many bytes, at a space if near."""
+    room = max(0, room)
+    head = text[:room].encode("utf-8", "surrogatepass")[:room]
+    length = len(head.decode("utf-8", "ignore"))
+    if length < len(text):
+        space = max(text.rfind(" ", length // 2, length), text.rfind("\n", length // 2, length))
+        return space if space > 0 else length
+    return length
+
+
+def _size(text: str, spans: Iterable[Span]) -> int:
+    return sum(size_of(text[slice(*span)]) + 6 for span in spans)

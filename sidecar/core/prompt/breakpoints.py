@@ -1,0 +1,142 @@
+"""The provider's prompt cache: where to put breakpoints.
+
+A write happens only at a breakpoint; a read walks back at most `LOOKBACK` positions from one,
+looking for an earlier write. A run of tool calls, or of tool results, is one position.
+Source: Anthropic, "Prompt caching", read 2026-11.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from sidecar.core.prompt.prompt import Breakpoint, Prompt, Ttl, flat
+from sidecar.core.prompt.render import (
+    Block,
+    CallBlock,
+    MediaBlock,
+    ReasoningBlock,
+    ResultBlock,
+    TextBlock,
+)
+
+MOST = 4
+LOOKBACK = 20
+STRIDE = 15
+"""A long stretch gets a breakpoint this often: well inside the lookback."""
+
+
+def place(
+    prompt: Prompt,
+    sent_before: int,
+    *,
+    anchor: int = 0,
+    static_ttl: Ttl = "5m",
+    history_ttl: Ttl = "5m",
+    sizes: Sequence[int] = (),
+    minimum: int = 0,
+) -> tuple[Breakpoint, ...]:
+    """Choose at most four breakpoints, in prompt order, by what the next request would lose.
+
+    The end of the static system text; the newest block; the last block of the previous request,
+    so that its write is found however far the prompt has grown since (`sent_before` is how many
+    message blocks that request had, 0 if there was none); the end of what a rewrite has rebuilt
+    (`anchor` message blocks), so that this prefix outlives the next rewrite of what follows. If
+    any are left, they go every 15 positions back from the newest block, for a request that does
+    not extend this one whole.
+
+    `sizes` are cumulative tokens: of all the tools, then of each system block, then of each message
+    block. Where they are given, nothing below `minimum` is marked: the provider ignores it.
+    An hour for the history is an hour for what stands before it too: longer lifetimes come first.
+    """
+    blocks = flat(prompt)
+    head = 1 + len(prompt.system)
+
+    def enough(segment: int) -> bool:
+        return not sizes or sizes[segment] >= minimum
+
+    static = _markable(prompt.system, len(prompt.system) - 1)
+    if static is not None and not enough(1 + static):
+        static = None
+    room = MOST if static is None else MOST - 1
+    chosen: set[int] = set()
+    newest = _markable(blocks, len(blocks) - 1)
+    if newest is not None and enough(head + newest):
+        before = _markable(blocks, min(sent_before, len(blocks)) - 1)
+        rebuilt = _markable(blocks, min(anchor, len(blocks)) - 1)
+        wanted = [i for i in (newest, before, rebuilt) if i is not None and enough(head + i)]
+        chosen.update(wanted)
+        start = 0 if before is None else before
+        between = _strides(blocks, start, newest, room - len(chosen))
+        chosen.update(i for i in between if enough(head + i))
+    marks = _breakpoints(prompt, sorted(chosen), history_ttl)
+    if static is not None:
+        marks.insert(0, Breakpoint(None, static, "1h" if history_ttl == "1h" else static_ttl))
+    return tuple(marks)
+
+
+def _breakpoints(prompt: Prompt, chosen: Sequence[int], ttl: Ttl) -> list[Breakpoint]:
+    """Turn indices of message blocks into places in messages."""
+    firsts = list(accumulate((len(message.blocks) for message in prompt.messages), initial=0))
+    marks: list[Breakpoint] = []
+    for index in chosen:
+        number = bisect_right(firsts, index) - 1
+        marks.append(Breakpoint(number, index - firsts[number], ttl))
+    return marks
+
+
+def positions(blocks: Sequence[Block]) -> list[int]:
+    """Number the blocks by position: neighbours in a run of calls or of results share one."""
+    numbers: list[int] = []
+    number = -1
+    previous: Block | None = None
+    for block in blocks:
+        if not joins(previous, block):
+            number += 1
+        numbers.append(number)
+        previous = block
+    return numbers
+
+
+def joins(previous: object, now: object) -> bool:
+    """Whether two neighbours share a position: they stand in a run of calls or of results."""
+    if not isinstance(previous, Block) or not isinstance(now, Block):
+        return False
+    kind = type(now.content)
+    return kind in (CallBlock, ResultBlock) and type(previous.content) is kind
+
+
+def _strides(blocks: Sequence[Block], start: int, end: int, most: int) -> list[int]:
+    """Choose blocks after `start`, each a stride before the one chosen last, newest first."""
+    found: list[int] = []
+    back = 0
+    for index in range(end - 1, start, -1):
+        if len(found) >= most:
+            break
+        if not joins(blocks[index], blocks[index + 1]):
+            back += 1
+        if back >= STRIDE and can_mark(blocks[index]):
+            found.append(index)
+            back = 0
+    return found
+
+
+def _markable(blocks: Sequence[Block], index: int) -> int | None:
+    """Give the last block at or before `index` that can be marked."""
+    while index >= 0:
+        if can_mark(blocks[index]):
+            return index
+        index -= 1
+    return None
+
+
+def can_mark(block: Block) -> bool:
+    """Whether the provider takes a breakpoint here: not on thinking, not on empty text."""
+    match block.content:
+        case ReasoningBlock():
+            return False
+        case TextBlock(text=text):
+            return bool(text)
+        case MediaBlock() | CallBlock() | ResultBlock():
+            return True
+        case _:
+            return False

@@ -1,0 +1,164 @@
+"""The window and what it is spent on: one formula, used by meter, trigger, log and inspector.
+
+    history = window - system - instructions - learned - summary - ledger - tools - max_tokens
+
+Window and max_tokens are different settings and neither is ever derived from the other silently.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from typing import Literal, TypeAlias
+
+from sidecar.core.prompt.render import Region
+
+Zone: TypeAlias = Literal["green", "yellow", "orange", "red"]
+
+ZONES: tuple[tuple[float, float, Zone], ...] = (
+    (0.0, 0.5, "green"),
+    (0.5, 0.75, "yellow"),
+    (0.75, 0.9, "orange"),
+    (0.9, 1.0, "red"),
+)
+"""Pressure in four steps: from this share of the limit, up to that one."""
+REGIONS: tuple[Region, ...] = (
+    "system",
+    "tools",
+    "instructions",
+    "learned",
+    "summary",
+    "ledger",
+    "user",
+    "assistant",
+    "reasoning",
+    "toolResults",
+    "context",
+)
+GUESSED_OFF = 50
+"""What no provider has counted is estimated, and may take more by this fraction, a fiftieth."""
+LEAST_RESERVE = 4_000
+"""Output is never squeezed below this, whatever max_tokens says."""
+RECENT_TURNS = 5
+SPIKE = 3
+"""A turn that adds this many times what turns added before it is a spike."""
+SOFT_LIMIT = 0.8
+"""The share of the room for the history that one region may take before it is said."""
+BEFORE: tuple[Region, ...] = ("system", "tools", "instructions", "learned")
+"""What stood there before the first turn."""
+STATIC_REGIONS: frozenset[Region] = frozenset(
+    ("system", "tools", "instructions", "learned", "summary", "ledger")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """All in tokens; `limit` is what may be used for input: the window less the reserve."""
+
+    window: int
+    reserved_output: int
+    limit: int
+
+
+def budget(window: int, max_tokens: int) -> Budget:
+    """Split a window into room for input and the reserve for the answer."""
+    reserved = max(LEAST_RESERVE, max_tokens)
+    limit = max(0, window - reserved)
+    return Budget(window, reserved, limit)
+
+
+def at_most(tokens: int, guessed: int) -> int:
+    """Give what a prompt of so many tokens may really take, of which so many are estimated."""
+    return tokens + guessed // GUESSED_OFF
+
+
+def history_budget(limit: int, regions: Mapping[Region, int]) -> int:
+    """Give the room that is left for the history: the formula at the top of this module."""
+    return max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
+
+
+def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
+    """Name the regions that take more than 80 per cent: of the history's room, or of all of it."""
+    history = history_budget(limit, regions)
+    return tuple(
+        region
+        for region in REGIONS
+        if regions.get(region, 0) > SOFT_LIMIT * (limit if region in STATIC_REGIONS else history)
+        and regions.get(region, 0) > 0
+    )
+
+
+def is_spike(sizes: Sequence[int]) -> bool:
+    """Whether the last turn added three times what the turns before it added on average.
+
+    `sizes` is the context after each turn; it takes three turns to know.
+    """
+    recent = sizes[-(RECENT_TURNS + 2) :]
+    if len(recent) < 3:
+        return False
+    grown = [max(0, after - before) for before, after in pairwise(recent)]
+    baseline = sum(grown[:-1]) / len(grown[:-1])
+    return baseline > 0 and grown[-1] >= SPIKE * baseline
+
+
+def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
+    """Give USD an hour since the earliest of these (time in ms, USD); `None` before a minute."""
+    if not costs:
+        return None
+    passed = now - costs[0][0]
+    return None if passed < 60_000 else sum(cost for _, cost in costs) * 3_600_000 / passed
+
+
+def zone(used: int, limit: int) -> Zone:
+    """Say how much pressure there is, by the share of the limit."""
+    share = used / limit if limit else 1.0
+    return next(name for start, _, name in reversed(ZONES) if share >= start)
+
+
+def velocity(sizes: Sequence[int]) -> int:
+    """Mean growth in tokens a turn, over the last five; `sizes` is the context after each turn.
+
+    A turn after which there was less, because something was left out, says nothing of growth.
+    """
+    if len(sizes) < 2:
+        return sizes[0] if sizes else 0
+    recent = pairwise(sizes[-(RECENT_TURNS + 1) :])
+    grown = [after - before for before, after in recent if after >= before]
+    return round(sum(grown) / len(grown)) if grown else 0
+
+
+def turns_until(used: int, threshold: int, growth: int) -> int | None:
+    """Turns until `threshold` is reached at this growth; `None` if it is not growing."""
+    if growth <= 0:
+        return None
+    return max(0, ceil((threshold - used) / growth))
+
+
+def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
+    """Scale estimates so that they add up to exactly `total`, each off by at most one."""
+    weight, running, reached = sum(raw), 0, 0
+    given = []
+    for one in raw:
+        running += one
+        # Rounding the running sum keeps the parts from drifting away from the whole.
+        upto = round(running * total / weight) if weight else 0
+        given.append(upto - reached)
+        reached = upto
+    return tuple(given)
+
+
+def spread(raw: Mapping[Region, int], total: int) -> dict[Region, int]:
+    """Scale estimates by region so that they add up to exactly `total`.
+
+    The largest remainders are rounded up, so that no region is off by more than one.
+    """
+    weight = sum(raw.values())
+    if weight == 0:
+        return {region: total if region == "system" else 0 for region in REGIONS}
+    shares = {region: raw.get(region, 0) * total / weight for region in REGIONS}
+    whole = {region: int(share) for region, share in shares.items()}
+    short = total - sum(whole.values())
+    by_remainder = sorted(REGIONS, key=lambda region: whole[region] - shares[region])
+    for region in by_remainder[:short]:
+        whole[region] += 1
+    return whole

@@ -1,0 +1,189 @@
+"""A prompt as a chain of hashed segments: the tools, each system block, each message block.
+
+Each hash covers everything before it, so equal hashes are equal prefixes. What a prompt shares
+with an earlier one is known by the identity of its blocks and is not hashed again.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from operator import is_
+from typing import TypeAlias
+
+from sidecar.core.parts import Json
+from sidecar.core.prompt.breakpoints import joins
+from sidecar.core.prompt.prompt import Prompt, ToolSpec, Ttl, flat
+from sidecar.core.prompt.render import (
+    Block,
+    CallBlock,
+    Content,
+    MediaBlock,
+    OpaqueBlock,
+    ReasoningBlock,
+    ResultBlock,
+    TextBlock,
+)
+from sidecar.core.text.digest import digest
+
+Piece: TypeAlias = tuple[ToolSpec, ...] | Block
+"""What a segment is made of: all the tools together, or one block."""
+Mark: TypeAlias = tuple[int, Ttl]
+"""A breakpoint: the index of the segment that it follows, and how long it is to live."""
+NO_PROMPT = Prompt((), (), ())
+KINDS: Mapping[type[Content], str] = {
+    TextBlock: "text",
+    MediaBlock: "media",
+    ReasoningBlock: "thinking",
+    CallBlock: "call",
+    ResultBlock: "result",
+    OpaqueBlock: "opaque",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A prompt's segments. Parallel: chained hash, cumulative tokens, position, what it is made of.
+
+    `settings` is what the messages' cache depends on beside the text, such as the effort.
+    """
+
+    model: str = ""
+    hashes: Sequence[str] = field(default=(), repr=False)
+    sizes: Sequence[int] = field(default=(), repr=False)
+    places: Sequence[int] = field(default=(), repr=False)
+    contents: tuple[Piece, ...] = field(default=(), repr=False)
+    prompt: Prompt = field(default=NO_PROMPT, repr=False)
+    settings: str = ""
+
+    @property
+    def static(self) -> int:
+        """How many segments stand before the messages."""
+        return 1 + len(self.prompt.system)
+
+
+def link(
+    model: str, prompt: Prompt, weigh: Callable[[Piece], int], before: Chain, settings: str = ""
+) -> Chain:
+    """Make the chain of a prompt from that of an earlier one; only what is new is hashed.
+
+    `weigh` gives the tokens of one segment, and is asked about new ones only. Nothing is shared
+    with another model, nor are messages under other `settings`; a block object keeps its role.
+    `Chain()` is before the first.
+    """
+    contents: list[Piece] = [prompt.tools, *prompt.system, *flat(prompt)]
+    static = 1 + len(prompt.system)
+    same = _same(before.contents, contents) if before.model == model else 0
+    if before.settings != settings or before.static != static:
+        same = min(same, static, before.static)
+    hashes, sizes = list(before.hashes[:same]), list(before.sizes[:same])
+    places = list(before.places[:same])
+    running, size, place = digest(model.encode()), 0, -1
+    previous: Piece | None = None
+    if same:
+        running, size, place, previous = hashes[-1], sizes[-1], places[-1], contents[same - 1]
+    roles = _roles(prompt, len(contents) - same)
+    for index in range(same, len(contents)):
+        content, role = contents[index], roles[index - len(contents)]
+        if index == static and settings:
+            running = digest(settings.encode(), running)
+        running = digest(role + rendered(content), running)
+        size += weigh(content)
+        place += not joins(previous, content)
+        hashes.append(running)
+        sizes.append(size)
+        places.append(place)
+        previous = content
+    return Chain(model, hashes, sizes, places, tuple(contents), prompt, settings)
+
+
+def _roles(prompt: Prompt, newest: int) -> list[bytes]:
+    """Give the roles of at least the newest segments, in order."""
+    found: list[bytes] = []
+    for message in reversed(prompt.messages):
+        if len(found) >= newest:
+            return found[::-1]
+        found.extend([message.role.encode() + b":"] * len(message.blocks))
+    return [b"system:"] * (1 + len(prompt.system)) + found[::-1]
+
+
+def _same(old: Sequence[Piece], new: Sequence[Piece]) -> int:
+    alike = list(map(is_, old, new))
+    return alike.index(False) if False in alike else len(alike)
+
+
+def marks_of(prompt: Prompt) -> tuple[Mark, ...]:
+    """Give a prompt's breakpoints as marks on the segments of its chain, in prompt order."""
+    lengths = (len(message.blocks) for message in prompt.messages)
+    firsts = list(accumulate(lengths, initial=1 + len(prompt.system)))
+    starts = (1 if b.message is None else firsts[b.message] for b in prompt.breakpoints)
+    points = zip(starts, prompt.breakpoints, strict=True)
+    return tuple(sorted((start + point.block, point.ttl) for start, point in points))
+
+
+def rendered(content: Piece) -> bytes:
+    """Give the bytes that stand for a segment: its kind, and all that the provider sees of it."""
+    if isinstance(content, tuple):
+        said = "|".join(f"{t.name}:{t.description}:{_json(t.input_schema)}" for t in content)
+        return said.encode("utf-8", "surrogatepass")
+    match content.content:
+        case TextBlock(text=text):
+            said = text
+        case MediaBlock(media=media):
+            said = f"{media.media_type}:{media.data}"
+        case ReasoningBlock(text=text, metadata=metadata):
+            said = f"{text}:{_json(metadata)}"
+        case CallBlock(call_id=call_id, name=name, input=given):
+            said = f"{call_id}:{name}:{_json(given)}"
+        case ResultBlock() as result:
+            shown = ":".join(digest(media.data.encode()) for media in result.media)
+            said = f"{result.call_id}:{result.is_error}:{shown}:{result.text}"
+        case OpaqueBlock(block=body):
+            said = _json(body)
+    return f"{kind(content)}:{said}".encode("utf-8", "surrogatepass")
+
+
+def _json(value: Json) -> str:
+    # Keys stay in their order: the provider hashes what it is sent.
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def label(chain: Chain, index: int) -> str:
+    """Name a segment: `tools`, `system block 0`, `message 12, block 3 (result of bash)`.
+
+    Messages and blocks are counted from 0, as the provider's own error messages count them.
+    """
+    if index == 0 or index >= len(chain.contents):
+        return "tools" if index == 0 else "the end of the prompt"
+    left = index - chain.static
+    if left < 0:
+        return f"system block {index - 1}"
+    number = 0
+    while left >= len(chain.prompt.messages[number].blocks):
+        left -= len(chain.prompt.messages[number].blocks)
+        number += 1
+    return f"message {number}, block {left} ({_what(chain, index)})"
+
+
+def _what(chain: Chain, index: int) -> str:
+    content = chain.contents[index]
+    if isinstance(content, tuple):
+        return "tools"
+    match content.content:
+        case CallBlock(name=name):
+            return f"call of {name}"
+        case ResultBlock(call_id=call_id):
+            calls = (c.content for c in chain.contents[:index] if isinstance(c, Block))
+            names = [c.name for c in calls if isinstance(c, CallBlock) and c.call_id == call_id]
+            return f"result of {names[-1]}" if names else "result"
+        case TextBlock() | MediaBlock():
+            return f"{content.region} {kind(content)}"
+        case ReasoningBlock() | OpaqueBlock():
+            return kind(content)
+
+
+def kind(content: Piece) -> str:
+    """Give the word for what a segment is."""
+    if isinstance(content, tuple):
+        return "tools"
+    return KINDS[type(content.content)]

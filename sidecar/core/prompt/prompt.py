@@ -1,0 +1,121 @@
+"""What is sent to a model: the provider-neutral prompt, and `assemble`, its only builder."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt.render import Block, CallBlock, Rendered, ResultBlock
+
+ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "other"]
+ToolOrigin: TypeAlias = Literal["builtin", "client", "mcp"]
+Ttl: TypeAlias = Literal["5m", "1h"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it, and as pruning and permissions need to know it.
+
+    `output_limit` is in bytes; `None` means the default (50 KiB).
+    """
+
+    name: str
+    description: str
+    input_schema: JsonObject
+    kind: ToolKind = "other"
+    read_only: bool = False
+    output_limit: int | None = None
+    protected_from_pruning: bool = False
+    origin: ToolOrigin = "builtin"
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """A cache marker after a block. `message` is `None` for a marker on system block `block`."""
+
+    message: int | None
+    block: int
+    ttl: Ttl = "5m"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Tools, system text and messages in the order in which a provider hashes them."""
+
+    tools: tuple[ToolSpec, ...]
+    system: tuple[Block, ...]
+    messages: tuple[Rendered, ...]
+    breakpoints: tuple[Breakpoint, ...] = ()
+
+
+Purpose: TypeAlias = Literal["turn", "summary", "title", "subtask", "judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One model call. `max_tokens` bounds the answer; `effort` is the provider's word or empty."""
+
+    model: str
+    prompt: Prompt
+    max_tokens: int
+    effort: str = ""
+    purpose: Purpose = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """What stands before the history and stays byte-identical within an epoch."""
+
+    model: str
+    tools: tuple[ToolSpec, ...]
+    system: tuple[Block, ...]
+    renderer: int
+
+
+def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
+    """Build what is sent, but for the breakpoints, which `cache.place` decides.
+
+    Neighbours of one role are joined, because local servers insist on alternating roles and
+    the others join them anyway.
+    """
+    messages: list[Rendered] = []
+    joined: list[Block] = []
+    for rendered in history:
+        if messages and messages[-1].role == rendered.role:
+            if not joined:
+                joined = list(messages[-1].blocks)
+            joined.extend(rendered.blocks)
+            messages[-1] = Rendered(rendered.role, tuple(joined))
+        else:
+            joined = []
+            messages.append(rendered)
+    return Prompt(static.tools, static.system, tuple(messages))
+
+
+def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
+    """Say what a provider would refuse: calls without results, and results without calls.
+
+    Empty when every call is answered by the results that open the next message, once each.
+    """
+    problems: list[str] = []
+    asked: list[str] = []
+    for index, message in enumerate(prompt.messages):
+        answers = [b.content.call_id for b in message.blocks if isinstance(b.content, ResultBlock)]
+        opening = [
+            block.content.call_id
+            for block in message.blocks[: len(answers)]
+            if isinstance(block.content, ResultBlock)
+        ]
+        if answers != opening:
+            problems.append(f"message {index}: tool results must come first")
+        if sorted(answers) != sorted(asked):
+            problems.append(f"message {index}: calls {asked} are answered by {answers}")
+        asked = [b.content.call_id for b in message.blocks if isinstance(b.content, CallBlock)]
+    if asked:
+        problems.append(f"calls {asked} have no result")
+    return tuple(problems)
+
+
+def flat(prompt: Prompt) -> tuple[Block, ...]:
+    """Give the blocks of the messages in order, without regard to message boundaries."""
+    return tuple(block for message in prompt.messages for block in message.blocks)

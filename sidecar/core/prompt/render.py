@@ -1,0 +1,209 @@
+"""How logged messages look in a prompt: blocks, in order, each with the region it counts for.
+
+Rendering is deterministic and has a version: resume, fork and restart give the same bytes.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sidecar.core.conversation import sendable
+from sidecar.core.parts import (
+    FilePart,
+    JsonObject,
+    Media,
+    Message,
+    OpaquePart,
+    Part,
+    PartId,
+    ReasoningPart,
+    Role,
+    TextPart,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+    TurnId,
+)
+
+RENDERER = 1
+"""Raised whenever the same log would render to other bytes; stored with each epoch."""
+
+_PROOFS = ("signature", "data")
+_USERS = frozenset({"tool_result", "image", "document"})
+
+Region: TypeAlias = Literal[
+    "system",
+    "tools",
+    "instructions",
+    "learned",
+    "summary",
+    "ledger",
+    "user",
+    "assistant",
+    "reasoning",
+    "toolResults",
+    "context",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """Plain text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MediaBlock:
+    """An image or a document."""
+
+    media: Media
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningBlock:
+    """Thinking, with the provider's metadata exactly as it came."""
+
+    text: str
+    metadata: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class CallBlock:
+    """A tool call that the model made, as providers take it; `input` is what it wrote."""
+
+    call_id: str
+    name: str
+    input: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ResultBlock:
+    """A tool's answer. Stands first in the user message right after its call."""
+
+    call_id: str
+    text: str
+    media: tuple[Media, ...] = ()
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueBlock:
+    """A provider's block that we do not know, sent back whole."""
+
+    block: JsonObject
+
+
+Content: TypeAlias = TextBlock | MediaBlock | ReasoningBlock | CallBlock | ResultBlock | OpaqueBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block of a prompt and where it comes from."""
+
+    content: Content
+    region: Region
+    part_id: PartId | None = None
+    turn_id: TurnId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Blocks of one role. Neighbours of the same role are joined when a prompt is assembled."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+
+
+def render(message: Message, model: str) -> tuple[Rendered, ...]:
+    """Give a message as the model sees it; `model` is the one that will read it.
+
+    An assistant's tool calls are followed at once by a user message with all their results, in
+    call order, whatever became of them. What cannot be sent is left out: withdrawn attempts,
+    answers without output, blank text, thinking that is unsigned or another model's.
+    """
+    if message.status == "discarded":
+        return ()
+    if message.role == "user":
+        blocks = tuple(
+            _block(message, part.id, content, region)
+            for part in message.parts
+            for content, region in _user_content(part)
+        )
+        return (Rendered("user", blocks),) if blocks else ()
+    return _render_assistant(message, model)
+
+
+def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
+    said: list[Block] = []
+    results: list[Block] = []
+    for part in message.parts:
+        match part:
+            case TextPart() if part.text.strip():
+                said.append(_block(message, part.id, TextBlock(part.text), "assistant"))
+            case ReasoningPart() if _is_signed(part) and message.model == model:
+                thought = ReasoningBlock(part.text, part.metadata)
+                said.append(_block(message, part.id, thought, "reasoning"))
+            case OpaquePart() if _is_own(part) and message.model == model:
+                said.append(_block(message, part.id, OpaqueBlock(part.block), "assistant"))
+            case ToolPart():
+                call = CallBlock(
+                    sendable.call_id(part),
+                    sendable.tool_name(part.name),
+                    sendable.tool_input(part.input),
+                )
+                said.append(_block(message, part.id, call, "assistant"))
+                results.append(_block(message, part.id, _result(part), "toolResults"))
+            case _:
+                pass
+    # The API refuses an assistant message that ends in thinking, so an answer that was cut
+    # while the model was thinking loses that thought, and one without output is left out.
+    while said and isinstance(said[-1].content, ReasoningBlock):
+        said.pop()
+    if not said:
+        return ()
+    answered = (Rendered("user", tuple(results)),) if results else ()
+    return (Rendered("assistant", tuple(said)), *answered)
+
+
+def _is_signed(part: ReasoningPart) -> bool:
+    """Whether thinking has what the provider knows it by: a signature, or what it hid."""
+    return any(isinstance(part.metadata.get(key), str) and part.metadata[key] for key in _PROOFS)
+
+
+def _is_own(part: OpaquePart) -> bool:
+    """Whether a block can be a model's: it says its kind, and none that only users send."""
+    kind = part.block.get("type")
+    return isinstance(kind, str) and bool(kind.strip()) and kind not in _USERS
+
+
+def _block(message: Message, part_id: PartId, content: Content, region: Region) -> Block:
+    return Block(content, region, part_id, message.turn_id)
+
+
+def _user_content(part: Part) -> list[tuple[Content, Region]]:
+    match part:
+        case TextPart() if part.text.strip():
+            return [(TextBlock(part.text), "context" if part.source == "context" else "user")]
+        case FilePart(media=Media() as media):
+            return [(MediaBlock(media), "user")]
+        case FilePart(text=str() as text):
+            return [(TextBlock(f'<file uri="{part.uri}">\n{text}\n</file>'), "user")]
+        case FilePart():
+            return [(TextBlock(f"[{part.name or part.uri}]({part.uri})"), "user")]
+        case _:
+            return []
+
+
+def _result(part: ToolPart) -> ResultBlock:
+    call_id = sendable.call_id(part)
+    match part.state:
+        case ToolCompleted(output=output, metadata=metadata):
+            is_error = metadata.get("isError") is True
+            return ResultBlock(call_id, output.text, output.media, is_error)
+        case ToolError(message=message, output=output):
+            text = message if output is None else f"{output.text}\n{message}"
+            return ResultBlock(call_id, text, is_error=True)
+        case ToolPending() | ToolRunning():
+            return ResultBlock(call_id, "Interrupted before this call ended.", is_error=True)

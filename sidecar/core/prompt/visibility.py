@@ -1,0 +1,193 @@
+"""How each part is shown: verbatim unless a rewrite in the log says otherwise.
+
+The view is a pure fold over rewrites. Undoing one is folding the others, so that the prompt of
+before comes back byte for byte.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from sidecar.core.conversation.call_outcome import placeholder, result_text
+from sidecar.core.parts import (
+    FilePart,
+    Media,
+    Message,
+    MessageId,
+    Output,
+    Part,
+    PartId,
+    TextPart,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+)
+from sidecar.core.prompt.render import Block, Region, Rendered, TextBlock
+from sidecar.core.text.excerpt import lines_kept, quoted
+from sidecar.core.text.truncate import Keep, cut
+
+MOST_NOTES = 200
+"""Notes whose blocks are kept; a session's view has a handful."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truncated:
+    """Only one end, or both, of at most `max_bytes` bytes of UTF-8."""
+
+    keep: Keep
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Only these lines of the text, as (first, last) counted from 1, both kept."""
+
+    lines: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """Only these stretches of the text, as (start, end) in characters, in order."""
+
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """One line that names the call, what came of it, and the id that `recall` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """Nothing at all; a note of the rewrite says how to read it again."""
+
+
+Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
+"""How a part is shown when it is not shown verbatim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Text that a rewrite puts before a message: what stands for the parts it left out."""
+
+    id: PartId
+    text: str
+    before: MessageId
+    region: Region = "ledger"
+
+
+Cause: TypeAlias = Literal[
+    "user", "budget", "cold", "pays", "overflow", "idle", "instructions", "model", "tools",
+    "restore", "undo",
+]  # fmt: skip
+"""Why an epoch ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One recorded change of the view. `None` among `shown` means verbatim again.
+
+    `retired` are notes of earlier rewrites that this one replaces.
+    """
+
+    id: str
+    cause: Cause
+    shown: Mapping[PartId, Shown | None]
+    notes: tuple[Note, ...] = ()
+    retired: tuple[PartId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How the parts of one session are shown now; a part not named is shown verbatim."""
+
+    shown: Mapping[PartId, Shown] = field(default_factory=dict)
+    notes: Mapping[PartId, Note] = field(default_factory=dict)
+
+
+def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> View:
+    """Apply rewrites in order, after those of the view before; later ones win."""
+    shown: dict[PartId, Shown] = {} if before is None else {**before.shown}
+    notes: dict[PartId, Note] = {} if before is None else {**before.notes}
+    for rewrite in rewrites:
+        for part_id, how in rewrite.shown.items():
+            if how is None:
+                shown.pop(part_id, None)
+            else:
+                shown[part_id] = how
+        for note_id in rewrite.retired:
+            notes.pop(note_id, None)
+        notes.update((note.id, note) for note in rewrite.notes)
+    return View(shown, notes)
+
+
+def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
+    """Give a message as the view has it; the same object when all of it is verbatim."""
+    if not any(part.id in shown for part in message.parts):
+        return message
+    parts = tuple(
+        kept for part in message.parts if (kept := show_part(part, shown.get(part.id))) is not None
+    )
+    return replace(message, parts=parts)
+
+
+def show_part(part: Part, how: Shown | None) -> Part | None:
+    """Give a part as it is shown, or `None` if it is not; a call keeps its input."""
+    if how is None:
+        return part
+    if isinstance(how, Dropped):
+        return None
+    match part:
+        case TextPart():
+            return replace(part, text=shorten(part.text, how, part.id))
+        case FilePart(text=str() as text):
+            return replace(part, text=shorten(text, how, part.id))
+        case FilePart(media=Media(media_type=kind)):
+            return replace(part, media=None, name=part.name or f"{kind}, left out")
+        case ToolPart(state=ToolCompleted() as done):
+            return replace(part, state=replace(done, output=Output(_left(part, how))))
+        case ToolPart(state=ToolError() as failed):
+            return replace(part, state=replace(failed, message=_left(part, how), output=None))
+        case _:
+            return part
+
+
+def _left(part: ToolPart, how: Shown) -> str:
+    if isinstance(how, Placeholder):
+        return placeholder(part)
+    return shorten(result_text(part), how, part.id)
+
+
+def shorten(text: str, how: Shown, part_id: str) -> str:
+    """Give the text that is left; what was left out is named with the id that reads it."""
+    match how:
+        case Truncated(keep=keep, max_bytes=most):
+            return cut(text, max_lines=1_000_000, max_bytes=most, keep=keep, part_id=part_id).text
+        case Excerpt(lines=lines):
+            return lines_kept(text, lines, part_id)
+        case Quoted(spans=spans):
+            return quoted(text, spans, part_id)
+        case Placeholder():
+            return f"[left out: {len(text)} characters, recall {part_id}]"
+        case Dropped():
+            return ""
+
+
+@lru_cache(maxsize=MOST_NOTES)
+def rendered_note(note: Note) -> Rendered:
+    """Give a note as a user's text: it may stand between any two messages.
+
+    The same note gives the same block, so that a prompt's chain goes on where the last one ended.
+    """
+    return Rendered("user", (Block(TextBlock(note.text), note.region, note.id),))
+
+
+def notes_before(view: View, messages: Sequence[Message]) -> Mapping[MessageId, tuple[Note, ...]]:
+    """Group the notes by the message that they stand before, in the order they were made."""
+    known = {message.id for message in messages}
+    grouped: dict[MessageId, tuple[Note, ...]] = {}
+    for note in view.notes.values():
+        if note.before in known:
+            grouped[note.before] = (*grouped.get(note.before, ()), note)
+    return grouped

@@ -1,0 +1,167 @@
+"""What a session hands on: a draft for people to edit, or what a fresh window begins with.
+
+Both are told by code from the log, so that nothing in them is made up and the same log gives the
+same text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.conversation.turns import turns
+from sidecar.core.ledger.inheritance import current
+from sidecar.core.ledger.ledger import Ledger
+from sidecar.core.ledger.milestone import Checkpoint
+from sidecar.core.ledger.units import Unit, units_of
+from sidecar.core.ledger.wording import failure_line, file_line, render, within
+from sidecar.core.parts import Message
+from sidecar.core.summaries.extractive import extract
+from sidecar.core.summaries.sections import DECISIONS, KEY_FACTS, sections_of
+
+GOAL, DIRECTIVE, DIRECTIVES = 4_000, 800, 20
+"""Characters of the goal and of a directive, and how many of the newest directives are told."""
+FILES, COMMANDS = 25, 12
+SAID = 900
+"""Tokens from which decisions are chosen where the conversation says them itself."""
+LOADED = 6_000
+"""Tokens that the ledger may take in a fresh window, but for what must not be lost."""
+FACTS = 1_500
+"""Tokens of the facts there, newest first."""
+
+
+def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
+    """Give the model's own sentences that decide or conclude something."""
+    kept = [message for message in messages if message.status != "discarded"]
+    units: list[Unit] = []
+    step = 0
+    for number, turn in enumerate(turns(kept)):
+        for message in turn.messages:
+            step += message.role == "assistant"
+            units.extend(units_of(message, number, step))
+    sections = sections_of(extract(units, "", SAID))
+    wanted = (DECISIONS, KEY_FACTS)
+    return tuple(line.removeprefix("- ") for s in sections if s.title in wanted for line in s.lines)
+
+
+def draft(
+    checkpoint: Checkpoint, title: str, goal: str, files: Sequence[str], said: Sequence[str]
+) -> str:
+    """Give the Markdown with which another session can begin, once a person has edited it.
+
+    `files` are the likeliest first, `said` what the conversation itself decided.
+    """
+    return "\n".join(_draft(checkpoint, title, goal, files, said)).rstrip() + "\n"
+
+
+def _draft(
+    checkpoint: Checkpoint, title: str, goal: str, files: Sequence[str], said: Sequence[str]
+) -> Iterator[str]:
+    ledger = checkpoint.ledger
+    yield from ("# Goal", "", goal.strip(), "", "# Where this comes from", "")
+    named = f" “{one_line(title)}”" if title else ""
+    branch = f" on branch {checkpoint.branch}" if checkpoint.branch else ""
+    yield f"It goes on from the session{named} in {checkpoint.cwd}{branch}."
+    if ledger.goal is not None:
+        yield from ("That session was asked:", "", *_quoted(ledger.goal.text, GOAL))
+    newest = ledger.directives[-DIRECTIVES:]
+    if newest:
+        more = len(ledger.directives) - len(newest)
+        yield from ("", f"Later, after {more} other messages:" if more else "And later:")
+    for directive in newest:
+        yield from ("", *_quoted(directive.text, DIRECTIVE))
+    yield ""
+    yield from _state(ledger)
+    facts = dict.fromkeys(f"{fact.kind}: {fact.content}" for fact in checkpoint.facts)
+    yield from _section("Decisions and facts", (*facts, *said))
+    failures = [failure_line(failure) for failure in ledger.failures]
+    yield from _section("Tried and failed: do not repeat", failures)
+    yield from _section("Files", _file_lines(ledger, files))
+    worked = [c.command for c in reversed(ledger.commands) if not c.error and not c.exit]
+    yield from _section("Commands that worked", worked[:COMMANDS])
+
+
+def _state(ledger: Ledger) -> Iterator[str]:
+    todo = ledger.todo
+    subtasks = [f"{s.task} ({s.status}) {s.result}".rstrip() for s in ledger.subtasks]
+    yield from _section("Done", [f"[x] {item}" for item in todo.done])
+    yield from _section("In progress", [f"[ ] {item}" for item in todo.in_progress])
+    yield from _section("Planned", [f"[ ] {item}" for item in todo.planned])
+    yield from _section("Subtasks", subtasks)
+
+
+def _file_lines(ledger: Ledger, files: Sequence[str]) -> Iterator[str]:
+    known = {file.path: file for file in ledger.files}
+    yield from (file_line(known[path]) for path in files[:FILES])
+    told = set(files[:FILES])
+    # A changed file is never left out, and one that is gone is told for that.
+    yield from (file_line(file) for file in ledger.changed if file.path not in told)
+
+
+def bootstrap(
+    checkpoint: Checkpoint, title: str, goal: str, said: Sequence[str], drifted: Sequence[str]
+) -> str:
+    """Give what a fresh window is told before its first prompt: orient, load, verify, resume.
+
+    `said` is what the conversation itself decided, `drifted` what the workspace has otherwise.
+    """
+    ledger = checkpoint.ledger
+    return "\n\n".join(
+        (
+            "\n".join(_orientation(checkpoint, title, goal)),
+            render(ledger, LOADED),
+            *_known(checkpoint, said),
+            _verified(drifted),
+            _resume(ledger, goal),
+        )
+    )
+
+
+def _orientation(checkpoint: Checkpoint, title: str, goal: str) -> Iterator[str]:
+    named = f" “{one_line(title)}”" if title else ""
+    yield (
+        f"This window goes on with the work of the session{named}. Its conversation is not here; "
+        "what follows was read from its log."
+    )
+    branch = f", branch {checkpoint.branch}" if checkpoint.branch else ""
+    yield f"Workspace: {checkpoint.cwd}{branch}"
+    if goal.strip():
+        yield f"Goal now: {goal.strip()}"
+
+
+def _known(checkpoint: Checkpoint, said: Sequence[str]) -> Iterator[str]:
+    newest = sorted(checkpoint.facts, key=lambda fact: -fact.at)
+    facts = (f"- {fact.kind}: {one_line(fact.content, 400)}" for fact in newest)
+    told = dict.fromkeys((*facts, *(f"- {line}" for line in said)))
+    lines = list(within(told, FACTS))
+    if lines:
+        yield "\n".join(("Decisions and facts:", *lines))
+
+
+def _verified(drifted: Sequence[str]) -> str:
+    if not drifted:
+        return "The workspace was compared with this: nothing that is known of it has changed."
+    return "\n".join(("The workspace is not as it was left:", *(f"- {line}" for line in drifted)))
+
+
+def _resume(ledger: Ledger, goal: str) -> str:
+    rule = "Do not do again what is done, nor try again what failed."
+    at = current(ledger)
+    if at:
+        return f"{rule} Resume with: {at}"
+    return f"{rule} Go on towards the goal." if goal.strip() or ledger.goal else rule
+
+
+def changes_since(drifted: Sequence[str]) -> str:
+    """Tell what has changed in the workspace since the session was used last."""
+    lines = (f"- {line}" for line in drifted)
+    return "\n".join(("Since this session was used last, the workspace has changed:", *lines))
+
+
+def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    told = [f"- {' '.join(line.split())}" for line in lines]
+    if told:
+        yield from (f"# {title}", "", *told, "")
+
+
+def _quoted(text: str, most: int) -> list[str]:
+    kept = text if len(text) <= most else f"{text[:most].rstrip()} […]"
+    return [f"> {line}".rstrip() for line in kept.splitlines()]

@@ -1,0 +1,349 @@
+"""Turns scored one by one: the question to a model, its answer read and checked, what follows.
+
+Every turn is kept, summarised, referred to or dropped, with a reason. What a model says is checked
+before anything is done: no turn is made up or named twice, failed approaches never go, and paths
+and addresses survive a summary that forgets them.
+"""
+
+import json
+import re
+from ast import literal_eval
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast, get_args
+
+from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.ledger.units import Item, Unit
+from sidecar.core.parts import PartId
+from sidecar.core.plans.draft import evicted
+from sidecar.core.plans.guard import NOTES
+from sidecar.core.plans.plan import Change
+from sidecar.core.prompt.visibility import Dropped
+from sidecar.core.summaries.model_summary import framed
+from sidecar.core.summaries.sections import cut
+from sidecar.core.text.identifiers import names_in
+
+Action: TypeAlias = Literal["keep", "summarise", "reference", "drop"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+STEPS = 8
+"""A turn of more steps is scored in stretches of so many."""
+LISTED = 120
+"""Turns that a model is asked about at once, the oldest first."""
+TITLE, SHOWN = 80, 4
+"""Characters of a title, and the failures and files that are named for each turn."""
+SUMMARY = 1_200
+"""Most characters of one turn's summary."""
+FAULTS = 100
+"""After so many braces that open nothing that can be read, nothing more is expected."""
+LONG = 2_000
+"""Characters of a call that are searched for addresses: what it writes is in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn, or a stretch of a long one. Its id stays the same for as long as the log grows.
+
+    `items` are all its parts in prompt order, dropped ones included; `tokens` what they take now.
+    """
+
+    id: str
+    items: tuple[Item, ...]
+
+    @property
+    def tokens(self) -> int:
+        """Give the tokens that the turn takes as it is shown now."""
+        return sum(item.tokens for item in self.items)
+
+    @property
+    def title(self) -> str:
+        """Give the first words of the turn: what was typed, else said, else called."""
+        for kind in ("typed", "prose"):
+            said = (i.unit.text for i in self.items if i.unit.kind == kind)
+            title = next((one_line(text, TITLE) for text in said if text.strip()), "")
+            if title:
+                return title
+        calls = (i.unit for i in self.items if i.unit.kind == "call")
+        return next((one_line(f"{u.tool} {u.argument}", TITLE) for u in calls), "")
+
+    def failures(self) -> tuple[Unit, ...]:
+        """Give the calls that failed."""
+        return tuple(i.unit for i in self.items if i.unit.kind == "call" and i.unit.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What becomes of a turn and why; `summary` is what stands for it when it is summarised."""
+
+    action: Action
+    reason: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """A model's answer: scores by turn id, and the updated summary of what went earlier."""
+
+    turns: Mapping[str, Score]
+    earlier: str = ""
+
+
+def turns_of(items: Iterable[Item]) -> tuple[Turn, ...]:
+    """Group a conversation's parts into turns, long ones into stretches of steps."""
+    grouped: dict[tuple[int, int], list[Item]] = {}
+    begun: dict[int, int] = {}
+    for item in items:
+        unit = item.unit
+        if unit.kind not in NOTES:
+            first = begun.setdefault(unit.turn, unit.step)
+            grouped.setdefault((unit.turn, (unit.step - first) // STEPS), []).append(item)
+    return tuple(Turn(f"T{number}", tuple(held)) for number, held in enumerate(grouped.values()))
+
+
+def scorable(turns: Iterable[Turn], spared: Set[PartId]) -> list[Turn]:
+    """Give the turns of which something may still go."""
+    return [turn for turn in turns if any(_may_go(turn, spared))]
+
+
+def question(turns: Sequence[Turn]) -> str:
+    """Give what a model is asked: which turns there are, what may become of them, how to answer."""
+    lines = "\n".join(_line(turn) for turn in turns[:LISTED])
+    return f"""\
+Instead of sections, score these turns of the conversation above, the oldest first. Each line has \
+a turn's id, its tokens, what failed in it, files, and its first words.
+<turns>
+{lines}
+</turns>
+Choose for each what becomes of it:
+- keep: it stays word for word; for what is needed verbatim.
+- summarise: your summary stands for it. Keep every path, URL, decision and reason in it.
+- reference: its words and results go, one line says that they can be recalled.
+- drop: nothing of it will be needed. Never for a turn with an approach that failed.
+Answer with one JSON object and nothing before it. Leave out turns that you keep:
+{{"earlier": "the earlier summary brought up to date, where there is one", "turns": [
+{{"id": "T0", "action": "summarise", "reason": "a few words", "summary": "what stands for it"}},
+{{"id": "T1", "action": "reference", "reason": "a few words"}}]}}"""
+
+
+def read_scores(reply: str, turns: Iterable[Turn]) -> Scores:
+    """Read and check a model's answer; turns that it does not name are kept.
+
+    Raises:
+        ValueError: it holds no scores, or names a turn that does not exist, one twice, or an
+            action that there is not.
+    """
+    known = {turn.id: turn for turn in turns}
+    found: dict[str, Score] = {}
+    earlier = ""
+    for entry in _entries(reply.partition("<facts")[0]):
+        earlier = _text(entry, "earlier") or earlier
+        if "id" not in entry:
+            continue
+        turn_id = str(entry["id"]).strip().upper()
+        if turn_id not in known:
+            raise ValueError(f"there is no turn {one_line(turn_id, 20)!r}")
+        if turn_id in found:
+            raise ValueError(f"turn {turn_id} is scored twice")
+        found[turn_id] = _score(turn_id, entry)
+    if not found:
+        raise ValueError("it holds no scores")
+    return Scores(found, earlier)
+
+
+def changes(turn: Turn, action: Action, spared: Set[PartId]) -> list[Change]:
+    """Give what an action does to a turn's parts; spared ones stay.
+
+    A call that failed stays in place, its result as one line at least, unless the turn is
+    summarised: then the ledger names it.
+    """
+    made: list[Change | None] = []
+    for item in _may_go(turn, spared):
+        unit = item.unit
+        if action == "keep" or (action == "reference" and unit.kind == "typed"):
+            continue
+        reason = f"{turn.id}: {_WHAT[action]}"
+        stays = action == "reference" or (action == "drop" and unit.failed)
+        if unit.kind == "call" and stays:
+            made.append(evicted(item, reason))
+        else:
+            made.append(Change(unit.part_id, Dropped(), reason, item.tokens, 0))
+    return [change for change in made if change is not None]
+
+
+_WHAT: dict[Action, str] = {
+    "keep": "kept", "summarise": "summarised", "reference": "referred to", "drop": "dropped",
+}  # fmt: skip
+
+
+def told(turns: Iterable[Turn], scores: Mapping[str, Score], spared: Set[PartId], room: int) -> str:
+    """Write what stands for the turns that go: a summary or a line each, the oldest first.
+
+    Each summary has at most its share of `room` characters; what its turn named and it does not
+    is listed behind it.
+    """
+    listed = [turn for turn in turns if turn.id in scores and any(_may_go(turn, spared))]
+    summed = [turn for turn in listed if scores[turn.id].action == "summarise"]
+    share = min(SUMMARY, room // max(1, len(summed)))
+    lines: list[str] = []
+    for turn in listed:
+        score = scores[turn.id]
+        match score.action:
+            case "summarise":
+                text = cut(" ".join(score.summary.split()), max(share, TITLE))
+                lines.append(f"- {turn.id}, {turn.title}: {text}")
+            case "reference":
+                lines.append(f"- {turn.id}, {turn.title}: left out, {_recall(turn, spared)}")
+            case _:
+                pass
+    said = "\n".join(lines)
+    for turn in summed:
+        missing = [name for name in addresses(turn) if not _stands(name, said)]
+        if missing:
+            at = next(n for n, line in enumerate(lines) if line.startswith(f"- {turn.id}, "))
+            lines[at] += f" Also there: {', '.join(missing)}"
+            said = "\n".join(lines)
+    return "\n".join(lines)
+
+
+def addresses(turn: Turn) -> tuple[str, ...]:
+    """Give the paths and URLs that people or the model wrote in a turn, in their order.
+
+    What only stands in a result is not among them: a listing has thousands.
+    """
+    found: list[str] = []
+    for item in turn.items:
+        unit = item.unit
+        if unit.kind in ("typed", "prose", "call"):
+            called = unit.kind == "call"
+            found += _addresses((unit.call or unit.argument)[:LONG] if called else unit.text)
+    return tuple(dict.fromkeys(found))
+
+
+def _stands(name: str, text: str) -> bool:
+    """Whether a text has a name as a whole: `src/app` does not stand in `src/app/main.py`."""
+    whole = rf"(?<![\w/.\-]){re.escape(name)}(?![\w/\-]|\.\w)"
+    return re.search(whole, text) is not None
+
+
+_URL = re.compile(r"https?://[^\s\"'`<>\\]+")
+
+
+def _addresses(text: str) -> list[str]:
+    urls = [url.rstrip(".,;:!?)]}") for url in _URL.findall(text)]
+    plain = _URL.sub(" ", text)
+    paths = [name for name in names_in(plain) if "/" in name and not set(" \n") & set(name)]
+    return urls + sorted(paths, key=lambda name: (plain.find(name), name))
+
+
+def _may_go(turn: Turn, spared: Set[PartId]) -> Iterator[Item]:
+    for item in turn.items:
+        if item.unit.part_id not in spared and not isinstance(item.shown, Dropped):
+            yield item
+
+
+def _line(turn: Turn) -> str:
+    failed = [f"{u.tool} {one_line(u.argument, 40)}" for u in turn.failures()][:SHOWN]
+    edited = dict.fromkeys(i.unit.argument for i in turn.items if "/" in i.unit.argument)
+    files = [one_line(path, 60) for path in edited][:SHOWN]
+    told = [f"{turn.tokens} tokens"]
+    if failed:
+        told.append(f"failed: {', '.join(failed)}")
+    if files:
+        told.append(f"files: {', '.join(files)}")
+    return framed(f"{turn.id} | {' | '.join(told)} | {turn.title}")
+
+
+def _recall(turn: Turn, spared: Set[PartId]) -> str:
+    """Name what recalls most of a turn's words; results name their own ids."""
+    gone = [i for i in _may_go(turn, spared) if i.unit.kind == "prose"]
+    largest = max(gone, key=lambda item: item.tokens, default=None)
+    if largest is None:
+        return "each result by its id"
+    return f"recall {largest.unit.part_id}"
+
+
+def _score(turn_id: str, entry: Mapping[str, object]) -> Score:
+    named = _text(entry, "action").lower().replace("summarize", "summarise")
+    action = next((action for action in ACTIONS if action == named), None)
+    if action is None:
+        raise ValueError(f"turn {turn_id} has no action that there is: {one_line(named, 30)!r}")
+    summary = _text(entry, "summary")
+    if action == "summarise" and not summary:
+        action = "reference"
+    return Score(action, one_line(_text(entry, "reason")), summary)
+
+
+def _text(entry: Mapping[str, object], key: str) -> str:
+    value = entry.get(key)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _entries(reply: str) -> Iterator[Mapping[str, object]]:
+    """Give the JSON objects of a reply that may be broken: fenced, cut off, not quite JSON.
+
+    An object whose end is missing is not there; one that is there and cannot be read is an error.
+    """
+    at, faults = reply.find("{"), 0
+    while at >= 0 and faults < FAULTS:
+        end = _end(reply, at)
+        held = reply[at:end]
+        value = _read(held) if end else None
+        if value is None:
+            if "action" in held and "{" not in held[1:]:
+                raise ValueError(f"this cannot be read: {one_line(held, 80)}")
+            faults += 1
+            at = reply.find("{", at + 1)
+            continue
+        yield value
+        inner = value.get("turns")
+        if isinstance(inner, list):
+            yield from (cast("Mapping[str, object]", e) for e in inner if isinstance(e, dict))
+        at = reply.find("{", end)
+
+
+def _end(text: str, start: int) -> int:
+    """Give the index after the brace that closes the one at `start`; 0 when nothing does."""
+    depth, quote, escaped = 0, "", False
+    for index in range(start, len(text)):
+        sign = text[index]
+        if escaped:
+            escaped = False
+        elif quote:
+            escaped = sign == "\\"
+            quote = "" if sign == quote else quote
+        elif sign == '"' or (sign == "'" and text[index - 1] in "{[,: "):
+            quote = sign
+        elif sign == "{":
+            depth += 1
+        elif sign == "}":
+            depth -= 1
+            if not depth:
+                return index + 1
+    return 0
+
+
+_COMMA = re.compile(r",\s*([}\]])")
+
+
+def _read(text: str) -> Mapping[str, object] | None:
+    """Read an object: JSON, JSON with commas too many, or with single quotes."""
+    for repaired in dict.fromkeys((text, _COMMA.sub(r"\1", text))):
+        for read in (_as_json, _as_python):
+            value = read(repaired)
+            if isinstance(value, dict):
+                return cast("Mapping[str, object]", value)
+    return None
+
+
+def _as_json(text: str) -> object:
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _as_python(text: str) -> object:
+    """Read what has single quotes; only literals are read, nothing is run."""
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None

@@ -1,0 +1,145 @@
+"""Identifiers: the paths, code names, commands and error strings that an agent comes back to.
+
+What a stretch of context is worth is how likely its names are used again. The index only ever
+grows with the log, whatever the view leaves out.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+_SPAN = re.compile(r"`([^`\n]{3,80})`")
+_TOKEN = re.compile(r"[A-Za-z0-9_@~.][\w@~.+\-]*(?:/[\w@~.+\-]+)*|/[\w@~.+\-]+(?:/[\w@~.+\-]+)+")
+_CODEY = re.compile(r"_|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]")
+_FILE = re.compile(r"^[\w\-]+(?:\.[\w\-]+)*\.[A-Za-z][A-Za-z0-9]{0,5}$")
+_ENDS = ".-+"
+LEAST = 6
+LONGEST = 160
+SAID = 2_000
+"""Characters of a sentence; more are data, of which each name would be kept."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_VERBS = ("keep", "remember", "preserve", "forget")
+_ASKS = re.compile(
+    r"\b(?P<no>(?:don['\u2019]?t|do not|never|need not|no need to)\s+)?"
+    r"(?:(?P<keep>keep|remember|preserve)|(?P<forget>forget))\b",
+    re.I,
+)
+_ANY_SPAN = re.compile(r"`([^`\n]{1,200})`")
+_SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
+"""File names that are too short to count as identifiers: `a.py`."""
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Give a text's identifiers: paths, file names, code names of 6 letters, `quoted` spans."""
+    words: Iterable[str] = _TOKEN.findall(text)
+    if len(text) > LONGEST:
+        stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
+        words = (word for word in stripped if len(word) <= LONGEST)
+    found = set(map(_name, words))
+    found.discard("")
+    if "`" in text:
+        found.update(_SPAN.findall(text))
+    return frozenset(found)
+
+
+def asked_to_keep(text: str) -> frozenset[str]:
+    """Give the names that a typed message asks to keep: `keep src/a.py`, `don't forget …`.
+
+    A sentence that says not to keep something, or to forget it, asks for nothing, nor does data.
+    """
+    kept: set[str] = set()
+    for sentence in _with_verbs(text):
+        if any(bool(found["no"]) == bool(found["forget"]) for found in _ASKS.finditer(sentence)):
+            kept |= names_in(sentence)
+            kept.update(span.strip() for span in _ANY_SPAN.findall(sentence))
+            kept.update(_SHORT.findall(sentence))
+    kept.discard("")
+    return frozenset(kept)
+
+
+def _with_verbs(text: str) -> Iterator[str]:
+    """Give the sentences, data left out, of lines in which one of the verbs stands."""
+    for line in text.split("\n"):
+        plain = line.casefold()
+        if any(verb in plain for verb in _VERBS):
+            yield from (said for said in _SENTENCE.split(line) if len(said) <= SAID)
+
+
+@lru_cache(maxsize=32_768)
+def _name(word: str) -> str:
+    """Give the identifier that a word is, without what ends a sentence, or nothing.
+
+    A conversation says the same words again and again. One object a name: a plan looks up tens
+    of thousands, and most stand in many texts.
+    """
+    name = word.rstrip(_ENDS)
+    if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):
+        return sys.intern(name)
+    return ""
+
+
+Source: TypeAlias = Literal["result", "call", "prose", "typed"]
+"""Who brought an identifier into the conversation first."""
+
+
+@dataclass(slots=True)
+class Name:
+    """What is known of one identifier: steps at which it was first seen, last seen, last used."""
+
+    first: int
+    seen: int
+    source: Source = "result"
+    used: int = -1
+    uses: int = 0
+
+
+class NameIndex:
+    """Every identifier of a session, with how often and when the agent used it."""
+
+    def __init__(self, names: Mapping[str, Name] = MappingProxyType({})) -> None:
+        self._names = dict(names)
+
+    def __getitem__(self, name: str) -> Name:
+        return self._names[name]
+
+    @property
+    def known(self) -> Mapping[str, Name]:
+        """All names with what is known of them; for those who look up thousands."""
+        return self._names
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def copy(self) -> "NameIndex":
+        """Give an index of its own, to be asked what would be if."""
+        return NameIndex({name: replace(known) for name, known in self._names.items()})
+
+    def see(self, names: Iterable[str], step: int, source: Source = "result") -> None:
+        """Take in names that a tool or the user brought."""
+        known = self._names
+        for name in names:
+            entry = known.get(name)
+            if entry is None:
+                known[name] = Name(step, step, source)
+            else:
+                entry.seen = step
+
+    def use(self, names: Iterable[str], step: int, source: Source = "prose") -> None:
+        """Take in names that the agent wrote; one that was there before counts as used."""
+        known = self._names
+        for name in names:
+            entry = known.get(name)
+            if entry is None:
+                known[name] = Name(step, step, source)
+            else:
+                if entry.first < step:
+                    entry.uses += 1
+                    entry.used = step
+                entry.seen = step

@@ -1,0 +1,131 @@
+"""JSON text as everybody reads it. Pure.
+
+Python's reader takes and gives NaN and infinities, which are no JSON: whoever gets them later, an
+editor or a provider, refuses the whole message.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Final, NoReturn
+
+from sidecar.core.parts import Json
+
+DEEPEST: Final = 100
+"""Lists and objects within one another; more would overflow the stack of whoever walks them."""
+MOST_INNER: Final = 1_000_000
+"""Lists and objects in one text. An empty one takes three letters and seventy bytes of memory, so
+that a line of some megabytes could take the machine's."""
+_SHOWN = 20
+_NAMES: tuple[tuple[type, str], ...] = (
+    (bool, "a boolean"),
+    (int, "a number"),
+    (float, "a number"),
+    (str, "a string"),
+    (list, "an array"),
+    (dict, "an object"),
+)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.S)
+
+
+class TooMuch(ValueError):
+    """JSON would take many times the memory that its text does."""
+
+
+class TooDeep(ValueError):
+    """JSON is nested so deep that Python's reader gives up."""
+
+
+def read(text: str | bytes) -> Json:
+    """Read one JSON value; integers keep their size.
+
+    Raises:
+        ValueError: it is none, or has a number that JSON cannot say or that is too large.
+    """
+    return _loaded(text, _refuse, _finite)
+
+
+def read_all(text: str | bytes) -> Json:
+    """Read one JSON value that was taken before; a number that JSON cannot say is null.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return _loaded(text, _nothing, _finite_or_none)
+
+
+def check_inner(text: str | bytes) -> None:
+    """Refuse a text of more lists and objects than are taken, before anything is made of it.
+
+    Raises:
+        TooMuch: it has more.
+    """
+    if isinstance(text, bytes):
+        if text.count(b"[") + text.count(b"{") > MOST_INNER:
+            check_inner(text.decode("utf-8", "replace"))
+    elif text.count("[") + text.count("{") > MOST_INNER:
+        # What stands in strings is no list: a tool may well have printed millions of brackets.
+        bare = _STRING.sub("", text)
+        if bare.count("[") + bare.count("{") > MOST_INNER:
+            raise TooMuch(f"it has more than {MOST_INNER} lists and objects")
+
+
+def is_deep(value: Json) -> bool:
+    """Whether a value is nested deeper than is taken."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEEPEST):
+        inner = [one.values() if isinstance(one, dict) else one for one in level]
+        level = [child for one in inner for child in one if isinstance(child, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def plain(value: Json) -> Json:
+    """Give a value that is not deep as JSON can say it: null for a number that it cannot."""
+    match value:
+        case dict():
+            return {key: plain(inner) for key, inner in value.items()}
+        case list():
+            return [plain(inner) for inner in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def kind(value: Json) -> str:
+    """Name a JSON value's type, with its article."""
+    return next((name for found, name in _NAMES if isinstance(value, found)), "null")
+
+
+def _loaded(
+    text: str | bytes, constant: Callable[[str], None], number: Callable[[str], float | None]
+) -> Json:
+    check_inner(text)
+    try:
+        value: Json = json.loads(text, parse_constant=constant, parse_float=number)
+    except RecursionError:
+        raise TooDeep("it is nested too deep") from None
+    return value
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ValueError(f"{number[:_SHOWN]} is too large a number")
+    return value
+
+
+def _finite_or_none(number: str) -> float | None:
+    value = float(number)
+    return None if math.isinf(value) else value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _nothing(_: str) -> None:
+    return None

@@ -1,0 +1,196 @@
+"""Takes what looks like a key or a password out of whatever is handed to others. Pure.
+
+Only shapes that keys have are taken: a wrong hit changes a text that somebody may need as it was.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache, partial
+from itertools import count
+from typing import TypeVar, cast
+
+from sidecar.core.parts import Media, ReasoningPart
+from sidecar.core.text.secret_names import is_login, is_path, is_random, names_secret
+
+REDACTED = "[redacted]"
+SHORTEST = 8
+"""Characters; a known secret that is shorter may be a word of any text."""
+
+T = TypeVar("T")
+
+_AS_NAMED = r"s?(?:\\{0,3}[\"'])?\s{0,3}[:=]\s{0,3}(?:\\{0,3}[\"'])?"
+"""What stands between a name and its value, in code, in settings and in JSON within JSON."""
+_KINDS_OF_KEY = "|".join(
+    rf"(?<={kind}key)|(?<={kind}[_-]key)"
+    for kind in ("api", "auth", "access", "secret", "private", "client", "encryption", "signing")
+)
+"""Looked for backwards from each "key", which is much quicker than from each letter onwards."""
+_NAMED: tuple[tuple[str, str], ...] = (
+    (
+        "access",
+        rf"(?i:secret[_-]?access[_-]?key){_AS_NAMED}"
+        r"(?P<value>(?=[A-Za-z/+]*[0-9])[A-Za-z0-9/+]{40})(?![\w/+=.(-])",
+    ),
+    (
+        "authorization",
+        rf"(?i:authorization{_AS_NAMED}basic\s)(?P<value>[A-Za-z0-9+/]{{4,}}={{0,2}})",
+    ),
+    *(
+        (marker, rf"(?i:{name}){_AS_NAMED}(?P<value>[\w+/.-]{{20,}}={{0,2}})")
+        for marker, name in (
+            ("key", rf"key(?:{_KINDS_OF_KEY})"),
+            ("token", "token"),
+            ("secret", "secret"),
+            ("pass", "pass(?:word|wd|phrase)"),
+        )
+    ),
+)
+"""Values that only their names tell, such as `API_KEY=…`, in a text or in a field of that name."""
+_SHAPES: tuple[tuple[str, str], ...] = (
+    # Anthropic, OpenAI, OpenRouter, Stripe
+    ("sk-", r"sk-(?<![\w-]sk-)[A-Za-z0-9_-]{20,}"),
+    ("k_live_", r"[sr]k_live_[A-Za-z0-9]{16,}"),
+    ("k_test_", r"[sr]k_test_[A-Za-z0-9]{16,}"),
+    # GitHub, GitLab, npm, PyPI, Hugging Face
+    ("gh", r"gh(?<![\w-]gh)[pousr]_[A-Za-z0-9]{36,}"),
+    ("github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
+    ("glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
+    ("npm_", r"npm_(?<![\w-]npm_)[A-Za-z0-9]{36}(?!\w)"),
+    ("pypi-", r"pypi-(?<![\w-]pypi-)[A-Za-z0-9_-]{50,}"),
+    ("hf_", r"hf_(?<![\w-]hf_)[A-Za-z0-9]{30,}"),
+    # AWS, Google, Slack
+    ("AKIA", r"AKIA(?<![A-Za-z0-9+/_-]AKIA)[0-9A-Z]{16}(?![A-Za-z0-9+/=_-])"),
+    ("ASIA", r"ASIA(?<![A-Za-z0-9+/_-]ASIA)[0-9A-Z]{16}(?![A-Za-z0-9+/=_-])"),
+    ("AIza", r"AIza(?<![A-Za-z0-9+/_-]AIza)[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    ("ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
+    ("xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("GOCSPX-", r"GOCSPX-(?<![\w-]GOCSPX-)[A-Za-z0-9_-]{20,}"),
+    # Groq, xAI, Perplexity, Replicate, SendGrid, DigitalOcean
+    ("gsk_", r"gsk_(?<![\w-]gsk_)[A-Za-z0-9]{32,}"),
+    ("xai-", r"xai-(?<![\w-]xai-)[A-Za-z0-9]{32,}"),
+    ("pplx-", r"pplx-(?<![\w-]pplx-)[A-Za-z0-9]{32,}"),
+    ("r8_", r"r8_(?<![\w-]r8_)[A-Za-z0-9]{32,}"),
+    ("SG.", r"SG\.(?<![\w.-]SG\.)[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}(?![\w-])"),
+    ("_v1_", r"do[oprt]_v1_(?<![\w-]do[oprt]_v1_)[a-f0-9]{64}"),
+    # JSON web tokens, private keys in PEM and of PGP
+    ("eyJ", r"eyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    (
+        "PRIVATE KEY",
+        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----[^\"]{1,20000}?-----END (?:[A-Z]+ )*"
+        r"PRIVATE KEY(?: BLOCK)?-----",
+    ),
+    # A password in an address, `Authorization: Bearer …`, `API_KEY=…` and the like
+    ("://", r"://[^\s:/@\"'<>]{1,100}:(?P<value>[^\s:/@\"'<>{}$]{6,200})(?=@[\w.-])"),
+    ("bearer ", r"(?i:bearer )(?P<value>[A-Za-z0-9._~+/-]{20,}=*)"),
+    *_NAMED,
+)
+"""What a text with such a key has in it, in lower case where the key may have any, and the key."""
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    **dict.fromkeys(("sk-", "key", "token", "secret", "pass"), is_random),
+    "authorization": is_login,
+}
+"""Shapes that names in code and plain words have too, and what tells a key from them."""
+_ANY_CASE = frozenset(("bearer ", *(marker for marker, _ in _NAMED)))
+_PATTERNS = tuple((marker, re.compile(pattern)) for marker, pattern in _SHAPES)
+_SHORTEST_SHAPE = 12
+"""Characters; no pattern matches less: an address with a password of six is the shortest."""
+_BY_NAME = tuple((marker, re.compile(pattern)) for marker, pattern in _NAMED)
+
+
+@dataclass(slots=True)
+class Redaction:
+    """Goes through values and counts what was taken out; `known` are secrets to take wherever."""
+
+    known: tuple[str, ...] = ()
+    count: int = 0
+
+    def text(self, text: str) -> str:
+        """Give a text without its keys."""
+        for secret in self.known:
+            if secret in text:
+                self.count += text.count(secret)
+                text = text.replace(secret, REDACTED)
+        if len(text) < _SHORTEST_SHAPE:
+            return text
+        lower = text.lower()
+        for marker, pattern in _PATTERNS:
+            if marker in (lower if marker in _ANY_CASE else text):
+                text = pattern.sub(partial(self._instead, marker), text)
+        return text
+
+    def value(self, value: T) -> T:
+        """Give a frozen value, or JSON, with every text in it without its keys.
+
+        Images and what a provider signed stay as they are: there, no text is a key.
+        """
+        return cast("T", self._walk(value))
+
+    def _walk(self, value: object, name: str = "") -> object:
+        match value:
+            case str():
+                return self._field(name, self.text(value)) if name else self.text(value)
+            case Media():
+                return value
+            case ReasoningPart(text=text):
+                clean = self.text(text)
+                return value if clean == text else replace(value, text=clean)
+            case dict():
+                return self._fields(value)
+            case list():
+                return [self._walk(one, name) for one in value]
+            case tuple():
+                return tuple(self._walk(one, name) for one in value)
+            case _ if hasattr(value, "__dataclass_fields__"):
+                return self._inside(value)
+            case _:
+                return value
+
+    def _fields(self, given: dict[object, object]) -> dict[object, object]:
+        clean: dict[object, object] = {}
+        for key, one in given.items():
+            name = self.text(key) if isinstance(key, str) else key
+            if name != key and (name in clean or name in given):
+                # Two keys that are taken out must not become one field.
+                name = next(new for n in count(2) if (new := f"{name} {n}") not in clean)
+            clean[name] = self._walk(one, name if isinstance(name, str) else "")
+        return clean
+
+    def _field(self, name: str, text: str) -> str:
+        """Give the text of a field without what its name says is a key."""
+        before = f"{name}: "
+        for marker, pattern in _patterns_of(name):
+            clean = pattern.sub(partial(self._instead, marker), before + text)
+            text = clean.removeprefix(before)
+        return text
+
+    def _inside(self, value: object) -> object:
+        # Any frozen value of ours; it is called one of these for the type's sake.
+        found = cast("Redaction", value)
+        before = {one.name: getattr(found, one.name) for one in fields(found)}
+        after = {name: self._walk(one) for name, one in before.items()}
+        changed = {name: one for name, one in after.items() if one != before[name]}
+        return replace(found, **changed) if changed else value  # type: ignore[arg-type] # its own
+
+    def _instead(self, marker: str, found: re.Match[str]) -> str:
+        key = found.groupdict().get("value") or found[0]
+        if marker in _CHECKS and not _CHECKS[marker](key):
+            return found[0]
+        self.count += 1
+        return found[0].removesuffix(key) + REDACTED
+
+
+@lru_cache(256)
+def _patterns_of(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Give what to look for in a field of this name; there are few names and many fields."""
+    return tuple((marker, pattern) for marker, pattern in _BY_NAME if marker in name.lower())
+
+
+def secrets_in(variables: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Give the values of variables whose names say that they are secret, the longest first."""
+    found = {
+        value
+        for name, value in variables
+        if names_secret(name) and len(value) >= SHORTEST and not is_path(value)
+    }
+    return tuple(sorted(found, key=lambda value: (-len(value), value)))

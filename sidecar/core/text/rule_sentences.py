@@ -1,0 +1,185 @@
+"""Finds sentences of typed text that forbid or require something, in many languages.
+
+No grammar takes part: words of some thirty languages, and signs that need none. What sounds like a
+rule and is none costs a few tokens; what is one and is missed is lost to the model.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+from sidecar.core.text import rule_words
+from sidecar.core.text.sentences import Span, is_item, sentences
+
+FIRM, SOFT = 2, 1
+"""How sure it is: a word that forbids or requires, or a mere negation, stress or condition."""
+MOST_RULES = 2_000
+"""Rules that are looked for in one text."""
+
+_INDIC = "\u0900-\u0963\u0966-\u0dff\u064b-\u0652"
+"""Vowel signs and other marks within words, which `\\w` does not count to them."""
+_TOKEN = re.compile(rf"[\w{_INDIC}]+(?:['-][\w{_INDIC}]+)*")
+_SCRIPTS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff\uac00-\ud7af"
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """Words to look for: whole ones, stems by their first letter, phrases by their first word."""
+
+    whole: frozenset[str]
+    stems: Mapping[str, tuple[str, ...]]
+    phrases: Mapping[str, re.Pattern[str]]
+    endings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, endings: tuple[str, ...] = ()) -> "_Words":
+        """Read a list: `+` stands for a space, `*` at the end for any ending."""
+        words = set(text.split())
+        phrases: dict[str, list[str]] = {}
+        for phrase in sorted(word for word in words if "+" in word):
+            first, _, rest = phrase.partition("+")
+            ending = rf"[\w{_INDIC}]*" if rest.endswith("*") else rf"(?![\w{_INDIC}])"
+            body = re.escape(rest.rstrip("*")).replace(r"\+", r"\W+")
+            phrases.setdefault(first, []).append(rf"\W+{body}{ending}")
+        single = {word for word in words if "+" not in word}
+        stems: dict[str, tuple[str, ...]] = {}
+        for word in sorted(word for word in single if word.endswith("*")):
+            stems[word[0]] = (*stems.get(word[0], ()), word[:-1])
+        return cls(
+            frozenset(word for word in single if not word.endswith("*")),
+            stems,
+            {first: re.compile("|".join(rests)) for first, rests in phrases.items()},
+            endings,
+        )
+
+    def has(self, word: str) -> bool:
+        """Whether it is one of the whole words, or of their endings and stems."""
+        if word in self.whole or word.endswith(self.endings):
+            return True
+        if word[0] in rule_words.JOINED and word[1:] in self.whole:
+            return True
+        return word.startswith(self.stems.get(word[0], ()))
+
+    def begin_in(self, words: Iterable[str], text: str) -> bool:
+        """Whether one of the phrases stands in a text of these words."""
+        if self.phrases.keys().isdisjoint(words):
+            return False
+        return any(
+            (phrase := self.phrases.get(match[0])) is not None and phrase.match(text, match.end())
+            for match in _TOKEN.finditer(text)
+        )
+
+
+def _solid(text: str) -> re.Pattern[str]:
+    """Give a search for words of scripts that are written without spaces."""
+    words = sorted(text.split(), key=lambda word: (-len(word), word))
+    body = "|".join(re.escape(word).replace(r"\+", r"\s*") for word in words)
+    return re.compile(rf"(?=[{_SCRIPTS}])(?:{body})")
+
+
+_FIRM_WORDS = _Words.of(rule_words.FIRM + rule_words.JOINING_FIRM, rule_words.FIRM_ENDINGS)
+_SOFT_WORDS = _Words.of(rule_words.SOFT + rule_words.JOINING_SOFT)
+_HEADING_WORDS = _Words.of(rule_words.HEADINGS)
+
+
+@lru_cache(maxsize=8_192)
+def _word_sureness(word: str) -> int:
+    return FIRM if _FIRM_WORDS.has(word) else SOFT if _SOFT_WORDS.has(word) else 0
+
+
+_SOLID = {2: _solid(rule_words.SOLID_FIRM), 1: _solid(rule_words.SOLID_SOFT)}
+_SOLID_HEADINGS = _solid(rule_words.SOLID_HEADINGS)
+_BEGINNING = re.compile(rule_words.FIRM_BEGINNING)
+_WITH_ZU = re.compile(rule_words.FIRM_WITH_ZU)
+_SHAPES = re.compile("|".join(rule_words.FIRM_SHAPES))
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)", re.M | re.S)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LOUD = re.compile(r"[^\W\d_a-z]{3}")
+_CURLY = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSentence:
+    """A sentence that forbids or requires: its characters (start, end), and how sure that is."""
+
+    span: Span
+    sure: int
+
+
+def rules_in(text: str) -> tuple[RuleSentence, ...]:
+    """Give the rules of a text in its order, each wording once; fenced code holds none."""
+    found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
+    return tuple(islice(found, MOST_RULES))
+
+
+def sureness(sentence: str) -> int:
+    """Say how sure it is that a sentence forbids or requires something: `FIRM`, `SOFT` or 0."""
+    plain = sentence.casefold()
+    solid = not plain.isascii()
+    if solid:
+        plain = plain.translate(_CURLY)
+        if _SHAPES.search(plain) or _SOLID[FIRM].search(plain):
+            return FIRM
+    words = set(_TOKEN.findall(plain))
+    sure = max(map(_word_sureness, words), default=0)
+    if sure == FIRM or _FIRM_WORDS.begin_in(words, plain) or _is_loud(sentence):
+        return FIRM
+    if _BEGINNING.match(plain) or ("zu" in words and _WITH_ZU.search(plain)):
+        return FIRM
+    stressed = "!" in plain or "\uff01" in plain
+    if sure or stressed or _SOFT_WORDS.begin_in(words, plain):
+        return SOFT
+    return SOFT if solid and _SOLID[SOFT].search(plain) else 0
+
+
+def _graded(text: str) -> Iterator[tuple[Span, int]]:
+    """Give each wording once, with its sureness; what stands in a list of rules is one."""
+    seen: set[str] = set()
+    listed = False
+    for start, end in _unfenced(text):
+        sentence = text[start:end]
+        item = is_item(sentence) and not sentence.startswith("#")
+        if not item:
+            listed = _opens_rules(sentence)
+        if sentence not in seen:
+            seen.add(sentence)
+            yield (start, end), FIRM if listed and item else sureness(sentence)
+
+
+def _unfenced(text: str) -> Iterator[Span]:
+    """Give the sentences outside of fenced code."""
+    at = 0
+    ends = (len(text), len(text))
+    for fence, after in (*(match.span() for match in _FENCE.finditer(text)), ends):
+        for start, end in sentences(text[at:fence]):
+            yield at + start, at + end
+        at = after
+
+
+def _opens_rules(sentence: str) -> bool:
+    """Whether a line stands over a list of rules."""
+    title = sentence.startswith("#") or sentence.rstrip("* ").endswith((":", "\uff1a"))
+    short = len(sentence) <= 80
+    if not title or not short:
+        return False
+    plain = sentence.casefold()
+    if _SOLID_HEADINGS.search(plain):
+        return True
+    words = _TOKEN.findall(plain)
+    return any(map(_HEADING_WORDS.has, words)) or _HEADING_WORDS.begin_in(words, plain)
+
+
+def _is_loud(sentence: str) -> bool:
+    """Whether a sentence is written in capitals, or three words of it are."""
+    if sentence.islower() or not _LOUD.search(sentence):
+        return False
+    words = _WORD.findall(sentence)
+    loud = [word for word in words if word.isupper() and word.lower() != word]
+    return len(loud) >= 3 and 2 * len(loud) >= len(words)
+
+
+def size_of(text: str) -> int:
+    """Count bytes of UTF-8, with lone surrogates, which a tool's JSON may hold."""
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,100 @@
+"""Sentences of a text in any script, as stretches of characters.
+
+A sentence ends at its own mark, at a blank line, before a list item or heading, and at a line's
+end unless the next line goes on with it. Stretches without an end are cut into pieces.
+"""
+
+import re
+from collections.abc import Iterator
+
+LONGEST = 400
+"""Characters of a sentence; longer stretches are cut between words or clauses."""
+WRAPPED = 50
+"""Characters of a line that may have been wrapped, so that the next one goes on with it."""
+
+_FULL = "\u3002\uff01\uff1f\uff61\u0964\u0965\u1362\u1367\u1368\u104a\u104b\u17d4\u17d5\u0f0d\u0f0e"
+"""Ends that need no space behind them: ideographic, Indic, Ethiopic, Burmese, Khmer, Tibetan."""
+_MARKS = ".!?\u2026\u061f\u06d4\u0589\u037e\u203c\u2047\u2048\u2049"
+_CLOSING = "\"'\u2019\u201d\u00bb\u203a)\\]\u300d\u300f\u3011\uff09\u3009\u300b*_`"
+_END = re.compile(
+    rf"[{_FULL}{_MARKS}](?:(?<=[{_FULL}])[{_CLOSING}{_FULL}]*"
+    rf"|(?<=[{_MARKS}])(?<![{_MARKS}]{{2}})[{_MARKS}]*+[{_CLOSING}]*+(?=\s|$))"
+)
+"""Begins with one set of characters, which is searched for quickly; what may follow depends on
+which it was. A row of dots is looked at once, not from each of its dots.
+"""
+_ITEM = re.compile(
+    r"\s*(?:[-*+\u2022\u2023\u25aa\u25cf\u00b7\u2013\u2014\u30fb>|]\s*|#{1,6}\s"
+    r"|\(?\w{1,3}[.)\u3001\uff0e]\s|[\u2460-\u2473])"
+)
+_INITIAL = re.compile(r"(?:^|[\s(])(?:\w\.)*\w\.$|^\s*\(?\d{1,3}\.$")
+"""What ends in a dot and no sentence: `e.g.`, `z.B.`, `J.`, the number of a list item."""
+_CLAUSE = re.compile(r"[,;:\uff0c\uff1b\uff1a\u3001\u060c\u061b]\s*|\s+")
+
+Span = tuple[int, int]
+
+
+def sentences(text: str) -> Iterator[Span]:
+    """Give each sentence as (start, end), without the space around it, in order."""
+    for start, end in _paragraphs(text):
+        at = start
+        for match in _END.finditer(text, start, end):
+            if _goes_on(text, at, match, end):
+                continue
+            yield from _pieces(text, at, match.end())
+            at = match.end()
+        yield from _pieces(text, at, end)
+
+
+def is_item(line: str) -> bool:
+    """Whether a line begins a list item, a quotation or a heading."""
+    return _ITEM.match(line) is not None
+
+
+def _paragraphs(text: str) -> Iterator[Span]:
+    """Give stretches of lines that belong together."""
+    start: int | None = None
+    at = 0
+    before = ""
+    for line in text.splitlines(keepends=True):
+        bare = line.strip()
+        if start is not None and not _is_wrapped(before, bare):
+            yield start, at
+            start = None
+        if bare and start is None:
+            start = at
+        before = bare
+        at += len(line)
+    if start is not None:
+        yield start, at
+
+
+def _is_wrapped(before: str, line: str) -> bool:
+    if len(before) < WRAPPED or not line or is_item(line):
+        return False
+    return line[0].islower() or (line[0].isalpha() and not line[0].isupper())
+
+
+def _goes_on(text: str, start: int, match: re.Match[str], end: int) -> bool:
+    """Whether a dot ends no sentence: an abbreviation, a list's number, or a small letter next."""
+    if not match[0].startswith((".", "\u2026")):
+        return False
+    after = text[match.end() : min(end, match.end() + 4)].lstrip()
+    if after and after[0].islower():
+        return True
+    before = text[max(start, match.start() - 12) : match.start() + 1]
+    return _INITIAL.search(before) is not None
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
+    """Give a stretch without the space around it, cut where it is too long."""
+    while end - start > LONGEST:
+        cuts = list(_CLAUSE.finditer(text, start + LONGEST // 2, start + LONGEST))
+        at = cuts[-1].end() if cuts else start + LONGEST
+        yield from _pieces(text, start, at)
+        start = at
+    piece = text[start:end]
+    bare = piece.strip()
+    if bare:
+        begin = start + piece.index(bare[0])
+        yield begin, begin + len(bare)

@@ -1,0 +1,89 @@
+"""Makes text from elsewhere fit to be shown: what could steer a terminal is spelt out.
+
+Titles, names, paths and what models and tools say go through here on their way to a table, a
+prompt, a line of a log or JSON that is printed.
+"""
+
+import json
+import unicodedata
+
+from sidecar.core.parts import Json
+
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Categories of what has no shape of its own: controls, directions, half characters, line ends."""
+ZWJ = "\u200d"
+JOINERS = frozenset({"\u200c", ZWJ})
+"""Hold words and emoji together, and steer nothing."""
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""Give a text on one line, in which nothing is hidden and nothing steers; but for `keep`.
+
+    Control characters become pictures such as `␛`, bytes that are no UTF-8 `\xe9`, and others that
+    have no shape `\u202e`.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in keep or not _unseen(c) else _spelt(c) for c in text)
+
+
+def visible_lines(text: str) -> str:
+    """Give a text of several lines so: its line ends and tabs stay."""
+    return visible(text, keep="\n\t")
+
+
+def visible_json(value: Json, indent: int | None = None) -> str:
+    r"""Give JSON that means the value and can be printed: `\u202e` for what would steer."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    if text.isprintable():
+        return text
+    # A line end here is of the indentation: those in strings are spelt out already.
+    return "".join(c if c == "\n" or not _unseen(c) else _escaped(c) for c in text)
+
+
+def whole_letters(text: str, most: int) -> str:
+    """Give the beginning of a text, of at most `most` characters, that cuts no letter or flag."""
+    end = min(most, len(text))
+    while 0 < end < len(text) and _joined(text, end):
+        end -= 1
+    return text[:end]
+
+
+def _joined(text: str, at: int) -> bool:
+    """Whether what stands at a place belongs to the letter before it."""
+    before, letter = text[at - 1], text[at]
+    if _is_half_a_flag(letter):
+        flags = 0
+        while flags < at and _is_half_a_flag(text[at - 1 - flags]):
+            flags += 1
+        return flags % 2 == 1
+    tone = "\U0001f3fb" <= letter <= "\U0001f3ff"
+    tag = "\U000e0020" <= letter <= "\U000e007f"
+    marks = unicodedata.category(letter) in ("Mn", "Me", "Mc")
+    return tone or tag or marks or ZWJ in (before, letter)
+
+
+def _is_half_a_flag(letter: str) -> bool:
+    return "\U0001f1e6" <= letter <= "\U0001f1ff"
+
+
+def _unseen(letter: str) -> bool:
+    return (
+        not letter.isprintable()
+        and letter not in JOINERS
+        and unicodedata.category(letter) in UNSEEN
+    )
+
+
+def _spelt(letter: str) -> str:
+    code = ord(letter)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if letter == "\x7f":
+        return "␡"
+    # Half a character stands for a byte in the names of files.
+    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else ascii(letter)[1:-1]
+
+
+def _escaped(letter: str) -> str:
+    return "\\u007f" if letter == "\x7f" else json.dumps(letter)[1:-1]

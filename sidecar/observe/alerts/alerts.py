@@ -1,0 +1,150 @@
+"""Alerts: what is wrong by the numbers, and what to do about it. Pure functions over frozen values.
+
+An alert is raised once and cleared once: it is cleared only when its number is well on the other
+side of its threshold, or nothing is left to take the number from.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from sidecar.config.alert_thresholds import Alerts
+from sidecar.core.parts import Millis, SessionId
+from sidecar.observe.alerts.alert_rules import RULES, Level, Rule
+from sidecar.observe.alerts.recent import TURNS, Past, Standing
+
+SLACK = 0.1
+"""An alert is cleared when its number is this share of the threshold away from it."""
+FEW_REQUESTS = 5
+"""Shares of fewer requests say nothing."""
+FEW_REPEATED = 10
+"""Prompts that grow fast at first are largely new; so few say nothing of the cache."""
+BURNING = 5
+"""Minutes of the newest cost, and of each stretch that it is compared with."""
+USUAL = 3
+"""Stretches in which anything was spent that the newest can be compared with."""
+
+Key: TypeAlias = tuple[str, SessionId | None]
+"""An alert's name, and the session that it is about if it is about one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One alert that stands. `value` and `threshold` are in the setting's own unit.
+
+    `well_since` is since when its number has been well again, while that is too short to clear it.
+    """
+
+    name: str
+    level: Level
+    session_id: SessionId | None
+    value: float
+    threshold: float
+    since: Millis
+    message: str
+    action: str
+    well_since: Millis | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """An alert was raised, or one that stood was cleared: `value` is what it is then."""
+
+    state: Literal["raised", "cleared"]
+    alert: Alert
+    at: Millis
+
+
+def look(
+    past: Past, settings: Alerts, standing: Mapping[Key, Alert], now: Millis
+) -> tuple[dict[Key, Alert], tuple[Changed, ...]]:
+    """Give the alerts that stand now, and those that were raised or cleared since `standing`."""
+    found: dict[Key, Alert] = {}
+    changes: list[Changed] = []
+    known = dict(values(past, now))
+    for key, value in known.items():
+        rule = RULES[key[0]]
+        threshold = getattr(settings, rule.name)
+        before = standing.get(key)
+        if rule.name in settings.off or not _holds(rule, value, threshold, before is not None):
+            continue
+        since = now if before is None else before.since
+        alert = Alert(
+            rule.name,
+            rule.level,
+            key[1],
+            value,
+            threshold,
+            since,
+            rule.message(value, threshold),
+            rule.action,
+        )
+        found[key] = alert
+        if before is None:
+            changes.append(Changed("raised", alert, now))
+    for key, alert in standing.items():
+        if key not in found:
+            well_since = alert.well_since or now
+            wanted = key in known and key[0] not in settings.off
+            if wanted and now - well_since < RULES[key[0]].quiet:
+                found[key] = replace(alert, well_since=well_since)
+                continue
+            # Where the number is not known any more, the last one is told.
+            well = replace(alert, value=known.get(key, alert.value))
+            changes.append(Changed("cleared", well, now))
+    return found, tuple(changes)
+
+
+def _holds(rule: Rule, value: float, threshold: float, stands: bool) -> bool:
+    if rule.over:
+        return value > (threshold * (1 - SLACK) if stands else threshold)
+    # A share cannot be more than 1, so that it must be possible to get well again.
+    well = min(threshold * (1 + SLACK), (1 + threshold) / 2 if threshold < 1 else threshold * 2)
+    return value < (well if stands else threshold)
+
+
+def values(past: Past, now: Millis) -> Iterator[tuple[Key, float]]:
+    """Give every number that there is; what nothing is known of is left out."""
+    yield from (((name, None), value) for name, value in _of_all(past, now) if value is not None)
+    for session_id, one in past.sessions.items():
+        found = ((name, value) for name, value in _of_one(one) if value is not None)
+        yield from (((name, session_id), value) for name, value in found)
+
+
+def _of_all(past: Past, now: Millis) -> Iterable[tuple[str, float | None]]:
+    newest = past.within(now, 5)
+    requests = sum(one.requests for one in newest)
+    refused = sum(one.refused for one in newest)
+    yield "overflow_rate", refused / requests if requests >= FEW_REQUESTS else None
+    quarter = past.within(now, 15)
+    repeated, prompt = sum(one.repeated for one in quarter), sum(one.prompt for one in quarter)
+    read = sum(one.read for one in quarter)
+    yield "hit_rate", read / prompt if repeated >= FEW_REPEATED and prompt else None
+    yield "summarising", sum(one.summarising for one in past.within(now, 60))
+    yield "burn_spike", burn_spike(past, now)
+
+
+def _of_one(one: Standing) -> Iterable[tuple[str, float | None]]:
+    yield "utilisation", min(one.used) if len(one.used) == TURNS else None
+    yield "evictions", float(max(one.evictions, one.evicting))
+    yield "compression", one.compression
+    yield "fidelity", one.fidelity
+    yield "tool_results", one.tool_results
+
+
+def burn_spike(past: Past, now: Millis) -> float | None:
+    """Give the cost of the newest five minutes by that of the dearest five of the hour before.
+
+    Work comes in bursts, and a cold cache makes the first request after a pause dear: neither is
+    news. `None` where fewer than three stretches are known in which anything was spent.
+    """
+    minutes = {one.number: one.spent for one in past.within(now, 60 + BURNING)}
+    newest = now // 60_000
+    stretches = [
+        sum(minutes.get(newest - ago - each, 0.0) for each in range(BURNING))
+        for ago in range(0, 60 + BURNING, BURNING)
+    ]
+    before = [spent for spent in stretches[1:] if spent > 0]
+    if len(before) < USUAL:
+        return None
+    return stretches[0] / max(before)

@@ -1,0 +1,134 @@
+"""What has happened lately, as far as alerts need it: a fold over observations, of bounded size."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sidecar.core.parts import Millis, SessionId
+from sidecar.core.policies import DEFAULT
+from sidecar.core.prompt.observation import Asked, Observation, Rewritten, SessionClosed, TurnDone
+
+MINUTE = 60_000
+KEPT = 75
+"""Minutes that are remembered: the hour that is usual, and the newest quarter beside it."""
+TURNS = 3
+"""Turns of a session that are remembered."""
+FULL = frozenset({"budget", "cold", "pays", "user", "idle", "overflow"})
+"""Causes of rewrites that go over the whole context."""
+ORDINARY = frozenset({"budget", "cold", "pays", "idle"})
+"""Causes of rewrites that the policy makes by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Minute:
+    """One minute of all sessions: `number` counts minutes since 1970.
+
+    `refused` are requests whose length the provider refused. `prompt` and `read` are tokens of
+    `repeated` requests, those that the cache could serve. `spent` is USD, `summarising` the part
+    of it that summaries cost.
+    """
+
+    number: int
+    requests: int = 0
+    refused: int = 0
+    repeated: int = 0
+    prompt: int = 0
+    read: int = 0
+    spent: float = 0.0
+    summarising: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How one session stands. `used` is the share of the room at the end of its newest turns.
+
+    `evictions` counts how often something was taken out of the context in its newest turn that
+    has ended, `evicting` in the one that runs.
+    `compression` and `fidelity` are of its newest whole rewrite, `tool_results` the share of the
+    room that results of tools take.
+    """
+
+    used: tuple[float, ...] = ()
+    evictions: int = 0
+    evicting: int = 0
+    compression: float | None = None
+    fidelity: float | None = None
+    tool_results: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What alerts are computed from; minutes are in order."""
+
+    minutes: tuple[Minute, ...] = ()
+    sessions: Mapping[SessionId, Standing] = field(default_factory=dict)
+
+    def within(self, now: Millis, minutes: int) -> tuple[Minute, ...]:
+        """Give the newest so many minutes, this one included."""
+        first = now // MINUTE - minutes + 1
+        return tuple(one for one in self.minutes if one.number >= first)
+
+
+def after(past: Past, seen: Observation) -> Past:
+    """Give the past with one observation more."""
+    match seen:
+        case Asked():
+            return Past(_with_request(past.minutes, seen), past.sessions)
+        case TurnDone(session_id=name):
+            return _with(past, name, _after_turn(past.sessions.get(name, Standing()), seen))
+        case Rewritten(session_id=name):
+            return _with(past, name, _after_rewrite(past.sessions.get(name, Standing()), seen))
+        case SessionClosed(session_id=name) if name in past.sessions:
+            rest = {key: one for key, one in past.sessions.items() if key != name}
+            return replace(past, sessions=rest)
+        case _:
+            return past
+
+
+def _with(past: Past, name: SessionId, standing: Standing) -> Past:
+    return replace(past, sessions={**past.sessions, name: standing})
+
+
+def _with_request(minutes: tuple[Minute, ...], asked: Asked) -> tuple[Minute, ...]:
+    number = asked.at // MINUTE
+    # A clock that steps back adds to the newest minute: order holds.
+    if not minutes or minutes[-1].number < number:
+        minutes = (*(one for one in minutes if one.number > number - KEPT), Minute(number))
+    newest = minutes[-1]
+    served = asked.foreseen > 0 or asked.break_ is not None
+    cost = asked.cost or 0.0
+    # Each request comes by here: `replace` would take twice as long.
+    newest = Minute(
+        newest.number,
+        newest.requests + 1,
+        newest.refused + (asked.error == "context_overflow"),
+        newest.repeated + served,
+        newest.prompt + (asked.usage.prompt if served else 0),
+        newest.read + (asked.usage.cache_read if served else 0),
+        newest.spent + cost,
+        newest.summarising + (cost if asked.purpose == "summary" else 0.0),
+    )
+    return (*minutes[:-1], newest)
+
+
+def _after_turn(standing: Standing, done: TurnDone) -> Standing:
+    meter = done.meter
+    room = max(1, meter.window - meter.reserved_output)
+    return replace(
+        standing,
+        used=(*standing.used, meter.used / room)[-TURNS:],
+        evictions=standing.evicting,
+        evicting=0,
+        tool_results=meter.regions.get("toolResults", 0) / room,
+    )
+
+
+def _after_rewrite(standing: Standing, done: Rewritten) -> Standing:
+    # What is cut before it was ever sent was not in the context yet.
+    if done.opens and done.shown:
+        standing = replace(standing, evicting=standing.evicting + 1)
+    if not done.opens or done.cause not in FULL:
+        return standing
+    if done.policy.startswith(DEFAULT) and done.cause in ORDINARY:
+        # It weighs what it keeps itself, and is admitted: that is its work, and no news.
+        return replace(standing, compression=None, fidelity=None)
+    return replace(standing, compression=done.compression, fidelity=done.fidelity)

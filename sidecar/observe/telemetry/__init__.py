@@ -1,0 +1,1 @@
+"""Metrics and traces, for OpenTelemetry. Loaded only where it is on."""

@@ -1,0 +1,156 @@
+"""Reads a recording's file as JSON objects, line by line or as one document, packed or plain.
+
+Whatever is wrong with a line is told of and the next one is read.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final, TypeAlias, cast
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.text.json_text import TooDeep, TooMuch, is_deep, read_all
+from sidecar.replay.transcript import Damaged
+
+LONGEST_LINE: Final = 64 * 1024 * 1024
+"""Bytes; a longer line is skipped, so that a file without line ends needs no more memory."""
+LARGEST_DOCUMENT: Final = 200 * 1024 * 1024
+"""Bytes, unpacked, of a recording that is one JSON value over many lines."""
+
+Line: TypeAlias = tuple[int, JsonObject]
+
+_GZIP: Final = b"\x1f\x8b"
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_MARK: Final = b"\xef\xbb\xbf"
+_ESCAPE: Final = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
+_TORN: Final = (OSError, EOFError, zlib.error)
+
+
+def read_lines(path: Path, each: Callable[[], None] = lambda: None) -> Iterator[Line | Damaged]:
+    """Read the objects of a file, each with the number of its line; blank lines are passed over.
+
+    `each` is called with every line, blank ones too, and may raise to end the reading.
+
+    Raises:
+        BadRequest: the file is packed in a way that cannot be read here.
+        OSError: it cannot be opened.
+    """
+    with _opened(path) as file:
+        for number, raw in _raw_lines(file):
+            each()
+            if isinstance(raw, Damaged):
+                yield raw
+            elif raw.strip():
+                yield _object(number, raw)
+
+
+def read_document(path: Path) -> list[Line | Damaged]:
+    """Read a file that is one JSON value: an object, or a list of them that count as lines.
+
+    Raises:
+        BadRequest: it is none, or larger than 200 MiB.
+        OSError: it cannot be read.
+    """
+    with _opened(path) as file:
+        try:
+            raw = file.read(LARGEST_DOCUMENT + 1)
+        except (EOFError, zlib.error) as error:
+            raise BadRequest(f"{path} is cut off or damaged: {error}", "path") from None
+    if len(raw) > LARGEST_DOCUMENT:
+        raise BadRequest(
+            f"{path} is no JSON lines, and for one document it is too large: "
+            f"it may have {LARGEST_DOCUMENT >> 20} MiB",
+            "path",
+        )
+    value = _parsed(raw.removeprefix(_MARK))
+    match value:
+        case Damaged(why=why):
+            raise BadRequest(f"{path} is no recording of a session: {why}", "path")
+        case dict():
+            return [(1, value)]
+        case list():
+            return [(n, item) for n, item in enumerate(value, 1) if isinstance(item, dict)]
+        case _:
+            return []
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("rb") as file:
+        magic = file.read(4)
+        file.seek(0)
+        if magic == _ZSTD:
+            raise BadRequest(f"{path} is packed; unpack it first, with `zstd -d`", "path")
+        if magic[:2] == _GZIP:
+            with gzip.open(file) as unpacked:
+                yield cast("IO[bytes]", unpacked)
+        else:
+            yield file
+
+
+def _raw_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | Damaged]]:
+    number = 0
+    while True:
+        number += 1
+        try:
+            raw = file.readline(LONGEST_LINE)
+            piece, too_long = raw, False
+            while len(piece) == LONGEST_LINE and not piece.endswith(b"\n"):
+                raw, too_long = b"", True
+                piece = file.readline(LONGEST_LINE)
+        except _TORN as error:
+            yield number, Damaged(number, f"the file is cut off or damaged from here on: {error}")
+            return
+        if too_long:
+            yield number, Damaged(number, f"longer than {LONGEST_LINE >> 20} MiB")
+        elif raw:
+            yield number, raw
+        else:
+            return
+
+
+def _object(number: int, raw: bytes) -> Line | Damaged:
+    value = _parsed(raw.removeprefix(_MARK) if number == 1 else raw)
+    match value:
+        case Damaged(why=why):
+            return Damaged(number, why)
+        case dict():
+            return number, value
+        case _:
+            return Damaged(number, "not an object")
+
+
+def _parsed(raw: bytes) -> "Json | Damaged":
+    """Parse JSON; a backslash that begins no escape is taken for the character itself."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return Damaged(0, "not UTF-8")
+    try:
+        value = _loads(text)
+    except TooDeep:
+        return Damaged(0, "nested too deep")
+    except ValueError as error:
+        return Damaged(0, str(error))
+    return Damaged(0, "nested too deep") if is_deep(value) else value
+
+
+def _loads(text: str) -> Json:
+    try:
+        return read_all(text)
+    except (TooDeep, TooMuch):
+        raise
+    except ValueError as error:
+        why = f"not JSON: {error}"
+    try:
+        return read_all(_ESCAPE.sub(_repaired, text))
+    except ValueError:
+        raise ValueError(why) from None
+
+
+def _repaired(found: re.Match[str]) -> str:
+    return found[0] if found[1] else "\\\\"

@@ -1,0 +1,139 @@
+"""Reads our own sessions from a store: a folder with its file, the file, or one session in it.
+
+One session of many has the path `STORE/ID`, as if the store's file were a folder.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from sidecar.core.errors import BadRequest, SidecarError
+from sidecar.core.parts import (
+    Message,
+    Part,
+    SessionId,
+    ToolError,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+)
+from sidecar.replay.transcript import Compacted, Damaged, Entry, Transcript
+from sidecar.store.connection import store_files
+from sidecar.store.connection.store_faults import FAULTS, storage_failed
+from sidecar.store.content import session_rows
+from sidecar.store.format.values import SessionRow, Stored
+
+NAME: Final = "sidecar"
+STORE_FILE: Final = store_files.NAME
+
+_MAGIC: Final = b"SQLite format 3\0"
+_PAGE: Final = 500
+_REWRITE: Final = "rewrite"
+"""The kind of the records that changed what the model sees of earlier messages."""
+
+
+def find_store(path: Path) -> tuple[Path, str] | None:
+    """Give a store's file and the session that a path names in it, or `""`; `None` for no store.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    if path.is_dir():
+        path = path / STORE_FILE
+        return (path, "") if path.is_file() and _is_store(path) else None
+    for file in (path, *path.parents):
+        if file.is_file():
+            session = "" if file == path else path.relative_to(file).as_posix()
+            return (file, session) if _is_store(file) else None
+        if file.exists():
+            break
+    return None
+
+
+def stored_sessions(store: Path) -> list[SessionRow]:
+    """Give the sessions of a store, oldest first.
+
+    Raises:
+        BadRequest: it is no store of ours, or too damaged to read.
+    """
+    rows: list[SessionRow] = []
+    cursor: str | None = None
+    try:
+        while True:
+            before = cursor
+            page = store_files.read(store, lambda con: session_rows.page(con, None, before, _PAGE))  # noqa: B023 - called at once
+            rows.extend(page.rows)
+            cursor = page.next
+            if cursor is None:
+                return sorted(rows, key=lambda row: (row.created, row.id))
+    except (*FAULTS, SidecarError) as error:
+        raise _unreadable(store, error) from None
+
+
+def stored_transcript(store: Path, session: str) -> Transcript:
+    """Open one session, or the only one where `session` is empty.
+
+    Raises:
+        BadRequest: there is no such session, or there are several to choose from.
+    """
+    rows = stored_sessions(store)
+    chosen = [row for row in rows if not session or row.id == session]
+    if len(chosen) != 1:
+        names = ", ".join(row.id for row in rows[:5]) + (", …" if len(rows) > 5 else "")
+        why = f"it has {names}; give one as {store}/ID" if rows else "it has no sessions"
+        raise BadRequest(f"{store} has no single session {session!r}: {why}", "path")
+    return of_row(store, chosen[0])
+
+
+def of_row(store: Path, row: SessionRow) -> Transcript:
+    """Give the transcript of one session; it is read from the store when its entries are."""
+    path = str(store / row.id)
+    entries = _entries(store, row.id)
+    return Transcript(NAME, row.id, entries, path, row.title, row.cwd, row.id)
+
+
+def _entries(store: Path, session_id: SessionId) -> Iterator[Entry]:
+    try:
+        stored: Stored = store_files.read(store, lambda con: session_rows.load(con, session_id))
+    except (*FAULTS, SidecarError) as error:
+        yield Damaged(0, str(storage_failed(error)))
+        return
+    for problem in stored.problems:
+        yield Damaged(0, problem)
+    rewrites = deque(record.at for record in stored.records if record.kind == _REWRITE)
+    for message in stored.messages:
+        if message.status == "discarded":
+            continue
+        while rewrites and message.role == "assistant" and rewrites[0] <= message.created:
+            yield Compacted(rewrites.popleft())
+        yield _ended(message)
+
+
+def _ended(message: Message) -> Message:
+    """End what was under way when the recording was made."""
+    parts = tuple(_ended_part(part, message) for part in message.parts)
+    return replace(
+        message, parts=parts, status="cut" if message.status == "open" else message.status
+    )
+
+
+def _ended_part(part: Part, message: Message) -> Part:
+    match part:
+        case ToolPart(state=ToolPending() | ToolRunning()):
+            at = part.state.started if isinstance(part.state, ToolRunning) else message.created
+            return replace(part, state=ToolError("no result was recorded", "interrupted", at, at))
+        case _:
+            return part
+
+
+def _is_store(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return opened.read(len(_MAGIC)) == _MAGIC
+
+
+def _unreadable(store: Path, error: Exception) -> BadRequest:
+    return BadRequest(
+        f"{store} cannot be read as a store of Sidecar: {storage_failed(error)}", "path"
+    )

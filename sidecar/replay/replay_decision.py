@@ -1,0 +1,207 @@
+"""From a policy's plan to a rewrite in a replay, by the rules that a session decides by.
+
+The parts of a decision are those of `core`: why now, the rungs, what none may touch, admission,
+what may wait, the breaker. Only what is shown is measured here, by the conversation's own counts.
+What a replay cannot know is left out: pins, settings of what to preserve, tools that are protected
+from pruning, compaction while idle or by hand, a provider's refusal. Thinking that was recorded
+without its proof counts as sent, although no session could send it again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.engine.admission import Breaker
+from sidecar.core.engine.ladder import Tell, cause_of, descend, may_wait, rungs
+from sidecar.core.engine.outline import begun_by_user, outlined
+from sidecar.core.ledger.units import Item, Kind, Unit
+from sidecar.core.parts import Message, MessageId, PartId
+from sidecar.core.plans.guard import NOTES, is_thinking
+from sidecar.core.plans.plan import Change, Plan, Policy, Situation, Standing
+from sidecar.core.prompt.prompt import Prompt, Static, assemble
+from sidecar.core.prompt.render import Rendered, render
+from sidecar.core.prompt.tokens import count_block
+from sidecar.core.prompt.visibility import (
+    Cause,
+    Note,
+    Rewrite,
+    View,
+    fold_rewrites,
+    notes_before,
+    rendered_note,
+    show,
+)
+from sidecar.core.text.identifiers import names_in
+from sidecar.replay.conversation import Conversation
+
+MANUAL = "manual"
+
+NOTHING_STATIC = Static("", (), (), 1)
+"""The static part is a number of tokens here; nothing is admitted or refused for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A rewrite as it will be carried out: the plan, measured, and its notes as items.
+
+    `billed` is the plan that a summary was asked for, if one was.
+    """
+
+    plan: Plan
+    opens: bool
+    notes: tuple[Item, ...]
+    rewrite: Rewrite
+    view: View
+    prompt: Prompt
+    billed: Plan | None = None
+
+    def sent(self) -> tuple[View, Prompt]:
+        """Give how parts would be shown, and the prompt that would be sent."""
+        return self.view, self.prompt
+
+
+class Decider:
+    """Decides for one run of a conversation, and knows how its parts are shown."""
+
+    def __init__(self, conversation: Conversation, policy: Policy, tell: Tell | None) -> None:
+        self._messages = {message.id: message for message in conversation.messages}
+        self._count, self._factor = conversation.count, conversation.factor
+        self._policy, self._tell = policy, tell
+        self._breaker = Breaker()
+        self._view = View()
+        self._made = 0
+        self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
+
+    def cause(self, standing: Standing) -> Cause | None:
+        """Say why to rewrite now, if the policy is tried at all."""
+        held = self._breaker.holds(standing.used, opens_turn=standing.opens_turn)
+        if self._policy.name == MANUAL or (held and not standing.is_over):
+            return None
+        return cause_of(self._policy, standing)
+
+    def decide(self, situation: Situation, cause: Cause) -> Decided | None:
+        """Give what is to be done, with the words of a summary where `tell` has some."""
+        if not self._messages:
+            plan = self._policy.plan(situation, cause)
+            return None if plan is None else self._as_planned(plan, situation)
+        ways = rungs(self._policy, situation.standing, cause)
+
+        def completed(plan: Plan) -> Decided | None:
+            return self.complete(plan, situation)
+
+        done, refused = descend(situation, ways, completed)
+        if may_wait(cause, situation, None if done is None else done.plan, refused):
+            return None
+        if done is None:
+            self._breaker = self._breaker.in_vain(len(refused), situation.standing)
+            return None
+        if done.plan.summary is None or self._tell is None:
+            return done
+        # What is summarised is what really goes: the plan as it was completed.
+        draft = done.plan
+        told, _ = descend(situation, (lambda _: draft, *ways[1:]), completed, self._tell)
+        return None if told is None else replace(told, billed=draft)
+
+    def complete(self, plan: Plan, situation: Situation) -> Decided | None:
+        """Leave alone what must stay, drop the thinking that loses its prefix, and measure."""
+        made = outlined(plan, situation, f"cmp_{self._made + 1}")
+        if made is None:
+            return None
+        items = situation.items
+        shown = fold_rewrites((made.rewrite,), self._view).shown
+        later = (item for item in items[made.first :] if is_thinking(item))
+        gone = (item.unit.part_id for item in later if item.unit.part_id not in shown)
+        made = made.without_thinking(frozenset(gone), items)
+        view = fold_rewrites((made.rewrite,), self._view)
+        prompt = self._prompt(items, view)
+        instead = begun_by_user(plan, prompt)
+        if instead is not None:
+            return self.complete(instead, situation)
+        changes = self._measured(made.changes, items, view)
+        notes = tuple(map(self._note, made.rewrite.notes))
+        used, retired = situation.standing.used, set(plan.retired)
+        after = used + sum(note.tokens for note in notes)
+        after -= sum(change.tokens_before - change.tokens_after for change in changes)
+        after -= sum(item.tokens for item in items if item.unit.part_id in retired)
+        if after >= used:
+            return None
+        opens = made.first < situation.sent or not situation.sent
+        done = replace(
+            plan, changes=changes, first=made.first, tokens_before=used, tokens_after=after
+        )
+        return Decided(done, opens, notes, made.rewrite, view, prompt)
+
+    def install(self, done: Decided) -> None:
+        """Go on with this rewrite in force."""
+        self._view = done.view
+        self._made += 1
+        if done.opens:
+            self._breaker = self._breaker.after(True)
+
+    def _prompt(self, items: Sequence[Item], view: View) -> Prompt:
+        ids = dict.fromkeys(i.unit.message_id for i in items if i.unit.kind not in NOTES)
+        messages = [self._messages[one] for one in ids]
+        notes = notes_before(view, messages)
+        history: list[Rendered] = []
+        for message in messages:
+            history += map(rendered_note, notes.get(message.id, ()))
+            history += self._rendered(message, view)
+        return assemble(NOTHING_STATIC, history)
+
+    def _rendered(self, message: Message, view: View) -> tuple[Rendered, ...]:
+        seen = show(message, view.shown)
+        if seen is not message:
+            return render(seen, message.model)
+        if message.id not in self._whole:
+            self._whole[message.id] = render(message, message.model)
+        return self._whole[message.id]
+
+    def _measured(
+        self, changes: Sequence[Change], items: Sequence[Item], view: View
+    ) -> tuple[Change, ...]:
+        """Count what is left of what changes, as it would be rendered."""
+        wanted = {change.part_id for change in changes}
+        found = {i.unit.part_id: i for i in items if i.unit.part_id in wanted}
+        raw: dict[PartId, int] = {}
+        for made in dict.fromkeys(item.unit.message_id for item in found.values()):
+            for rendered in self._rendered(self._messages[made], view):
+                for block in rendered.blocks:
+                    if block.part_id in wanted:
+                        before = raw.get(block.part_id, 0)
+                        raw[block.part_id] = before + count_block(block, self._count)
+        return tuple(
+            replace(
+                change,
+                tokens_before=found[change.part_id].tokens,
+                tokens_after=found[change.part_id].tokens_whole
+                if change.shown is None
+                else round(raw.get(change.part_id, 0) * self._factor),
+            )
+            for change in changes
+            if change.part_id in found
+        )
+
+    def _note(self, note: Note) -> Item:
+        kind: Kind = "ledger" if note.region == "ledger" else "excerpt"
+        unit = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
+        raw = sum(count_block(block, self._count) for block in rendered_note(note).blocks)
+        return Item(unit, round(raw * self._factor))
+
+    def _as_planned(self, plan: Plan, situation: Situation) -> Decided:
+        """Take a plan for sizes without words as it is: nothing can be rendered or admitted."""
+        billed = plan
+        if plan.summary is not None and self._tell is not None:
+            plan = self._tell(plan, situation)[0]
+        told = 0 if plan.summary is None else plan.summary.output_tokens
+        texts: list[tuple[Kind, str, int]] = [
+            ("excerpt", plan.told, told if plan.told else 0),
+            ("excerpt", plan.excerpt, plan.excerpt_tokens),
+            ("ledger", plan.note, plan.note_tokens),
+        ]
+        notes = tuple(
+            Item(Unit(PartId(f"{kind}{self._made}.{n}"), MessageId(""), 0, 0, kind, text), size)
+            for n, (kind, text, size) in enumerate(texts)
+            if size
+        )
+        opens = plan.first < situation.sent or plan.summary is not None
+        rewrite = Rewrite("", plan.cause, {})
+        return Decided(plan, opens, notes, rewrite, View(), Prompt((), (), ()), billed)

@@ -1,0 +1,57 @@
+"""What becomes of each path of a restore, as clients are told it."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from sidecar.core.files.restore_plan import Fate
+from sidecar.core.parts import Json, JsonObject
+from sidecar.session.log.change_records import shown
+
+Diffs: TypeAlias = Mapping[bytes, tuple[str, str, str]]
+"""For a path in conflict, as unified diffs: what the agent did, what others did since, and what
+may be either's."""
+
+
+def files_of(fates: Sequence[Fate], diffs: Diffs, foreseen: Mapping[bytes, str]) -> JsonObject:
+    """Give every path in one of four lists: `{restored, merged, skipped, conflicts}`.
+
+    `foreseen`: what would be done to a path, as a unified diff.
+    """
+
+    def of(name: str) -> list[Json]:
+        return [_fared(fate, foreseen) for fate in fates if fate.fate == name]
+
+    clashes: list[Json] = [conflict(fate, diffs) for fate in fates if fate.fate == "conflict"]
+    return {
+        "restored": of("restored"),
+        "merged": of("merged"),
+        "skipped": of("skipped"),
+        "conflicts": clashes,
+    }
+
+
+def conflict(fate: Fate, diffs: Diffs) -> JsonObject:
+    """Give a path that is in the way, with what the agent and what others did there."""
+    agents, users, unknown = diffs.get(fate.path, ("", "", ""))
+    about: JsonObject = {"path": shown(fate.path), "reason": fate.reason}
+    if agents or users:
+        about |= {"agentDiff": agents, "userDiff": users}
+    return {**about, "unknownDiff": unknown} if unknown else about
+
+
+def nothing(fates: Sequence[Fate], notes: Sequence[str] = ()) -> str:
+    """Say that there is nothing to do, why with the first path, and what is not covered."""
+    if not fates:
+        if not notes:
+            return "there is nothing to do: everything is as it was then"
+        held = "there is nothing to do: all that snapshots hold is as it was then."
+        return " ".join((held, *notes))
+    first, more = fates[0], len(fates) - 1
+    rest = f" And {more} more, each with its reason." if more else ""
+    return " ".join((f"there is nothing to do. {shown(first.path)}: {first.reason}{rest}", *notes))
+
+
+def _fared(fate: Fate, foreseen: Mapping[bytes, str]) -> JsonObject:
+    about: JsonObject = {"path": shown(fate.path), "reason": fate.reason}
+    diff = foreseen.get(fate.path)
+    return about if diff is None else {**about, "diff": diff}

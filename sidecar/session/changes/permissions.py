@@ -1,0 +1,87 @@
+"""A session's permissions: the rules so far, and asking the user where they say to."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from sidecar.core.parts import JsonObject, ToolPart
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.tools.rules.permission import Allow, Ask, Refuse, Rules, decide, remember
+from sidecar.tools.tool_contract import Access, PermissionOption
+
+AskUser: TypeAlias = Callable[[JsonObject, tuple[PermissionOption, ...]], Awaitable[str | None]]
+"""(tool call, options) -> the chosen option's id, or `None` when nobody answered."""
+
+
+class Answer(Enum):
+    """What came of a question: the call may run, was refused, or nobody answered."""
+
+    allowed = "allowed"
+    refused = "refused"
+    dismissed = "dismissed"
+
+
+@dataclass(slots=True)
+class _Book:
+    rules: Rules
+
+
+class Permissions:
+    """What this session may do. `always` answers are remembered while it is open."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._book = _Book(rules)
+        self.loops_allowed = False
+
+    def for_subtask(self) -> "Permissions":
+        """Give the same rules for a subtask, now and as they will be answered.
+
+        The user is asked in this session's name, so that an `always` holds for it as a whole.
+        Going round in circles is asked about anew.
+        """
+        other = Permissions(self._book.rules)
+        other._book = self._book
+        return other
+
+    def exchange(self, before: Rules, after: Rules) -> None:
+        """Put the configuration's new rules in the place of its old ones; answers stay."""
+        answers = self._book.rules
+        self._book.rules = Rules(
+            (*after.allow, *(rule for rule in answers.allow if rule not in before.allow)),
+            (*after.reject, *(rule for rule in answers.reject if rule not in before.reject)),
+        )
+
+    async def settle(
+        self, spec: ToolSpec, wanted: Access, call: ToolPart, ask: AskUser, *, trusted: bool
+    ) -> Answer | str:
+        """Decide on a call, asking if need be; a string is why a rule refuses it."""
+        decision = decide(spec, wanted, self._book.rules, trusted)
+        match decision:
+            case Allow():
+                return Answer.allowed
+            case Refuse(reason=reason):
+                return reason
+            case Ask():
+                return await self._put(spec, decision, call, ask)
+
+    async def _put(self, spec: ToolSpec, asked: Ask, call: ToolPart, ask: AskUser) -> Answer:
+        about: JsonObject = {"question": "permission", "partId": call.id}
+        if asked.why:
+            about["why"] = asked.why
+        question: JsonObject = {
+            "toolCallId": call.call_id,
+            "title": asked.title,
+            "kind": spec.kind,
+            "status": "pending",
+            "rawInput": call.input,
+            "_meta": {"sidecar": about},
+        }
+        chosen = await ask(question, asked.options)
+        option = next((o for o in asked.options if o.option_id == chosen), None)
+        if option is None:
+            return Answer.dismissed
+        allowed = option.kind.startswith("allow")
+        if rule := asked.rules.get(option.option_id):
+            self._book.rules = remember(self._book.rules, rule, allowed)
+        return Answer.allowed if allowed else Answer.refused

@@ -1,0 +1,65 @@
+"""Whether a session's workspace may run things: as the editor says, or as the user answered."""
+
+import asyncio
+from pathlib import Path
+
+from sidecar.core.parts import JsonObject, ToolPart
+from sidecar.session.changes.permissions import AskUser
+from sidecar.tools.tool_contract import PermissionOption
+from sidecar.workspace import trust
+
+OPTIONS = (
+    PermissionOption("distrust", "Do not trust it", "reject_once"),
+    PermissionOption("trust_once", "Trust it for now", "allow_always"),
+    PermissionOption("trust_always", "Trust this folder", "allow_always"),
+)
+"""None is of the kind `allow_once`, and the first trusts nothing: a client that answers tools by
+itself, by that kind or with whatever comes first, has not trusted a folder with it. Both that
+trust are `allow_always`, for all that runs here afterwards rests on them."""
+
+
+class Trust:
+    """The trust in one workspace.
+
+    `said` is what the editor said, which settles it. Otherwise the user is asked once, when a
+    tool would first run or change something, and `always` is remembered in the data folder.
+    """
+
+    def __init__(self, said: bool | None, workspace: Path, data: Path) -> None:
+        self._workspace = workspace
+        self._data = data
+        self._asking = asyncio.Lock()
+        self._settled = said is not None
+        self.granted = trust.is_trusted(data, workspace) if said is None else said
+
+    def folder(self) -> str:
+        """Give the folder in which MCP servers start now; see `standing`."""
+        return str(trust.standing(self._data, self._workspace, trusted=self.granted))
+
+    async def settle(self, call: ToolPart, ask: AskUser) -> bool:
+        """Give whether the workspace is trusted, asking if nobody has said yet."""
+        async with self._asking:
+            if not self.granted and not self._settled:
+                chosen = await ask(self._question(call), OPTIONS)
+                self._settled = chosen in [option.option_id for option in OPTIONS]
+                self.granted = chosen in ("trust_once", "trust_always")
+                if chosen == "trust_always":
+                    await asyncio.to_thread(trust.trust, self._data, self._workspace)
+        return self.granted
+
+    def _question(self, call: ToolPart) -> JsonObject:
+        return {
+            "toolCallId": call.call_id,
+            "title": f"Trust the folder {self._workspace}? Then the agent may run and change "
+            "things in it, asking each time unless a rule allows it, and the folder's own "
+            "settings hold.",
+            "kind": "other",
+            "status": "pending",
+            "_meta": {
+                "sidecar": {
+                    "question": "trust",
+                    "folder": str(self._workspace),
+                    "partId": call.id,
+                }
+            },
+        }

@@ -1,0 +1,354 @@
+"""What changes in a session's workspace, and who did it: a snapshot before and after every step.
+
+What a step changed stands in a patch part of its answer. What the user changed until a turn began
+stands in one of the turn's first message, with the snapshot that the turn began with.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+from typing import TypeVar
+
+from sidecar.core.errors import BadRequest, SidecarError
+from sidecar.core.files.authorship import Intent, vouched
+from sidecar.core.files.changeset import ChangeSet, Write, attribute, same
+from sidecar.core.files.restore_plan import Sizes
+from sidecar.core.files.tree import Entry, SnapshotId
+from sidecar.core.parts import MessageId, PartId
+from sidecar.core.text.digest import digest
+from sidecar.session.log.change_records import Patch, cut_short, newest, part_of, untold
+from sidecar.session.log.session_log import SessionLog
+from sidecar.workspace.present_state import beside
+from sidecar.workspace.shared_snapshots import SharedSnapshots
+from sidecar.workspace.snapshots.snapshots import Snapshots
+
+logger = logging.getLogger("sidecar.session")
+
+PATCHED = "patched"
+"""The record that comes with the patch part of an answer: `{messageId}`."""
+
+_REGULAR = 0o100644
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Interval:
+    """What is known of the time since the last snapshot that was told.
+
+    `open`: a step's tools have begun to write, and what was found then is `early`. `unsaved` are
+    writes that only an open buffer has so far. `calls` may have changed anything, and say what.
+    `lost`: the agent did something, and what stood there then could not be stored, so that nobody
+    can tell its changes from others'.
+    """
+
+    open: bool = False
+    early: tuple[ChangeSet, ...] = ()
+    calls: list[Intent] = field(default_factory=list)
+    writes: list[Write] = field(default_factory=list)
+    saved: set[bytes] = field(default_factory=set)
+    unsaved: dict[bytes, Write] = field(default_factory=dict)
+    lost: bool = False
+
+
+class Tracking:
+    """Follows one session's workspace. Whatever fails here is said once and stops no turn.
+
+    `log` gives the session's log, another one after a take-over. Without `shared`, nothing is
+    followed. `took` is told the seconds that each snapshot takes. `above` is who this session
+    does a subtask for: what is written here, its agent writes.
+    """
+
+    def __init__(
+        self,
+        shared: SharedSnapshots | None,
+        log: Callable[[], SessionLog],
+        new_part_id: Callable[[], PartId],
+        tell: Callable[[str], None],
+        took: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        self._shared = shared
+        self._log = log
+        self._new_part_id = new_part_id
+        self._tell = tell
+        self._took = took
+        self._lock = asyncio.Lock()
+        self._snapshots: Snapshots | None = None
+        self._off = shared is None
+        self._told: set[str] = set()
+        self._read: SessionLog | None = None
+        self._at: SnapshotId | None = None
+        self._untold: tuple[ChangeSet, ...] = ()
+        self._opens: MessageId | None = None
+        self._step: MessageId | None = None
+        self._interval = _Interval()
+        self.above: Tracking | None = None
+
+    # --- what a turn says --------------------------------------------------------------------
+
+    def turn_begins(self, message_id: MessageId) -> None:
+        """A turn begins with this message; `settle` takes its snapshot, or its first tool does."""
+        self._off = self._shared is None
+        self._opens = message_id
+
+    async def settle(self) -> None:
+        """Take the snapshot that the turn begins with, unless that is done."""
+        await self._safely(self._settle)
+
+    def step_begins(self, message_id: MessageId) -> None:
+        """The calls of this answer run from now on."""
+        self._step = message_id
+
+    async def step_ended(self) -> None:
+        """The calls have ended, or were cut short: log what changed while they ran."""
+        if self._interval.open:
+            await self._safely(self._end_step)
+
+    def turn_ended(self) -> None:
+        """Look behind the events now and then, while nobody waits."""
+        if self._shared is not None and self._snapshots is not None:
+            self._shared.recheck(self._snapshots)
+
+    async def own(self, real: Path, text: str) -> None:
+        """The daemon itself is about to write a file: that is nobody's change.
+
+        Raises:
+            StorageFailed: it cannot be remembered.
+        """
+        if self._shared is not None:
+            await self._shared.own(real, text)
+
+    @asynccontextmanager
+    async def editing(self, real: Path, text: str) -> AsyncIterator[None]:
+        """Around the writing of a file by a tool of ours, which gives it this text."""
+        path = self._inside(real)
+        if path is None:
+            if self._off:
+                self.note(_lost)
+            yield
+            return
+        await self.step_opens()
+        before = await self._safely(lambda: self._pre_image(path))
+        try:
+            yield
+        finally:
+            await self._safely(lambda: self._wrote(path, before, text))
+
+    @asynccontextmanager
+    async def running(self, call: Intent) -> AsyncIterator[None]:
+        """Around what may change anything, such as a shell command, with what it says of itself."""
+        await self.step_opens()
+        self.note(_lost if self._off else lambda interval: interval.calls.append(call))
+        await self._safely(self._all_stored)
+        yield
+
+    async def step_opens(self) -> None:
+        """A tool is about to write: say once in a step that what came before is the user's."""
+        if self.above is not None:
+            await self.above.step_opens()
+        await self._safely(self._open_step)
+
+    def note(self, take: "Callable[[_Interval], None]") -> None:
+        """Keep something in mind of what goes on now."""
+        take(self._interval)
+        if self.above is not None:
+            self.above.note(take)
+
+    def saved(self, real: Path) -> None:
+        """The editor has saved a file."""
+        path = self._inside(real)
+        if path is not None:
+            self._interval.saved.add(path)
+
+    async def recover(self) -> None:
+        """End what a daemon that was killed left of a restore; `tell_news` says how."""
+        if self._shared is not None:
+            await self._shared.recover(self._log().row.cwd)
+
+    def tell_news(self) -> None:
+        """Tell people what became of a restore that was broken off, if they were not told."""
+        news = "" if self._shared is None else self._shared.news(self._log().row.cwd)
+        if news:
+            self._tell(news)
+
+    # --- what a restore needs ----------------------------------------------------------------
+
+    @property
+    def limits(self) -> Sizes | None:
+        """What is stored of a workspace at most, where one is followed."""
+        return None if self._shared is None else self._shared.sizes
+
+    async def since(self) -> tuple[Snapshots, ChangeSet]:
+        """Take a snapshot now, and give what changed since what the log tells last.
+
+        While a step's tools run, it is told as theirs as far as is known by then.
+
+        Raises:
+            BadRequest: this folder has no snapshots.
+            StorageFailed: the store cannot be read or written.
+        """
+        async with self._lock:
+            made = await self._ready()
+            known = self._interval
+            found = await self._found(made, known, in_step=known.open)
+            if self._untold:
+                every = (change for one in (*self._untold, found) for change in one.changes)
+                found = replace(found, changes=tuple(every))
+            return made, found
+
+    def reached(self, at: SnapshotId, untold: tuple[ChangeSet, ...] = ()) -> None:
+        """Everything up to this snapshot stands in the log; the next turn begins with `untold`."""
+        self._at, self._untold = at, untold
+
+    # --- pieces ------------------------------------------------------------------------------
+
+    async def _settle(self) -> None:
+        async with self._lock:
+            await self._begin_turn(await self._ready())
+
+    async def _begin_turn(self, made: Snapshots) -> None:
+        message_id, self._opens = self._opens, None
+        if message_id is None:
+            return
+        found = await self._look(made)
+        self._at = found.after
+        names = await asyncio.to_thread(beside, made.root, made.entry)
+        patch = Patch(found.after, (*self._untold, *_some(found)), names)
+        self._untold = ()
+        self._log().put_part(message_id, part_of(self._new_part_id(), patch))
+
+    async def _open_step(self) -> None:
+        async with self._lock:
+            made = await self._ready()
+            await self._begin_turn(made)
+            if not self._interval.open:
+                found = await self._look(made)
+                self._at = found.after
+                self._interval.open, self._interval.early = True, _some(found)
+
+    async def _all_stored(self) -> None:
+        await (await self._ready()).ready()
+
+    async def _pre_image(self, path: bytes) -> Entry | None:
+        return await (await self._ready()).note_edit(path)
+
+    async def _wrote(self, path: bytes, before: Entry | None, text: str) -> None:
+        """Take in what a tool left, so that it is known though others write there next."""
+        made = await self._ready()
+        made.mark_dirty(path)
+        await made.snapshot()
+        now = made.entry(path)
+        data = text.encode("utf-8", "surrogateescape")
+        left = Entry(before.mode if before else _REGULAR, digest(data), len(data))
+        if same(now, before) and (now is None or now.hash != left.hash):
+            self.note(lambda interval: interval.unsaved.update({path: Write(path, before, left)}))
+        else:
+            self.note(lambda interval: interval.writes.append(Write(path, before, now)))
+
+    async def _end_step(self) -> None:
+        async with self._lock:
+            made = await self._ready()
+            early = self._interval.early
+            found = await self._look(made, in_step=True)
+            self._at = found.after
+            sets = (*early, *_some(found))
+            if not sets or self._step is None:
+                return
+            log = self._log()
+            log.put_part(self._step, part_of(self._new_part_id(), Patch(found.after, sets)))
+            await log.commit(PATCHED, {"messageId": self._step})
+
+    async def _look(self, made: Snapshots, *, in_step: bool = False) -> ChangeSet:
+        """Take a snapshot, say who made what changed, and begin a new interval."""
+        known, self._interval = self._interval, _Interval()
+        try:
+            found = await self._found(made, known, in_step=in_step)
+        except BaseException:
+            self._interval.lost |= known.lost or known.open
+            raise
+        paths = {change.path for change in found.changes}
+        self._interval.unsaved = {p: w for p, w in known.unsaved.items() if p not in paths}
+        if not in_step:
+            self._interval.open, self._interval.early = known.open, known.early
+        return found
+
+    async def _found(self, made: Snapshots, known: _Interval, *, in_step: bool) -> ChangeSet:
+        log = self._log()
+        if log is not self._read:
+            self._read, self._at = log, newest(log)
+            self._untold = untold(log)
+            known.lost |= cut_short(log)
+        begun = monotonic()
+        at = await made.snapshot()
+        self._took(monotonic() - begun)
+        before = at if self._at is None else self._at
+        delta = () if before == at else await made.delta(before, at)
+        if delta is None:
+            logger.warning("what changed in %s since snapshot %d is unknown", made.root, before)
+            delta, before = (), at
+        if self._shared is not None:
+            delta = await self._shared.without_own(made.root, delta)
+        came = {change.path: change.new for change in delta}
+        # What a tool has put into an open buffer is its work also when the user saves it.
+        unsaved = (_saved(w, came[path]) for path, w in known.unsaved.items() if path in came)
+        writes = [] if known.lost else [*known.writes, *unsaved]
+        changes = attribute(
+            delta,
+            tools=writes,
+            shell=bool(known.calls) or known.lost,
+            saved=known.saved,
+            between_steps=not (in_step or writes or known.lost),
+            vouched=vouched(() if known.lost or not delta else known.calls, os.fspath(made.root)),
+        )
+        return ChangeSet(before, at, changes)
+
+    async def _ready(self) -> Snapshots:
+        if self._shared is None:
+            raise BadRequest("no snapshots are taken here, so no change can be undone")
+        if self._snapshots is None:
+            self._snapshots = await self._shared.of(self._log().row.cwd)
+            self.tell_news()
+        return self._snapshots
+
+    async def _safely(self, work: Callable[[], Awaitable[T]]) -> T | None:
+        """Do something that no turn may fail of; nothing is followed until the next turn if so."""
+        if self._off:
+            return None
+        try:
+            return await work()
+        except (SidecarError, OSError) as error:
+            known = self._interval
+            lost = known.lost or known.open or bool(known.calls or known.writes)
+            self._off, self._interval = True, _Interval(lost=lost)
+            why = error.message if isinstance(error, SidecarError) else str(error)
+            if why not in self._told:
+                self._told.add(why)
+                refused = isinstance(error, BadRequest)
+                self._tell(why if refused else f"What this turn changes cannot be undone: {why}")
+            return None
+
+    def _inside(self, real: Path) -> bytes | None:
+        if self._off:
+            return None
+        root = self._log().row.cwd
+        inside = real.is_relative_to(root) and str(real) != root
+        return os.fsencode(real.relative_to(root)) if inside else None
+
+
+def _lost(interval: _Interval) -> None:
+    interval.lost = True
+
+
+def _saved(write: Write, now: Entry | None) -> Write:
+    """Take what an editor made of an open buffer for what the tool left in it, if it is that."""
+    made = now is not None and write.after is not None and now.hash == write.after.hash
+    return replace(write, after=now) if made else write
+
+
+def _some(found: ChangeSet) -> tuple[ChangeSet, ...]:
+    return (found,) if found.changes else ()

@@ -1,0 +1,64 @@
+"""How a session's prompt is to be cached: for how long its static part, and from what size on."""
+
+from sidecar.core.parts import JsonObject, Millis
+from sidecar.core.prompt.keep_alive import Pays, hour_pays, starts_of
+from sidecar.core.prompt.prompt import Ttl
+from sidecar.session.compaction.decision import policy_of
+from sidecar.session.state import State
+
+CACHING = "caching"
+"""The record's kind: `{staticTtl, why, share, cost, saved, requests}`, costs in USD. It is written
+where the session's own pauses come to decide, and where they decide otherwise than before."""
+OWN = 8
+"""Turns after which a session has pauses enough of its own to go by."""
+
+
+def follow(state: State) -> None:
+    """Decide as a turn begins; what the session's own pauses say is kept with the next commit."""
+    view = state.view
+    view.minimum = state.info().min_cacheable
+    asked = starts_of(state.log) if state.log.row.turns >= OWN else ()
+    found = _hour(state, asked)
+    view.static_ttl = "5m" if found is None or not found.pays else "1h"
+    if found is not None and asked and _logged(state) != view.static_ttl:
+        body: JsonObject = {
+            "staticTtl": view.static_ttl,
+            "why": found.reason,
+            "share": round(found.chance, 4),
+            "cost": round(found.cost, 6),
+            "saved": round(found.saved, 6),
+            "requests": len(asked),
+        }
+        state.log.put_aside(CACHING, body)
+
+
+def restore(state: State) -> None:
+    """Cache as before a restart."""
+    view, told = state.view, _logged(state)
+    found = _hour(state, ())
+    view.minimum = state.info().min_cacheable
+    view.static_ttl = "5m" if found is None or not found.pays else "1h"
+    if found is not None and told is not None:
+        view.static_ttl = told
+
+
+def _hour(state: State, asked: tuple[Millis, ...]) -> Pays | None:
+    """Weigh an hour's lifetime, where the policy wants one and prices are known."""
+    card, view = state.info().price, state.view
+    if card is None or policy_of(state).static_ttl != "1h":
+        return None
+    return hour_pays(
+        round(view.static_tokens * view.calibration.factor),
+        write_5m=float(card.write_5m) / 1e6,
+        write_1h=float(card.write_1h) / 1e6,
+        read=float(card.read) / 1e6,
+        starts=asked,
+    )
+
+
+def _logged(state: State) -> Ttl | None:
+    records = (*state.log.records, *state.log.waiting)
+    told = next((r.body for r in reversed(records) if r.kind == CACHING), None)
+    if told is None:
+        return None
+    return "1h" if told["staticTtl"] == "1h" else "5m"

@@ -1,0 +1,386 @@
+"""Makes room: decides, gets the summary, decides again, carries out. One rewrite at a time.
+
+A model is asked once for a rewrite at most. Whatever fails or is cancelled on the way leaves
+everything as it was.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Protocol
+
+from sidecar.core.engine.admission import MOST_TRIES, Breaker
+from sidecar.core.engine.ladder import Tell, not_sent
+from sidecar.core.errors import Cancelled, ModelFailed, NothingToDo, RevisionConflict
+from sidecar.core.ledger.facts import to_json as fact_to_json
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.plans.plan import Standing
+from sidecar.core.prompt.budget import at_most, budget
+from sidecar.core.prompt.pricing import money
+from sidecar.core.summaries.model_summary import without_summary
+from sidecar.session.compaction.decision import (
+    MANUAL,
+    Decision,
+    Verdict,
+    decide,
+    decide_by_hand,
+    is_automatic,
+    is_due,
+    policy_of,
+)
+from sidecar.session.compaction.milestones import Checkpoints
+from sidecar.session.compaction.planner import Planner, Scene, scene_now
+from sidecar.session.compaction.rewrite_commit import carry_out, told_nothing, told_plan
+from sidecar.session.compaction.rewrite_figures import figures_of
+from sidecar.session.compaction.summariser import Told, summarise, ways
+from sidecar.session.epochs.known_instructions import look
+from sidecar.session.epochs.lessons import promote_facts
+from sidecar.session.log.events import EpochChanged
+from sidecar.session.log.notices import give_notice
+from sidecar.session.log.progress import Token, Works
+from sidecar.session.log.rewrite_records import Recorded
+from sidecar.session.meter.gauge import read_size, usual_growth
+from sidecar.session.meter.widen import widen
+from sidecar.session.state import State
+
+ATTEMPTS = 2
+"""Plans before one request: what has just come is cut first, then the rest may be rebuilt."""
+
+NOTHING = "nothing is left that may go"
+REFUSED = "refused"
+"""The record of plans that were not admitted: `{reasons, used, limit, window}`, in tokens."""
+
+
+class Host(Protocol):
+    """What a session lets its rewriting do."""
+
+    async def writable(self, expected_revision: int | None) -> None:
+        """Raise unless this daemon may write the session at this revision."""
+        ...
+
+    def rewritten(self, event: EpochChanged | None, cause: str) -> None:
+        """Tell clients that the context is another now, meter included."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A decision that can be carried out, with its summary if it has one."""
+
+    decision: Decision
+    told: Told | None = None
+
+    def price(self) -> str | None:
+        """Give what the rewrite costs in USD, summary included; `None` when unknown."""
+        rewriting = self.decision.recorded.price
+        asked = "0" if self.told is None else self.told.cost
+        if rewriting is None or asked is None:
+            return None
+        return money(Decimal(rewriting) + Decimal(asked))
+
+    def as_json(self) -> JsonObject:
+        """Give what the log keeps of the summary."""
+        told = self.told
+        if told is None:
+            return {}
+        return {
+            "by": told.by,
+            "calls": told.calls,
+            "cost": told.cost,
+            "problem": told.problem,
+            "ways": told.figures,
+            "facts": [{**fact_to_json(fact)} for fact in told.facts],
+        }
+
+
+class Compactor:
+    """One session's. `gate` is held while an answer streams and while the view changes."""
+
+    def __init__(
+        self,
+        state: State,
+        host: Host,
+        planner: Planner,
+        works: Works,
+        checkpoints: Checkpoints,
+    ) -> None:
+        self._state = state
+        self._checkpoints = checkpoints
+        self._host = host
+        self._planner = planner
+        self._works = works
+        self._breaker = Breaker()
+        self._begun = 0
+        self.gate = asyncio.Lock()
+
+    async def make_room(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
+        """Let the policy rewrite the view before a request; says whether an epoch began.
+
+        Raises:
+            ModelFailed: the prompt is still known to be longer than the window allows.
+        """
+        begun = False
+        await self._checkpoints.stepped()
+        async with self.gate:
+            self._begun = self._state.clock.now()
+            if self._state.log.past is None:
+                await self._planner.catch_up(self._state)
+            for _ in range(ATTEMPTS):
+                settled = await self._room(opens_turn=opens_turn, overflowed=overflowed)
+                if settled is None:
+                    break
+                await self._install(settled)
+                begun = overflowed or settled.decision.recorded.opens
+                if begun:
+                    break
+            self._check_length()
+        return begun
+
+    def _check_length(self) -> None:
+        """Raise ModelFailed for a prompt that cannot be sent; says what would help."""
+        state = self._state
+        size = read_size(state)
+        most = at_most(size.total, size.guessed)
+        room = budget(state.window(), state.max_tokens())
+        if most <= room.limit:
+            return
+        setting = "autoCompact is off" if policy_of(state).name != MANUAL else "policy is manual"
+        text = not_sent(most, room, None if is_automatic(state) else setting)
+        raise ModelFailed(text, kind="context_overflow")
+
+    async def _room(self, *, opens_turn: bool, overflowed: bool) -> Settled | None:
+        """Decide on a rewrite before a request, summary included."""
+        state, planner = self._state, self._planner
+
+        def scene() -> Scene:
+            return scene_now(state, opens_turn=opens_turn, overflow=overflowed)
+
+        def again(tell: Tell) -> Decision | None:
+            return decide(state, planner, scene(), tell).decision
+
+        if not overflowed and self._breaker.is_open:
+            now = planner.standing(state, scene())
+            if not now.is_over and self._breaker.holds(now.used, opens_turn=opens_turn):
+                return None
+        if state.log.past is not None:
+            if not is_due(state, planner, scene()):
+                return None
+            await widen(state)
+            await planner.catch_up(state)
+        verdict = decide(state, planner, scene())
+        draft, standing = verdict.decision, verdict.standing
+        if standing is None:
+            return None
+        if draft is None:
+            self._failed(verdict, standing)
+            return None
+        if overflowed:
+            # The provider has refused the prompt: no model is asked for anything about it.
+            return Settled(draft)
+        try:
+            return await self._settled(scene(), draft, again)
+        except Cancelled:
+            # Somebody did not want to wait. What must be smaller is, without a summary.
+            if standing.used <= standing.limit:
+                self._breaker = self._breaker.after(False, standing.used, MOST_TRIES)
+                return None
+            # The session may have moved on since the draft, by a pin.
+            bare = again(lambda plan, _: (without_summary(plan),))
+            return None if bare is None else Settled(bare)
+
+    async def idle(self, hurried: bool) -> bool:
+        """Rewrite now what the next turn would need rewritten, while nobody waits for it.
+
+        `hurried`: only what the next turn would be forced to rewrite.
+        It is left alone when anything has happened to the session meanwhile.
+        """
+        state, planner = self._state, self._planner
+        if not state.config.idle_compaction or not is_automatic(state) or state.read_only:
+            return False
+        growth = usual_growth(state)
+        async with self.gate:
+            self._begun = state.clock.now()
+            scene = scene_now(state, idle=True, growth=growth, hurried=hurried)
+            if state.log.past is not None:
+                if not is_due(state, planner, scene):
+                    return False
+                await widen(state)
+                scene = scene_now(state, idle=True, growth=growth, hurried=hurried)
+            await planner.catch_up(state)
+            draft = decide(state, planner, scene).decision
+            if draft is None or self._breaker.is_open:
+                return False
+            before = len(state.log.messages)
+
+            def again(tell: Tell) -> Decision | None:
+                if len(state.log.messages) != before:
+                    return None
+                now = scene_now(state, idle=True, growth=growth, hurried=hurried)
+                return decide(state, planner, now, tell).decision
+
+            try:
+                settled = await self._settled(scene, draft, again)
+            except Cancelled:
+                self._breaker = self._breaker.after(False, draft.recorded.tokens_before, MOST_TRIES)
+                return False
+            if settled is None:
+                return False
+            await self._install(settled)
+        return True
+
+    async def compact(
+        self,
+        strategy: str | None,
+        expected_revision: int | None,
+        *,
+        dry_run: bool,
+        instructions: str = "",
+        summary: bool = False,
+        token: Token | None = None,
+    ) -> JsonObject:
+        """Plan a compaction by hand and, unless it is a dry run, carry it out.
+
+        While an answer streams it waits for the end of that. A dry run asks for the summary only
+        if that is wanted too: it costs what it says. `token` names its progress for the client.
+
+        Raises:
+            NothingToDo: there is nothing worth leaving out; a dry run answers an empty plan.
+            Cancelled: the user did not want to wait; everything is as it was.
+            BadRequest, RevisionConflict, SessionOwned: as their names say.
+        """
+        state = self._state
+
+        def scene() -> Scene:
+            return scene_now(state, asked=True, instructions=instructions)
+
+        def again(tell: Tell | None = None) -> Decision:
+            return decide_by_hand(state, self._planner, scene(), strategy, tell)
+
+        await widen(state)
+        if dry_run:
+            await look(state)
+            newest = state.log.row.revision
+            if expected_revision not in (None, newest):
+                raise RevisionConflict(
+                    f"the session is at revision {newest}, not {expected_revision}: plan for that",
+                    revision=newest,
+                )
+            try:
+                draft = again()
+            except NothingToDo as nothing:
+                return told_nothing(read_size(state).total, nothing)
+            if summary:
+                settled = await self._settled(scene(), draft, again, token, dry=True)
+                return told_decision(settled.decision if settled else draft, settled)
+            possible = ways(state, scene(), draft)
+            return told_decision(draft, None, possible[0].usd if possible else None)
+        await self._host.writable(expected_revision)
+        async with self.gate:
+            self._begun = state.clock.now()
+            await look(state)
+            await self._host.writable(expected_revision)
+            settled = await self._settled(scene(), again(), again, token)
+            if settled is None:
+                raise NothingToDo("what was planned does not fit any more: try again")
+            done = await self._install(settled)
+        return {**told_decision(settled.decision, settled), "compactionId": done.rewrite.id}
+
+    async def _settled(
+        self,
+        scene: Scene,
+        draft: Decision,
+        again: Callable[[Tell], Decision | None],
+        token: Token | None = None,
+        *,
+        dry: bool = False,
+    ) -> Settled | None:
+        """Get the summary that a draft wants, if any, and decide again with it.
+
+        Meanwhile the session may have moved on: something was pinned, or typed.
+        """
+        before = draft.recorded.tokens_before
+        wanted = draft.plan.summary
+        if wanted is None and token is None:
+            return Settled(draft)
+        with self._works.show("Compacting the context", token) as work:
+            if wanted is None:
+                work.outcome = f"{before} to {draft.recorded.tokens_after} tokens"
+                return Settled(draft)
+            work.tell("report", f"summarising: {draft.plan.reason}")
+            told = await work.wait_for(summarise(self._state, scene, draft, logged=not dry))
+            decision = again(told.still_on)
+            if decision is None:
+                work.outcome = "left as it was"
+                return None
+            work.outcome = f"{before} to {decision.recorded.tokens_after} tokens"
+        return Settled(decision, told)
+
+    def _failed(self, verdict: Verdict, standing: Standing) -> None:
+        """Count what was tried in vain; say so once, when it is not tried any more."""
+        state = self._state
+        before = self._breaker
+        self._breaker = before.in_vain(len(verdict.refused), standing)
+        if self._breaker is before:
+            return
+        room: JsonObject = {
+            "used": standing.used,
+            "limit": standing.limit,
+            "window": standing.window,
+        }
+        reasons: list[Json] = [*verdict.refused] or [NOTHING]
+        state.log.put_aside(REFUSED, {"reasons": reasons, **room})
+        if self._breaker.is_open and not before.is_open:
+            why = verdict.why or NOTHING
+            text = (
+                f"The context cannot be made smaller well: {why}. It goes on as it is; once it is "
+                "over the limit the oldest half goes, and where that does not help it is not sent."
+            )
+            give_notice(state.log, state.channel, "warning", text)
+
+    async def _install(self, settled: Settled) -> Recorded:
+        """Carry out what was decided, and keep what was learned on the way."""
+        state, decision = self._state, settled.decision
+        figures = {**decision.recorded.figures, "took": state.clock.now() - self._begun}
+        if decision.recorded.opens:
+            figures |= figures_of(decision, tuple(state.log))
+        recorded = replace(
+            decision.recorded,
+            price=settled.price(),
+            summary=settled.as_json(),
+            figures=figures,
+        )
+        facts = settled.told.facts if settled.told is not None else ()
+        done = await carry_out(state, replace(decision, recorded=recorded), self._told, facts)
+        if done.opens:
+            state.environment.counts.rewrites += 1
+            self._breaker = self._breaker.after(True)
+        if facts:
+            await promote_facts(state)
+        if done.opens:
+            await self._checkpoints.compacted()
+        return done
+
+    def _told(self, event: EpochChanged | None) -> None:
+        self._host.rewritten(event, "compacted")
+
+
+def told_decision(
+    decision: Decision, settled: Settled | None, asking: Decimal | None = None
+) -> JsonObject:
+    """Give a decision as `context/compact` answers it; `asking` is what a summary would cost."""
+    plan, recorded = decision.plan, decision.recorded
+    text = "\n".join(note.text for note in recorded.rewrite.notes)
+    price = recorded.price if settled is None else settled.price()
+    if settled is None and price is not None and asking is not None:
+        price = money(Decimal(price) + asking)
+    wanted = plan.summary if settled is None and not plan.told else None
+    coming = 0 if wanted is None else wanted.output_tokens
+    told: JsonObject = {
+        "plan": told_plan(plan),
+        "tokensBefore": plan.tokens_before,
+        "tokensAfter": plan.tokens_after + coming,
+        "price": price,
+        "breakEvenRequests": decision.break_even,
+    }
+    return {**told, "summary": text} if text else told

@@ -1,0 +1,291 @@
+"""From a policy's plan to a rewrite that can be carried out: checked, completed, measured, priced.
+
+Nothing here changes the session, so that a dry run and a preview say what would happen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from sidecar.config.strategies import NOTHING
+from sidecar.core.engine.ladder import (
+    Rung,
+    Tell,
+    cause_of,
+    descend,
+    is_little,
+    may_wait,
+    rungs,
+    why_nothing,
+)
+from sidecar.core.engine.outline import anchor_after, begun_by_user, outlined
+from sidecar.core.errors import BadRequest, NothingToDo
+from sidecar.core.parts import JsonObject, Message, MessageId, StepFinishPart
+from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing
+from sidecar.core.policies import DEFAULT, policies
+from sidecar.core.policies.evict import HYBRID, weighed
+from sidecar.core.prompt import visibility as core_view
+from sidecar.core.prompt.pricing import money_of
+from sidecar.core.prompt.prompt import Prompt
+from sidecar.core.prompt.visibility import Cause, fold_rewrites
+from sidecar.session.compaction.planner import Planner, Scene
+from sidecar.session.epochs.known_instructions import renewed
+from sidecar.session.log.rewrite_records import Recorded
+from sidecar.session.meter.gauge import rates
+from sidecar.session.state import State
+from sidecar.session.view.model_view import View
+from sidecar.session.view.stale_thinking import unbound
+from sidecar.session.view.view_history import Epoch
+
+MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A rewrite that has not happened: the plan as it would be carried out, and what comes of it.
+
+    `view` is how the session would look; `break_even` counts the requests until it has paid for
+    itself, `None` when it never does. `situation` is what the plan was made for, `messages` the
+    log then.
+    """
+
+    plan: Plan
+    recorded: Recorded
+    view: View
+    break_even: int | None
+    situation: Situation
+    messages: Sequence[Message]
+
+    @property
+    def opens(self) -> bool:
+        """Whether an epoch of the cache begins with it."""
+        return self.recorded.opens
+
+    def sent(self) -> tuple[core_view.View, Prompt]:
+        """Give how parts would be shown, and the prompt that would be sent."""
+        return self.view.shown, self.view.prompt(self.messages)
+
+    def after(self, scene: Scene) -> Scene:
+        """Give the scene as it would be then."""
+        shown = Epoch(scene.messages[-1].created, self.view.shown)
+        return replace(
+            scene,
+            view=self.view,
+            rewrites=(*scene.rewrites, self.recorded),
+            epochs=(*scene.epochs, shown),
+            number=scene.number + 1,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is to be done, if anything, and for each rung before that why it was refused.
+
+    `standing` is where the session stands, unless nothing is due or what is due may wait.
+    """
+
+    decision: Decision | None = None
+    refused: tuple[str, ...] = ()
+    standing: Standing | None = None
+
+    @property
+    def why(self) -> str:
+        """The reasons, each once."""
+        return "; ".join(dict.fromkeys(self.refused))
+
+
+def policy_of(state: State) -> Policy:
+    """Give the session's policy, with the weights that are set for its agent."""
+    return _known(state, state.setting("policy")) or policies()[DEFAULT]
+
+
+def _known(state: State, name: str) -> Policy | None:
+    weights = state.config.agents.get(state.setting("agent"), NOTHING).weights
+    return weighed(weights) if weights and name == HYBRID else policies().get(name)
+
+
+def is_automatic(state: State) -> bool:
+    """Whether anything may be rewritten without being asked for."""
+    off = state.log.row.settings.get("autoCompact") is False
+    return not off and policy_of(state).name != MANUAL
+
+
+def is_due(state: State, planner: Planner, scene: Scene) -> bool:
+    """Whether the session's policy would plan anything now; needs no more than a window."""
+    if not is_automatic(state):
+        return False
+    return _due(policy_of(state), planner.standing(state, scene), scene) is not None
+
+
+def decide(state: State, planner: Planner, scene: Scene, tell: Tell | None = None) -> Verdict:
+    """Ask the session's policy whether the view should be rewritten before the next request.
+
+    What it plans is admitted or refused; then the next rung is tried. `tell` puts a summary into
+    a plan that wants one, once there is one.
+    """
+    if not is_automatic(state):
+        return Verdict()
+    policy = policy_of(state)
+    standing = planner.standing(state, scene)
+    cause = _due(policy, standing, scene)
+    if cause is None:
+        return Verdict()
+    situation = planner.situation(state, scene, standing)
+    found = _descend(state, scene, situation, rungs(policy, standing, cause), tell)
+    if cause == "idle" and _is_coming(policy, standing, scene):
+        if found.decision is None or is_little(situation, found.decision.plan):
+            return _before_the_next(state, planner, scene, policy, tell)
+        return found
+    plan = None if found.decision is None else found.decision.plan
+    if tell is None and may_wait(cause, situation, plan, found.refused):
+        return Verdict()
+    return found
+
+
+def _before_the_next(
+    state: State, planner: Planner, scene: Scene, policy: Policy, tell: Tell | None
+) -> Verdict:
+    """Plan what the next turn would be forced to do, with no more left alone than it would."""
+    standing = planner.standing(state, scene)
+    situation = planner.situation(state, replace(scene, idle=False), standing)
+
+    def rung(situation: Situation) -> Plan | None:
+        plan = policy.plan(situation, "budget")
+        if plan is None:
+            return None
+        why = f"{plan.tokens_before} to {plan.tokens_after} tokens: the next turn would need it"
+        return replace(plan, cause="idle", reason=why)
+
+    return _descend(state, scene, situation, (rung,), tell)
+
+
+def decide_by_hand(
+    state: State, planner: Planner, scene: Scene, strategy: str | None, tell: Tell | None = None
+) -> Decision:
+    """Plan a compaction that the user asked for, with a policy of their choice.
+
+    Raises:
+        BadRequest: there is no such policy.
+        NothingToDo: the policy has nothing to leave out, or what it leaves is not sound.
+    """
+    known = policies()
+    if strategy is not None and strategy not in known:
+        raise BadRequest(
+            f"there is no strategy {strategy!r}; there are {', '.join(known)}", "params.strategy"
+        )
+    chosen = (_known(state, strategy) if strategy else None) or policy_of(state)
+    if chosen.name == MANUAL:
+        chosen = known[DEFAULT]
+    standing = planner.standing(state, scene)
+    situation = planner.situation(state, scene, standing)
+    found = _descend(state, scene, situation, rungs(chosen, standing, "user"), tell)
+    if found.decision is None:
+        raise NothingToDo(
+            f"there is nothing worth leaving out yet: {found.why or why_nothing(situation)}"
+        )
+    return found.decision
+
+
+def _due(policy: Policy, standing: Standing, scene: Scene) -> Cause | None:
+    """Say why to rewrite now. While the user is away, what the next turn would need is due."""
+    if scene.overflow:
+        return "overflow"
+    if not scene.idle:
+        return cause_of(policy, standing)
+    due = policy.due(_coming(standing, scene))
+    pays = due == "pays" and standing.warm and not scene.hurried
+    return "idle" if due == "budget" or pays else None
+
+
+def _coming(standing: Standing, scene: Scene) -> Standing:
+    """Give the standing that the next turn will probably find."""
+    return replace(standing, used=standing.used + scene.growth, newest=0, opens_turn=True)
+
+
+def _is_coming(policy: Policy, standing: Standing, scene: Scene) -> bool:
+    return policy.due(_coming(standing, scene)) == "budget"
+
+
+def _descend(
+    state: State, scene: Scene, situation: Situation, rungs: Sequence[Rung], tell: Tell | None
+) -> Verdict:
+    def completed(plan: Plan) -> Decision | None:
+        return complete(state, scene, plan, situation)
+
+    found, refused = descend(situation, rungs, completed, tell)
+    return Verdict(found, refused, situation.standing)
+
+
+def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:
+    """Leave alone what must stay, drop the thinking that loses its prefix, and measure the rest.
+
+    Gives `None` when nothing is left to change or the prompt would not get smaller.
+    """
+    outline = outlined(plan, situation, f"cmp_{scene.number}")
+    if outline is None:
+        return None
+    items, first = situation.items, outline.first
+    before = [recorded.rewrite for recorded in scene.rewrites]
+    shown = fold_rewrites((*before, outline.rewrite))
+    outline = outline.without_thinking(unbound(scene.messages, scene.epochs, shown), items)
+    rewrite = outline.rewrite
+    carried = items[first].unit.message_id in _carried(scene.messages)
+    opens = carried or plan.cause == "user" or not situation.sent
+    anchor = anchor_after(situation) if opens else scene.view.anchor_message
+    view = scene.view.imagined()
+    now = state.clock.now()
+    if opens:
+        view.restate(renewed(state, view.static), now)
+    view.reshape(fold_rewrites((*before, rewrite)), anchor, now if opens else None)
+    instead = begun_by_user(plan, view.prompt(scene.messages))
+    if instead is not None:
+        return complete(state, scene, instead, situation)
+    standing, after = situation.standing, view.size(scene.messages).total
+    if after >= standing.used:
+        return None
+    ahead = standing.static + sum(item.tokens for item in items[:first])
+    price, even = rewrite_cost(standing, ahead, standing.used - after, rates(state))
+    done = replace(
+        plan, changes=outline.changes, first=first, tokens_before=standing.used, tokens_after=after
+    )
+    figures: JsonObject = {key: round(value, 6) for key, value in plan.figures.items()}
+    recorded = Recorded(
+        rewrite,
+        plan.policy,
+        plan.reason,
+        standing.used,
+        after,
+        None if state.info().price is None else money_of(price),
+        sum(isinstance(p, StepFinishPart) for m in scene.messages for p in m.parts),
+        anchor,
+        opens,
+        view.calibration.factor,
+        view.calibration.observations,
+        view.bias,
+        figures,
+    )
+    return Decision(done, recorded, view, even, situation, scene.messages)
+
+
+def rewrite_cost(
+    standing: Standing, before: int, removed: int, prices: Rates
+) -> tuple[float, int | None]:
+    """Give what a rewrite costs now in USD and after how many requests that is earned back.
+
+    `before` are the tokens before the first edited block, `removed` those that go. The second is
+    `None` when it is never earned back.
+    """
+    if not standing.warm:
+        return -removed * prices.write, 0
+    rewritten = max(0, standing.used - removed - before)
+    extra = rewritten * max(0.0, prices.write - prices.read)
+    saved = removed * prices.read
+    if not extra:
+        return 0.0, 0
+    return extra, ceil(extra / saved) if saved > 0 else None
+
+
+def _carried(messages: Sequence[Message]) -> frozenset[MessageId]:
+    """Name the messages that a request has carried, one that failed or was cancelled included."""
+    asked = (i for i in reversed(range(len(messages))) if messages[i].role == "assistant")
+    return frozenset(message.id for message in messages[: next(asked, 0)])

@@ -1,0 +1,278 @@
+"""Writes a session's checkpoints at milestones, reads them, and compares one with the workspace.
+
+A checkpoint that cannot be written is a warning in the log and never the end of anything: it can
+be folded from the session's log again.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from sidecar.core.conversation.turns import is_settled
+from sidecar.core.errors import SidecarError
+from sidecar.core.ledger.drift import drift, to_check
+from sidecar.core.ledger.facts import Fact
+from sidecar.core.ledger.ledger import Folding, Ledger
+from sidecar.core.ledger.milestone import Checkpoint, from_json, may_replace, to_json, to_markdown
+from sidecar.core.parts import MessageId, SessionId
+from sidecar.core.prompt.budget import budget
+from sidecar.session.compaction.session_handoff import with_inherited
+from sidecar.session.epochs.epochs import EPOCH
+from sidecar.session.log.rewrite_records import REWRITE, UNDONE
+from sidecar.session.log.session_log import RESTORED, SessionLog
+from sidecar.session.meter.gauge import read_size
+from sidecar.session.state import State
+from sidecar.store.connection.store_files import make_folder
+from sidecar.workspace.files import legible, write_atomically
+from sidecar.workspace.present_state import hash_files, read_branch
+
+logger = logging.getLogger("sidecar.session")
+
+FOLDER = "checkpoints"
+PRESSURE = 0.85
+"""The share of what may be in use at which the state is saved before a rewrite is forced."""
+MOST_FACTS = 200
+LONGEST_NAME = 255
+"""Bytes of a folder's name that file systems take."""
+MOST_BYTES = 64 * 1024 * 1024
+"""Of a checkpoint that is read."""
+
+Moment: TypeAlias = Literal["step", "turn", "compaction", "close"]
+Why: TypeAlias = Literal["todo done", "files changed", "compaction", "close", "85 per cent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What decides whether it is time: the session's revision, what is done, files, the meter.
+
+    `done` are the items of the list that are done, `changed` counts changes of files, `used` is
+    the share of the room that the prompt takes.
+    """
+
+    revision: int = -1
+    done: frozenset[str] = frozenset()
+    changed: int = 0
+    used: float = 0.0
+
+
+def due(moment: Moment, last: Mark, now: Mark) -> Why | None:
+    """Say why a checkpoint is due: what has happened since the last one; `None` if nothing."""
+    match moment:
+        case "compaction":
+            return "compaction"
+        case "close":
+            return "close" if now.revision > last.revision else None
+        case "turn" if now.changed > last.changed:
+            return "files changed"
+        case _:
+            if now.done - last.done:
+                return "todo done"
+            return "85 per cent" if now.used >= PRESSURE > last.used else None
+
+
+class Checkpoints:
+    """Follows one session's log and saves its ledger when it is time.
+
+    Every method may be awaited from the session's task; none raises for what cannot be written.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._log: SessionLog | None = None
+        self._left: frozenset[MessageId] = frozenset()
+        self._last = Mark()
+        self._past = False
+        self._saving = asyncio.Lock()
+        self._reset()
+
+    def _reset(self) -> None:
+        log = self._log
+        self._folding = Folding() if log is None or log.past is None else log.past.folding()
+        self._heard: set[MessageId] = set()
+
+    async def stepped(self) -> bool:
+        """A step has ended: save if an item got done, or when the prompt crosses 85 per cent."""
+        return await self.at("step")
+
+    async def turn_ended(self) -> bool:
+        """A turn has ended: save if it changed files or got an item done."""
+        return await self.at("turn")
+
+    async def compacted(self) -> bool:
+        """The view was rewritten: save."""
+        return await self.at("compaction")
+
+    async def closing(self) -> bool:
+        """The session closes: save if anything has happened since the last time."""
+        return await self.at("close")
+
+    async def at(self, moment: Moment) -> bool:
+        """Save if it is time; says whether a checkpoint was written."""
+        if self._state.read_only or not any(True for _ in self._state.log):
+            return False
+        ledger = self.ledger()
+        now = self._mark(ledger)
+        why = due(moment, self._last, now)
+        if why is None:
+            # Below the mark again, the next crossing counts.
+            if now.used < PRESSURE <= self._last.used:
+                self._last = replace(self._last, used=now.used)
+            return False
+        saved = await self.save(why, ledger)
+        # One that was not written is tried again at the end, and not at every step.
+        self._last = now if saved else replace(now, revision=self._last.revision)
+        return saved
+
+    async def save(self, why: str, ledger: Ledger | None = None) -> bool:
+        """Write the state as it is now; `False` when it was refused or could not be written."""
+        state = self._state
+        row, version = state.log.row, state.log.row.revision
+        window = window_id(state.log)
+        told = ledger if ledger is not None else self.ledger()
+        at = state.clock.now()
+        async with self._saving:
+            try:
+                facts = await _facts(state)
+                branch = await asyncio.to_thread(read_branch, Path(row.cwd))
+                made = Checkpoint(row.id, window, version, at, told, facts, row.cwd, branch, why)
+                return await asyncio.to_thread(write, state.config.data_dir, made)
+            except (SidecarError, OSError, ValueError) as error:
+                logger.warning("no checkpoint of session %s was written: %s", row.id, error)
+                return False
+
+    def ledger(self) -> Ledger:
+        """Give the ledger of all that has settled; what is new since the last time is read."""
+        log = self._state.log
+        if log is not self._log or log.left != self._left:
+            # Another daemon had written the session: its log was read anew. Or it went back.
+            self._log, self._left = log, log.left
+            self._reset()
+            self._past = log.past is not None
+        for message in log:
+            if message.id in self._heard or message.status == "discarded":
+                continue
+            if self._past and message.id in log.heard:
+                continue
+            if not is_settled(message):
+                break
+            self._heard.add(message.id)
+            self._folding.hear(message)
+        return with_inherited(self._folding.ledger(), log.records)
+
+    def folding(self) -> Folding:
+        """Give the session's own ledger in the making, which has heard all that has settled."""
+        self.ledger()
+        return self._folding
+
+    def _mark(self, ledger: Ledger) -> Mark:
+        state = self._state
+        limit = budget(state.window(), state.max_tokens()).limit
+        used = read_size(state).total / limit if limit > 0 else 1.0
+        done = frozenset(ledger.todo.done)
+        return Mark(state.log.row.revision, done, self._folding.changes, used)
+
+
+def window_id(log: SessionLog) -> str:
+    """Name the context window that a session is in: it changes with every epoch."""
+    return f"{log.row.id}:{max(1, len(opened_by(log)))}"
+
+
+def opened_by(log: SessionLog) -> frozenset[str]:
+    """Name everything that began an epoch."""
+    opened = {
+        f"{record.kind == UNDONE} {record.body.get('compactionId')}"
+        for record in log.records
+        if record.kind == EPOCH
+        or (record.kind in (REWRITE, UNDONE, RESTORED) and record.body.get("opens") is True)
+    }
+    return frozenset(opened if log.past is None else opened | log.past.opened)
+
+
+def folder_of(data_dir: Path, session_id: SessionId) -> Path:
+    """Give the folder that holds a session's checkpoint.
+
+    Raises:
+        ValueError: the id can be no session's: it would lead elsewhere.
+    """
+    long = len(session_id.encode("utf-8", "surrogatepass")) > LONGEST_NAME
+    if long or not session_id or session_id.startswith(".") or set(session_id) & set("/\\\0"):
+        raise ValueError(f"{session_id!r} is no session's id")
+    return data_dir / FOLDER / session_id
+
+
+def write(data_dir: Path, checkpoint: Checkpoint) -> bool:
+    """Write a checkpoint unless a newer one stands there; each file is replaced as a whole.
+
+    Blocks: call it in a thread.
+
+    Raises:
+        OSError: it cannot be written; what was there stands.
+    """
+    folder = folder_of(data_dir, checkpoint.session_id)
+    stored = read(data_dir, checkpoint.session_id)
+    if stored is not None and not may_replace(stored, checkpoint):
+        logger.warning(
+            "a checkpoint of state %d was not written over state %d of session %s",
+            checkpoint.state_version,
+            stored.state_version,
+            checkpoint.session_id,
+        )
+        return False
+    make_folder(folder)
+    real = folder.resolve()
+    # The JSON is what counts: it goes last, so that what it says is there is there.
+    when = datetime.fromtimestamp(checkpoint.at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    write_atomically(real / "state.md", legible(to_markdown(checkpoint, when)), private=True)
+    told = json.dumps(to_json(checkpoint), ensure_ascii=True, indent=1)
+    write_atomically(real / "state.json", told + "\n", private=True)
+    return True
+
+
+def read(data_dir: Path, session_id: SessionId) -> Checkpoint | None:
+    """Read a session's checkpoint; `None` where there is none that can be read.
+
+    Blocks: call it in a thread.
+    """
+    try:
+        path = folder_of(data_dir, session_id) / "state.json"
+        with path.open("rb") as file:
+            return from_json(json.loads(file.read(MOST_BYTES)))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, RecursionError) as error:
+        logger.warning("the checkpoint of session %s cannot be read: %s", session_id, error)
+        return None
+
+
+def remove(data_dir: Path, session_id: SessionId) -> None:
+    """Remove a session's checkpoint with the session; blocks, and leaves what cannot go."""
+    with suppress(OSError, ValueError):
+        folder = folder_of(data_dir, session_id)
+        for name in ("state.json", "state.md"):
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+async def drifted(state: State, checkpoint: Checkpoint) -> tuple[str, ...]:
+    """Say in lines for the model what in the workspace is not as a checkpoint has it."""
+    root, ledger = Path(state.log.row.cwd), checkpoint.ledger
+
+    def look() -> tuple[Mapping[str, str | None], str]:
+        return hash_files(to_check(ledger.files), root, state.buffers), read_branch(root)
+
+    found, branch = await asyncio.to_thread(look)
+    return drift(ledger.files, checkpoint.branch, found, branch)
+
+
+async def _facts(state: State) -> tuple[Fact, ...]:
+    session = state.log.row.id
+    found = await state.store.facts.find(
+        session_id=session, cwd=None, kind=None, query=None, limit=MOST_FACTS
+    )
+    return tuple(one.fact for one in found)

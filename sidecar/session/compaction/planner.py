@@ -1,0 +1,259 @@
+"""What a session's policy is told: where it stands, and each part as the view shows it.
+
+Units and identifiers are taken in once, as messages settle; a plan's own work is to weigh them.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.conversation.turns import is_settled
+from sidecar.core.ledger.units import Item, Kind, Unit, learn, units_of
+from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart
+from sidecar.core.plans.plan import Situation, Standing
+from sidecar.core.plans.preserve import NAMED_SHARE, for_agent, preserved
+from sidecar.core.prompt.budget import budget
+from sidecar.core.prompt.visibility import Note
+from sidecar.core.text.identifiers import NameIndex, names_in
+from sidecar.session.log.rewrite_records import Recorded
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.meter.gauge import is_warm, rates
+from sidecar.session.state import State
+from sidecar.session.view.message_view import characters
+from sidecar.session.view.model_view import PREVIEW, THREAD_CHARS, View
+from sidecar.session.view.view_history import Epoch
+
+SLICE = 500
+"""Messages that are taken in before others have the loop: some 50 ms."""
+IDLE_KEEPS = 2
+"""Turns, the newest, that a rewrite leaves alone which nobody waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a decision is made for: the session as it stands, or as it will be after a prompt.
+
+    `rewrites` are those that stand, `epochs` all views there were, `number` that of the next.
+    `idle`: the user is away, so that nobody waits; `growth` is what a turn adds, in tokens, and
+    `hurried` that only what the next turn would be forced to do is done.
+    """
+
+    messages: Sequence[Message]
+    view: View
+    rewrites: tuple[Recorded, ...]
+    epochs: tuple[Epoch, ...]
+    number: int
+    opens_turn: bool = False
+    overflow: bool = False
+    asked: bool = False
+    instructions: str = ""
+    idle: bool = False
+    growth: int = 0
+    hurried: bool = False
+
+    @property
+    def newest(self) -> Recorded | None:
+        """The newest change of the view that began an epoch."""
+        return next((r for r in reversed(self.rewrites) if r.opens), None)
+
+
+def scene_now(
+    state: State,
+    *,
+    opens_turn: bool = False,
+    overflow: bool = False,
+    asked: bool = False,
+    instructions: str = "",
+    idle: bool = False,
+    growth: int = 0,
+    hurried: bool = False,
+) -> Scene:
+    """Give the session as it stands."""
+    views = state.views
+    return Scene(
+        tuple(state.log),
+        state.view,
+        views.standing(),
+        views.epochs(),
+        views.made + 1,
+        opens_turn,
+        overflow,
+        asked,
+        instructions,
+        idle,
+        growth,
+        hurried,
+    )
+
+
+class Planner:
+    """Follows one session's log and describes it to policies."""
+
+    def __init__(self) -> None:
+        self._log: SessionLog | None = None
+        self._left: frozenset[MessageId] = frozenset()
+        self._read: dict[MessageId, tuple[Message, tuple[Unit, ...]]] = {}
+        self._reset()
+
+    def _reset(self) -> None:
+        self._units: dict[MessageId, tuple[Unit, ...]] = {}
+        self._noted: dict[PartId, Unit] = {}
+        self._names = NameIndex()
+        self._turns: dict[str, int] = {}
+        self._step = 0
+
+    def standing(self, state: State, scene: Scene) -> Standing:
+        """Say where the session stands before its next request."""
+        view, messages = scene.view, scene.messages
+        factor = view.calibration.factor
+        static = round(view.static_tokens * factor)
+        newest = scene.newest
+        base = static if newest is None else newest.tokens_after
+        steps = [p for m in messages for p in m.parts if isinstance(p, StepFinishPart)]
+        unread = 0 if state.log.past is None else state.log.past.steps
+        since = steps[0 if newest is None else newest.steps - unread :]
+        now = state.clock.now()
+        room = budget(state.window(), state.max_tokens())
+        size = view.size(messages)
+        return Standing(
+            used=size.total,
+            static=static,
+            window=room.window,
+            limit=room.limit,
+            base=base,
+            rent=sum(max(0, step.usage.prompt - base) for step in since),
+            requests=len(since),
+            warm=is_warm(view, now),
+            opens_turn=scene.opens_turn,
+            messages=view.rendered_messages(messages),
+            rates=rates(state),
+            newest=view.unsent(messages),
+            guessed=size.guessed,
+            now=now,
+            cooling_ms=0 if not steps else now - steps[-1].started,
+            overflow=scene.overflow,
+            asked=scene.asked,
+        )
+
+    def situation(self, state: State, scene: Scene, standing: Standing) -> Situation:
+        """Describe every part as it is shown now, notes of rewrites included."""
+        self.absorb(state)
+        view, newest = scene.view, scene.newest
+        coming = [m for m in scene.messages if m.turn_id == PREVIEW]
+        names = self._names.copy() if coming else self._names
+        for message in coming:
+            for unit in self._split(message):
+                learn(names, unit)
+        anchor = None if newest is None else newest.anchor
+        sent_until = None if view.anchor is None else view.anchor.message_id
+        items: list[Item] = []
+        anchored = sent = 0
+        for seen in view.seen(scene.messages):
+            message = seen.message
+            if message.id == anchor:
+                anchored = len(items)
+            if message.id == sent_until:
+                sent = len(items)
+            items.extend(self._notes(view.notes_before(message.id), view))
+            items.extend(self._items(view, message, state.views.pinned))
+        settings = for_agent(state.config.preserve, state.setting("agent"))
+        kept = preserved(items, settings, NAMED_SHARE * standing.window)
+        if scene.idle:
+            kept |= _newest_turns(items, IDLE_KEEPS)
+        return Situation(
+            standing,
+            items,
+            names,
+            self._step,
+            state.log.row.revision,
+            anchored,
+            sent,
+            frozenset(t.name for t in view.static.tools if t.protected_from_pruning),
+            kept,
+            scene.instructions,
+            view.calibration.factor,
+        )
+
+    async def catch_up(self, state: State) -> None:
+        """Take in what has settled since the last time, a slice at a time: others want the loop.
+
+        Long texts are looked through in a thread.
+        """
+        for message in tuple(state.log):
+            fresh = message.id not in self._units and message.status != "discarded"
+            if fresh and is_settled(message) and characters(message) > THREAD_CHARS:
+                units = await asyncio.to_thread(lambda one: tuple(units_of(one, 0, 0)), message)
+                self._read[message.id] = (message, units)
+        for _ in iter(lambda: self.absorb(state, SLICE), True):
+            await asyncio.sleep(0)
+
+    def absorb(self, state: State, most: int | None = None) -> bool:
+        """Take in what has settled since the last time, so many messages at most; says if all."""
+        if state.log is not self._log or state.log.left != self._left:
+            # Another daemon had written the session: its log was read anew. Or it went back.
+            self._reset()
+            self._log, self._left = state.log, state.log.left
+        for message in state.log:
+            if message.id in self._units or message.status == "discarded":
+                continue
+            if not is_settled(message):
+                break
+            if most == 0:
+                return False
+            most = None if most is None else most - 1
+            self._turns.setdefault(message.turn_id, len(self._turns))
+            units = self._split(message)
+            self._units[message.id] = units
+            for unit in units:
+                learn(self._names, unit)
+            # An answer without output may be withdrawn yet, and is no step then after a restart.
+            said = any(not isinstance(part, StepStartPart) for part in message.parts)
+            self._step += message.role == "assistant" and said
+        return True
+
+    def _split(self, message: Message) -> tuple[Unit, ...]:
+        turn = self._turns.get(message.turn_id, len(self._turns))
+        known, units = self._read.pop(message.id, (None, ()))
+        if known is message:
+            return tuple(replace(unit, turn=turn, step=self._step) for unit in units)
+        return tuple(units_of(message, turn, self._step))
+
+    def _items(self, view: View, message: Message, pinned: frozenset[PartId]) -> list[Item]:
+        factor = view.calibration.factor
+        units = self._units.get(message.id)
+        if units is None:
+            if message.status == "discarded":
+                return []
+            units = self._split(message)
+        whole = view.weigh_whole(message)
+        (seen,) = view.seen((message,))
+        now = seen.weights()
+        items = []
+        for unit in units:
+            call, rest = whole.get(unit.part_id, (0, 0))
+            if not call and not rest:
+                continue
+            how = view.shown.shown.get(unit.part_id)
+            entire = max(1, round((call + rest) * factor))
+            tokens = entire if how is None else round(sum(now.get(unit.part_id, (0, 0))) * factor)
+            share = min(tokens, round(call * factor))
+            pin = unit.part_id in pinned
+            items.append(Item(unit, tokens, share, how, pin, entire))
+        return items
+
+    def _notes(self, notes: Sequence[Note], view: View) -> list[Item]:
+        factor = view.calibration.factor
+        return [Item(self._note(note), round(view.note_tokens(note) * factor)) for note in notes]
+
+    def _note(self, note: Note) -> Unit:
+        known = self._noted.get(note.id)
+        if known is None:
+            kind: Kind = "ledger" if note.region == "ledger" else "excerpt"
+            known = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
+            self._noted[note.id] = known
+        return known
+
+
+def _newest_turns(items: Sequence[Item], count: int) -> frozenset[PartId]:
+    newest = max((item.unit.turn for item in items), default=0)
+    return frozenset(i.unit.part_id for i in items if i.unit.turn > newest - count)

@@ -1,0 +1,185 @@
+"""Carries out what was decided: one record, one event, and everything as it was if it fails.
+
+A plan fits one revision of the log only. Undoing is another record.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from sidecar.core.errors import NothingToDo, RevisionConflict
+from sidecar.core.ledger.facts import Fact
+from sidecar.core.parts import Json, JsonObject, PartId, StepFinishPart
+from sidecar.core.plans.plan import Plan
+from sidecar.core.prompt.visibility import Dropped, Rewrite, Shown, fold_rewrites
+from sidecar.session.compaction.decision import Decision
+from sidecar.session.epochs.epochs import EPOCH, body_of
+from sidecar.session.epochs.known_instructions import renewed
+from sidecar.session.log.events import EpochChanged
+from sidecar.session.log.rewrite_records import REWRITE, UNDONE, Recorded, to_json
+from sidecar.session.meter.gauge import read_size
+from sidecar.session.state import State
+from sidecar.session.view.stale_thinking import unbound
+
+Tell = Callable[[EpochChanged | None], None]
+"""Called once, when a change of the view is durable or has failed."""
+
+
+async def carry_out(
+    state: State, decision: Decision, tell: Tell, facts: tuple[Fact, ...] = ()
+) -> Recorded:
+    """Write a rewrite as one record, show the view accordingly, and tell of it when it is durable.
+
+    `facts`, which its summary brought, are kept with it or not at all.
+
+    `tell` gets no event when only what no request had carried yet was cut: that begins no epoch.
+    Cancelling the caller leaves the rewrite, and it is told all the same.
+
+    Raises:
+        RevisionConflict: the log moved on since the plan was made.
+        StorageFailed: the view is as it was.
+    """
+    planned, newest = decision.plan.revision, state.log.row.revision
+    if planned != newest:
+        raise RevisionConflict(
+            f"the plan was made for revision {planned} and the session is at {newest}: plan again",
+            revision=newest,
+        )
+    rewrite = decision.recorded.rewrite
+    notes = tuple(replace(note, id=state.clock.part_id()) for note in rewrite.notes)
+    recorded = replace(decision.recorded, rewrite=replace(rewrite, notes=notes))
+    await _log(state, REWRITE, recorded, tell, facts)
+    return recorded
+
+
+def newest_compaction(state: State) -> str:
+    """Name the newest rewrite that stands and that a policy made.
+
+    Raises:
+        NothingToDo: there is none.
+    """
+    for recorded in reversed(state.views.standing()):
+        if recorded.rewrite.cause not in ("restore", "undo"):
+            return recorded.rewrite.id
+    raise NothingToDo("no compaction is in effect in this session, so none can be taken back")
+
+
+async def undo(state: State, compaction_id: str, tell: Tell) -> None:
+    """Take a rewrite back; what it left out is shown again, whatever came after.
+
+    Raises:
+        NothingToDo: there is no such rewrite, or it was taken back before.
+        StorageFailed: the view is as it was.
+    """
+    views, messages = state.views, tuple(state.log)
+    if views.find(compaction_id) is None or views.is_undone(compaction_id):
+        raise NothingToDo(
+            f"there is no compaction {compaction_id!r} in effect: it was taken back, or never was"
+        )
+    others = [r.rewrite for r in views.standing() if r.rewrite.id != compaction_id]
+    back: dict[PartId, Shown | None] = dict.fromkeys(dropped_by_undoing(others))
+    again = Rewrite(compaction_id, "undo", back)
+    dropped = unbound(messages, views.epochs(), fold_rewrites((*others, again)))
+    taken_back = replace(again, shown=back | dict.fromkeys(dropped, Dropped()))
+    shown = fold_rewrites((*others, taken_back))
+    view = state.view.imagined()
+    view.reshape(shown, None, state.clock.now())
+    recorded = Recorded(
+        taken_back,
+        "",
+        "taken back",
+        read_size(state).total,
+        view.size(messages).total,
+        None,
+        sum(isinstance(p, StepFinishPart) for m in messages for p in m.parts),
+        None,
+        True,
+        view.calibration.factor,
+        view.calibration.observations,
+        view.bias,
+    )
+    await _log(state, UNDONE, recorded, tell)
+
+
+def dropped_by_undoing(rewrites: Sequence[Rewrite]) -> list[PartId]:
+    """Name the thinking that only earlier undoings dropped: its prefix may be there again."""
+    left = fold_rewrites(one for one in rewrites if one.cause != "undo").shown
+    return [part_id for part_id in fold_rewrites(rewrites).shown if part_id not in left]
+
+
+async def _log(
+    state: State, kind: str, recorded: Recorded, tell: Tell, facts: tuple[Fact, ...] = ()
+) -> None:
+    before, static = state.view.imagined(), state.view.static
+    if kind == REWRITE and recorded.opens:
+        static = renewed(state, static)
+    opening = None
+    if static != state.view.static:
+        opening = (EPOCH, body_of(static, recorded.rewrite.id, "instructions"))
+    written = state.log.commit(kind, to_json(recorded), opening, facts)
+    records = state.log.records[-1 if opening is None else -2 :]
+    since = records[-1].at if recorded.opens else None
+    state.view.restate(static, records[-1].at)
+    state.view.reshape(state.views.view(), state.views.anchor, since)
+
+    finished: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
+
+    def ended(done: "asyncio.Future[None]") -> None:
+        error = asyncio.CancelledError() if done.cancelled() else done.exception()
+        status = "completed" if kind == REWRITE else "undone"
+        if error is not None:
+            status = "failed"
+            for record in records:
+                state.log.records.remove(record)
+            state.views.forget()
+            state.view.back_to(before)
+        tell(_event(state, recorded, status) if recorded.opens else None)
+        if not finished.done():
+            finished.set_result(error)
+
+    written.add_done_callback(ended)
+    failed = await finished
+    if failed is not None:
+        raise failed
+
+
+def told_plan(plan: Plan) -> list[Json]:
+    """Give a plan's changes as `context/compact` answers them."""
+    names: Mapping[str, str] = {
+        "Dropped": "drop",
+        "Placeholder": "evict",
+        "Truncated": "truncate",
+        "Excerpt": "excerpt",
+        "Quoted": "excerpt",
+        "NoneType": "restore",
+    }
+    return [
+        {
+            "partId": change.part_id,
+            "action": names[type(change.shown).__name__],
+            "reason": change.reason,
+            "tokensBefore": change.tokens_before,
+            "tokensAfter": change.tokens_after,
+        }
+        for change in plan.changes
+    ]
+
+
+def told_nothing(used: int, why: NothingToDo) -> JsonObject:
+    """Give the answer of a dry run that found nothing to leave out."""
+    sizes: JsonObject = {"tokensBefore": used, "tokensAfter": used}
+    return {"plan": [], **sizes, "price": None, "breakEvenRequests": None, "reason": why.message}
+
+
+def _event(state: State, recorded: Recorded, status: str) -> EpochChanged:
+    failed = status == "failed"
+    return EpochChanged(
+        state.log.row.id,
+        state.channel.next_seq(),
+        recorded.rewrite.id,
+        status,
+        recorded.rewrite.cause,
+        recorded.tokens_before,
+        recorded.tokens_before if failed else recorded.tokens_after,
+        None if failed else recorded.price,
+    )

@@ -1,0 +1,160 @@
+"""What a session hands on to the next: its ledger and facts, and a draft to begin with.
+
+Everything is read from the store, so that a session that runs, or that another daemon writes,
+can be handed on as far as it is durable. No model takes part.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest, StorageFailed
+from sidecar.core.ledger.facts import Fact
+from sidecar.core.ledger.inheritance import merged
+from sidecar.core.ledger.ledger import Ledger, Said, read_ledger
+from sidecar.core.ledger.milestone import Checkpoint, from_json
+from sidecar.core.ledger.relevance import ranked
+from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
+from sidecar.core.summaries.handoff_draft import draft, said_so
+from sidecar.session.log.session_log import left_behind
+from sidecar.session.state import Environment
+from sidecar.store.format.values import Record, SessionRow, Stored
+from sidecar.workspace.present_state import read_branch
+
+INHERITED = "inherited"
+"""The record of what a session goes on from: `{from, title, goal, said, checkpoint}`."""
+MOST_FACTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a session's work stands; `said` are the conversation's own decisions."""
+
+    stored: Stored
+    checkpoint: Checkpoint
+    said: tuple[str, ...]
+
+    @property
+    def row(self) -> SessionRow:
+        """The session's row."""
+        return self.stored.session
+
+
+@dataclass(frozen=True, slots=True)
+class Inheritance:
+    """What a session goes on from, as its log has it; `goal` is empty where it is the same."""
+
+    title: str
+    goal: str
+    said: tuple[str, ...]
+    checkpoint: Checkpoint
+
+
+async def handoff(
+    environment: Environment, session_id: SessionId, goal: str
+) -> tuple[str, tuple[str, ...]]:
+    """Give a draft for the first prompt of a session with this goal, and its files.
+
+    The files are those that bear on the goal, the likeliest first.
+
+    Raises:
+        UnknownSession: there is no such session.
+        BadRequest: the goal is empty.
+    """
+    if not goal.strip():
+        raise BadRequest("say in goal what the next session is for", "params.goal")
+    return drafted(await standing(environment, session_id), goal)
+
+
+def drafted(standing: Standing, goal: str) -> tuple[str, tuple[str, ...]]:
+    """Give a draft and its files; see `handoff`."""
+    checkpoint, messages = standing.checkpoint, standing.stored.messages
+    wanted = goal if goal.strip() else _newest(checkpoint.ledger)
+    files = ranked(checkpoint.ledger, messages, wanted)
+    return draft(checkpoint, standing.row.title, wanted, files, standing.said), files
+
+
+async def standing(environment: Environment, session_id: SessionId) -> Standing:
+    """Read how a session's work stands; raises UnknownSession."""
+    stored = await environment.store.load(session_id)
+    left = left_behind(stored.records)
+    stored = replace(stored, messages=tuple(m for m in stored.messages if m.id not in left))
+    row = stored.session
+    found = await environment.store.facts.find(session_id=session_id, limit=MOST_FACTS)
+    facts = tuple(one.fact for one in found)
+    branch = await asyncio.to_thread(read_branch, Path(row.cwd))
+    now = environment.clock.now()
+
+    def fold() -> tuple[Ledger, tuple[str, ...]]:
+        return read_ledger(stored.messages), said_so(stored.messages)
+
+    ledger, said = await asyncio.to_thread(fold)
+    before = inherited(stored.records)
+    if before is not None:
+        facts = _once((*before.checkpoint.facts, *facts))
+        ledger = merged(_with_goal(before), ledger)
+        said = tuple(dict.fromkeys((*said, *before.said)))
+    made = Checkpoint(row.id, row.id, row.revision, now, ledger, facts, row.cwd, branch, "handoff")
+    return Standing(stored, made, said)
+
+
+def inherited(records: Iterable[Record]) -> Inheritance | None:
+    """Give what a session goes on from; `None` where it began by itself.
+
+    Raises:
+        StorageFailed: the log has it and it cannot be read.
+    """
+    record = next((r for r in reversed(tuple(records)) if r.kind == INHERITED), None)
+    if record is None:
+        return None
+    said = record.body["said"]
+    try:
+        checkpoint = from_json(record.body["checkpoint"])
+    except ValueError as error:
+        raise StorageFailed(
+            f"what this session goes on from cannot be read ({error}); run `sidecar verify`",
+            kind="corrupt",
+        ) from error
+    lines = tuple(str(line) for line in said) if isinstance(said, list) else ()
+    return Inheritance(str(record.body["title"]), str(record.body["goal"]), lines, checkpoint)
+
+
+def ledger_of(messages: Iterable[Message], records: Iterable[Record]) -> Ledger:
+    """Fold a session's ledger, that of the sessions whose work it goes on with included."""
+    return with_inherited(read_ledger(messages), records)
+
+
+def with_inherited(own: Ledger, records: Iterable[Record]) -> Ledger:
+    """Add the ledger of the sessions whose work this one goes on with."""
+    before = inherited(records)
+    return own if before is None else merged(_with_goal(before), own)
+
+
+def body_of(standing: Standing, goal: str, checkpoint: JsonObject) -> JsonObject:
+    """Give the body of the record that `inherited` reads."""
+    return {
+        "from": standing.row.id,
+        "title": standing.row.title,
+        "goal": goal.strip(),
+        "said": list(standing.said),
+        "checkpoint": checkpoint,
+    }
+
+
+def _with_goal(before: Inheritance) -> Ledger:
+    """Give the ledger of before, with the goal that was set when the work was handed on."""
+    ledger = before.checkpoint.ledger
+    if not before.goal:
+        return ledger
+    said = Said(before.goal, TurnId(""), MessageId(""))
+    return replace(ledger, directives=(*ledger.directives, said))
+
+
+def _newest(ledger: Ledger) -> str:
+    said = (*(() if ledger.goal is None else (ledger.goal,)), *ledger.directives)
+    return said[-1].text if said else ""
+
+
+def _once(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    return tuple({(fact.kind, fact.content): fact for fact in facts}.values())

@@ -1,0 +1,222 @@
+"""Gets the text that stands for what a rewrite leaves out.
+
+A model writes it, asked in the cheapest way and once at most, or the log's own words do where it
+fails. What it says is never needed: the ledger is made by code.
+"""
+
+import logging
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from sidecar.core.errors import ModelFailed
+from sidecar.core.ledger.facts import Fact, supported
+from sidecar.core.parts import JsonObject, Usage
+from sidecar.core.plans.plan import Asking, Plan, Situation
+from sidecar.core.plans.preserve import for_agent
+from sidecar.core.prompt.pricing import money, price
+from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt
+from sidecar.core.prompt.render import Block, Rendered, TextBlock
+from sidecar.core.prompt.tokens import count_block, tokens_of
+from sidecar.core.summaries.extractive import extract
+from sidecar.core.summaries.model_summary import (
+    Brief,
+    Writer,
+    instruction,
+    left_out,
+    read_summary,
+    summary_before,
+    transcript,
+    with_summary,
+    without_summary,
+)
+from sidecar.core.summaries.sections import shortened
+from sidecar.session.compaction.decision import Decision
+from sidecar.session.compaction.planner import Scene
+from sidecar.session.meter.side_request import ask
+from sidecar.session.state import State
+
+logger = logging.getLogger("sidecar.session")
+
+ANSWER_LEAST = 4_096
+"""Tokens that an answer may have at least: a model that thinks first needs them too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to ask for a summary, and what it would cost in USD, if anybody knows."""
+
+    asking: Asking
+    request: ModelRequest
+    usd: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A summary: what was written and by whom; `reply` is a model's answer as it came.
+
+    `calls` counts model calls, `cost` is theirs in USD; `problem` says why no model wrote it.
+    `figures` are the prices of the ways there were.
+    """
+
+    text: str
+    by: Writer
+    reply: str = ""
+    facts: tuple[Fact, ...] = ()
+    calls: int = 0
+    cost: str | None = "0"
+    problem: str = ""
+    figures: JsonObject = field(default_factory=dict)
+
+    def on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
+        """Give the plan with this summary in it, then with less, and with none at last.
+
+        What was reckoned for a summary was admitted before anybody was asked. What was written may
+        be more than fits, and nobody may be asked again and again for the same rewrite.
+        """
+        wanted, bare = plan.summary, without_summary(plan)
+        if wanted is not None and wanted.finish is not None and self.by == "model":
+            return wanted.finish(plan, situation, self.reply), bare
+        if wanted is None or not self.text:
+            return (bare,)
+        whole = with_summary(plan, self.text, self.by)
+        if tokens_of(self.text) <= wanted.output_tokens:
+            return whole, bare
+        short = shortened(self.text, wanted.output_tokens)
+        return whole, with_summary(plan, short, self.by), bare
+
+    def still_on(self, plan: Plan, situation: Situation) -> tuple[Plan, ...]:
+        """Give the same of a plan for what is there by now, where it may not fit any more.
+
+        Pins that came meanwhile may leave nothing of what a model wrote; the plan stands without.
+        """
+        try:
+            return self.on(plan, situation)
+        except ValueError:
+            return (without_summary(plan),)
+
+
+def ways(state: State, scene: Scene, draft: Decision) -> tuple[Way, ...]:
+    """Give the ways to ask for a plan's summary, the cheapest first.
+
+    The warm prefix with an instruction behind it costs a read of the cache; what goes, sent
+    alone, costs its tokens, with a cheaper model perhaps less.
+    """
+    wanted = draft.plan.summary
+    if wanted is None or not state.config.summaries:
+        return ()
+    text = instruction(
+        _brief(state, scene),
+        summary_before(draft.plan, draft.situation),
+        wanted.output_tokens,
+        wanted.prompt,
+    )
+    models = dict.fromkeys((scene.view.static.model, state.config.summary_model))
+    found = [_extension(state, scene, text, wanted.output_tokens)]
+    found += [_fresh(state, draft, model, text) for model in models if model]
+    known = [way for way in found if way is not None]
+    return tuple(sorted(known, key=lambda way: (way.usd is None, way.usd or 0)))
+
+
+async def summarise(state: State, scene: Scene, draft: Decision, *, logged: bool = True) -> Told:
+    """Have what a plan leaves out summarised; a model's failure is no failure of this."""
+    possible = ways(state, scene, draft)
+    figures: JsonObject = {
+        f"{way.asking} {way.request.model}": None if way.usd is None else money(way.usd)
+        for way in possible
+    }
+    if not possible:
+        return _extracted(draft, "no model is asked", figures)
+    chosen = possible[0]
+    figures["asked"] = f"{chosen.asking} {chosen.request.model}"
+    state.environment.counts.summary_calls += 1
+    try:
+        reply = await ask(state, chosen.request, logged=logged)
+    except ModelFailed as error:
+        logger.warning("no summary: %s", error.message)
+        return replace(_extracted(draft, error.message, figures), calls=1)
+    try:
+        read = read_summary(reply.text)
+        told = Told(read.text, "model", reply.text, calls=1, cost=reply.cost, figures=figures)
+        told.on(draft.plan, draft.situation)
+    except ValueError as error:
+        told = _extracted(draft, f"the answer could not be used: {error}", figures)
+        return replace(told, calls=1, cost=reply.cost)
+    facts, refused = supported(read.facts, scene.messages)
+    if refused:
+        logger.info("%d facts of a summary were not borne out", len(refused))
+    return replace(told, facts=facts)
+
+
+def _extracted(draft: Decision, problem: str, figures: JsonObject) -> Told:
+    wanted = draft.plan.summary
+    room = 0 if wanted is None else wanted.output_tokens
+    gone = [
+        item.unit
+        for item in left_out(draft.plan, draft.situation)
+        if item.unit.kind not in ("ledger", "excerpt")
+    ]
+    text = extract(gone, summary_before(draft.plan, draft.situation), room) if room else ""
+    return Told(text, "extract", problem=problem, figures=figures)
+
+
+def _brief(state: State, scene: Scene) -> Brief:
+    kept = for_agent(state.config.preserve, state.setting("agent"))
+    return Brief(kept.focus, kept.texts, scene.instructions)
+
+
+def _extension(state: State, scene: Scene, text: str, room: int) -> Way | None:
+    """Ask behind the prompt as it stands; `None` where that does not fit into the window.
+
+    Only what is cached already is marked: nobody will read again what would be written here.
+    """
+    view = scene.view
+    prompt = view.prompt(scene.messages)
+    cached = 0 if view.anchor is None else view.anchor.blocks
+    asked = Block(TextBlock(text), "context")
+    factor = view.calibration.factor
+    most = _most(state, room)
+    added = round(count_block(asked, state.environment.count) * factor)
+    if not prompt.messages or view.size(scene.messages).total + added + most > state.window():
+        return None
+    last = prompt.messages[-1]
+    if last.role == "user":
+        messages = (*prompt.messages[:-1], Rendered("user", (*last.blocks, asked)))
+    else:
+        messages = (*prompt.messages, Rendered("user", (asked,)))
+    marks = tuple(mark for mark in prompt.breakpoints if _before(mark, prompt, cached))
+    prompt = replace(prompt, messages=messages, breakpoints=marks)
+    effort = state.setting("effort")
+    request = ModelRequest(view.static.model, prompt, most, effort, "summary")
+    info = state.environment.info(request.model)
+    seen = state.cached.foresee(request, state.clock.now(), info.min_cacheable, factor)
+    usage = Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h, room)
+    return Way("extension", request, price(info, usage))
+
+
+def _fresh(state: State, draft: Decision, model: str, text: str) -> Way | None:
+    """Ask with nothing but what goes, as text."""
+    wanted = draft.plan.summary
+    info = state.environment.info(model)
+    assert wanted is not None
+    room = info.window - _most(state, wanted.output_tokens) - 4_000
+    if room < 4_000:
+        return None
+    told = transcript(left_out(draft.plan, draft.situation), round(room / info.token_factor))
+    block = Block(TextBlock(f"{told}\n\n{text}"), "context")
+    tokens = round(count_block(block, state.environment.count) * info.token_factor)
+    prompt = Prompt((), (), (Rendered("user", (block,)),))
+    most = min(_most(state, wanted.output_tokens), info.max_output)
+    request = ModelRequest(model, prompt, most, "", "summary")
+    return Way("fresh", request, price(info, Usage(input=tokens, output=wanted.output_tokens)))
+
+
+def _most(state: State, room: int) -> int:
+    return min(state.max_tokens(), max(ANSWER_LEAST, 4 * room))
+
+
+def _before(mark: Breakpoint, prompt: Prompt, blocks: int) -> bool:
+    """Whether a breakpoint lies within the first so many blocks of the messages."""
+    if mark.message is None:
+        return True
+    earlier = sum(len(message.blocks) for message in prompt.messages[: mark.message])
+    return earlier + mark.block < blocks

@@ -1,0 +1,227 @@
+"""A subtask: a child session works on it with a clean context, and its parent gets a report.
+
+The child is a session like others, with a log of its own that can be opened. It asks through its
+parent, may do no more than that, costs what it costs in both, and ends when the parent's turn does.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import asdict
+from decimal import Decimal
+
+from sidecar.core.conversation.call_outcome import one_line
+from sidecar.core.conversation.turns import tool_parts, turn_usage
+from sidecar.core.errors import SidecarError, innermost
+from sidecar.core.parts import JsonObject, Message, SessionId, Usage
+from sidecar.core.prompt.pricing import money
+from sidecar.session.interface import PromptRequest, PromptResult
+from sidecar.session.lifecycle.session import Session
+from sidecar.session.lifecycle.subtask import (
+    LAST_STEP,
+    ThroughParent,
+    blocks_of,
+    found_child,
+    found_so_far,
+    last_words,
+    refused,
+    steps_in_words,
+)
+from sidecar.session.log.events import Event, SessionChanged, ToolChanged
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.meter.side_request import ASKED, asked_since
+from sidecar.session.state import Bound
+from sidecar.tools.tool_contract import Client, Progress, Subtask, SubtaskEnd
+
+DELEGATED = "delegated"
+"""The record's kind: which session was begun for which call."""
+
+Begin = Callable[[SessionLog], Awaitable[Session]]
+Close = Callable[[SessionId], Awaitable[None]]
+
+
+async def delegate(
+    parent: Session, begin: Begin, close: Close, subtask: Subtask, call_id: str, progress: Progress
+) -> SubtaskEnd:
+    """Have a new session do a subtask, and give what came of it.
+
+    Cancelling ends the child's turn first: its log is whole then, and its cost known.
+
+    Raises:
+        BadRequest: the subtask names a tool that its parent does not have.
+        StorageFailed: the new session could not be stored.
+    """
+    state = parent.state
+    child = await begin(await found_child(state, subtask))
+    child.state.trust, child.state.permissions = state.trust, state.permissions.for_subtask()
+    about: JsonObject = {"sessionId": child.id, "callId": call_id}
+    name = one_line(subtask.task, 60)
+
+    def client() -> Client:
+        return ThroughParent(parent.client(), parent.id, name, about)
+
+    child.state.subtask = Bound(client, state.config.delegate.steps, parent.id)
+    child.state.tracking.above = state.tracking
+    following = _Following(parent, child, progress)
+    child.state.channel.attach(following.see)
+    try:
+        await state.log.commit(DELEGATED, about)
+        result = await _turn(child, PromptRequest(blocks_of(subtask)))
+        return following.end(result)
+    finally:
+        child.state.channel.detach(following.see)
+        child.state.subtask = child.state.tracking.above = None
+        following.charge()
+        if not child.busy and not child.watchers():
+            with suppress(SidecarError):
+                await close(child.id)
+
+
+async def _turn(child: Session, request: PromptRequest) -> PromptResult | SidecarError:
+    """Run the child's turn; a cancel of ours is passed on and waited for."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            running = group.create_task(child.prompt(request))
+            try:
+                await asyncio.wait({running})
+            except asyncio.CancelledError:
+                child.cancel()
+                await asyncio.wait({running})
+                raise
+    except ExceptionGroup as failed:
+        error = innermost(failed)
+        if isinstance(error, SidecarError):
+            return error
+        raise error from None
+    return running.result()
+
+
+class _Following:
+    """Follows a subtask as it goes: shows what it does, charges for it, ends it in time."""
+
+    def __init__(self, parent: Session, child: Session, progress: Progress) -> None:
+        self._parent = parent
+        self._child = child
+        self._progress = progress
+        self._limits = parent.state.config.delegate
+        self._charged, self._cost = Usage(), Decimal(0)
+        self._newest, self._newest_cost = Usage(), Decimal(0)
+        self._last_for = self._used_up = ""
+
+    def see(self, event: Event) -> None:
+        """Take an event of the child's."""
+        match event:
+            case ToolChanged(status="pending", has_input=True, title=str(title)):
+                self._progress(f"{one_line(title)}\n")
+            case ToolChanged(status="failed", output=str(output)):
+                self._progress(f"  failed: {one_line(output)}\n")
+            case SessionChanged(cause="step"):
+                self.charge()
+                self._stop_if_over()
+            case SessionChanged(cause="tools"):
+                self._ask_for_report()
+            case _:
+                pass
+
+    def charge(self) -> None:
+        """Add to the parent's cost what the child has spent since the last time."""
+        log, child = self._parent.state.log, self._child.state
+        used, total = self._used(), child.log.row.cost
+        more = Usage(
+            *(
+                now - before
+                for now, before in zip(_counts(used), _counts(self._charged), strict=True)
+            )
+        )
+        if more == Usage():
+            return
+        self._charged, self._newest = used, more
+        cost = None
+        if total is not None:
+            self._newest_cost, self._cost = Decimal(total) - self._cost, Decimal(total)
+            cost = money(self._newest_cost)
+        log.spend(cost)
+        counts: JsonObject = {**asdict(more)}
+        told: JsonObject = {"purpose": "subtask", "model": child.model_id(), "usage": counts}
+        written = log.commit(ASKED, {**told, "cost": cost, "sessionId": self._child.id})
+        # Nobody waits for it, so its failure is retrieved here; the next commit reports the same.
+        written.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._parent.rewritten(None, "subtask")
+
+    def end(self, result: PromptResult | SidecarError) -> SubtaskEnd:
+        """Tell what came of the subtask."""
+        messages = self._messages()
+        failed = self._why(result, messages)
+        report = found_so_far(messages) if failed else last_words(messages)
+        steps, cost = turn_usage(messages).requests, self._child.state.log.row.cost
+        return SubtaskEnd(self._child.id, report, steps, cost, failed)
+
+    def _why(self, result: PromptResult | SidecarError, messages: tuple[Message, ...]) -> str:
+        """Say why it did not end well, if it did not."""
+        if isinstance(result, SidecarError):
+            return result.message
+        match result.stop_reason:
+            case "end_turn" if last_words(messages):
+                return ""
+            case "end_turn":
+                return "it ended without a report"
+            case "max_turn_requests":
+                return self._used_up or self._out_of(steps_in_words(self._limits.steps))
+            case "cancelled":
+                return self._used_up or "it was stopped by the user"
+            case "blocked":
+                return f"the user or a rule of theirs did not allow {refused(messages)}"
+            case "max_tokens":
+                return "its answer was longer than one may be"
+            case "refusal":
+                return "the model refused to do it"
+            case _:
+                return str((result.error or {}).get("message") or result.stop_reason)
+
+    def _ask_for_report(self) -> None:
+        """Before the last step that it has, say so."""
+        nearly = self._nearly_used_up()
+        if nearly and not self._last_for:
+            self._last_for = nearly
+            self._child.remind(LAST_STEP)
+
+    def _stop_if_over(self) -> None:
+        """Where the last step asks for more calls, they are not run."""
+        if self._last_for and tool_parts(self._messages()[-1]):
+            self._used_up = self._out_of(self._last_for)
+            self._child.cancel()
+
+    def _nearly_used_up(self) -> str:
+        """Name the limit that one more step like the last would reach."""
+        limits, steps = self._limits, turn_usage(self._messages()).requests
+        if steps + 1 >= limits.steps:
+            return steps_in_words(limits.steps)
+        tokens, newest = _tokens(self._charged), _tokens(self._newest)
+        if limits.tokens is not None and tokens + 2 * newest > limits.tokens:
+            return f"{limits.tokens:,} tokens"
+        if limits.cost is not None and self._cost + 2 * self._newest_cost > limits.cost:
+            return f"{limits.cost} USD"
+        return ""
+
+    def _out_of(self, what: str) -> str:
+        were = "was" if what.startswith("1 ") else "were"
+        return f"its {what} {were} used up before it was done"
+
+    def _messages(self) -> tuple[Message, ...]:
+        """Give the messages of the subtask, without what users may have said there since."""
+        messages = self._child.state.log.messages
+        first = messages[0].turn_id if messages else None
+        return tuple(m for m in messages if m.turn_id == first)
+
+    def _used(self) -> Usage:
+        messages = self._messages()
+        asked = asked_since(self._child.state, messages[0].turn_id) if messages else ()
+        return sum((usage for usage, _ in asked), turn_usage(messages))
+
+
+def _counts(usage: Usage) -> tuple[int, ...]:
+    return tuple(asdict(usage).values())
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.prompt + usage.output

@@ -1,0 +1,58 @@
+"""Settings that change while sessions are open: taken over where that is safe, and told."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from sidecar.config import Config, Problem
+from sidecar.config.layers import Resolved
+from sidecar.config.reload import Stamps, reloaded, stamps
+from sidecar.session.lifecycle.session import Session
+from sidecar.session.log.notices import give_notice
+from sidecar.session.state import Environment
+from sidecar.tools.rules.permission import Rules
+
+EVERY = 2.0
+"""Seconds between looks at the files. They are few, and editors replace them in many ways."""
+
+
+async def follow(
+    files: Sequence[Path],
+    read: Callable[[], Resolved],
+    take: Callable[[Resolved], None],
+    known: Stamps,
+    every: float = EVERY,
+) -> None:
+    """Have the settings read again, in a thread, whenever a file is another one.
+
+    `known` is how the files were before they were read last. Runs until it is cancelled.
+    """
+    while True:
+        await asyncio.sleep(every)
+        now = await asyncio.to_thread(stamps, files)
+        if now == known:
+            continue
+        known = now
+        take(await asyncio.to_thread(read))
+
+
+def take_over(
+    environment: Environment | None,
+    sessions: Iterable[Session],
+    after: Config,
+    problems: Sequence[Problem],
+) -> None:
+    """Let settings that may change hold from now on, and tell every open session what changed."""
+    if environment is None:
+        return
+    before = environment.config
+    result = reloaded(before, after, problems)
+    environment.config = result.config
+    environment.amiss = tuple(map(str, problems))
+    rules = [Rules(c.permissions.allow, c.permissions.reject) for c in (before, result.config)]
+    for session in sessions:
+        state = session.state
+        state.permissions.exchange(*rules)
+        if result.told and not state.read_only:
+            text = " ".join(("The settings were read again.", *result.told))
+            give_notice(state.log, state.channel, "warning" if result.bad else "info", text)

@@ -1,0 +1,82 @@
+"""Looks at a session in the store without opening it: no lease is taken, nothing is written."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import SessionId
+from sidecar.observe.report.course import Course
+from sidecar.session.desk.log_course import read_course
+from sidecar.session.lifecycle.assembly import compose
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.state import Environment, State
+from sidecar.store.format.values import SessionRow
+from sidecar.store.journal import Store
+
+PREFIX = "ses_"
+MOST_NAMED = 8
+"""Sessions that are named where an id could mean several."""
+ANYWHERE = (
+    "`sidecar sessions` lists them all; name one by its id or the beginning of it, a folder for "
+    "the newest session of that folder, or --last for the newest of all."
+)
+
+
+async def find(store: Store, name: str | None, folder: Path | None) -> SessionId:
+    """Give the session with this id, or whose id begins so, or the newest of a folder, or of all.
+
+    Raises:
+        BadRequest: none is meant, or several may be; the message says what to do.
+    """
+    if name is None:
+        where = None if folder is None else str(await asyncio.to_thread(folder.resolve))
+        page = await store.list(cwd=where, before=None, limit=1)
+        if not page.rows:
+            place = "yet" if folder is None else f"in {folder}"
+            raise BadRequest(f"There is no session {place}. {ANYWHERE}", "session")
+        return page.rows[0].id
+    found = await store.named(name, MOST_NAMED + 1)
+    if not found and not name.startswith(PREFIX):
+        found = await store.named(PREFIX + name, MOST_NAMED + 1)
+    exact = [row for row in found if row.id == name]
+    if len(found) != 1 and not exact:
+        raise BadRequest(_unclear(name, found), "session")
+    return (exact or found)[0].id
+
+
+async def look(
+    environment: Environment, session_id: SessionId, clean: Callable[[str], str]
+) -> Course:
+    """Read a session as it stands in the store, as one consistent state.
+
+    Raises:
+        UnknownSession: it is gone.
+        StorageFailed: it cannot be read.
+    """
+    stored = await environment.store.load(session_id)
+
+    def read() -> Course:
+        # The view counts what stands there now, and the walk what stood there once: much the same.
+        counting = replace(environment, count=cache(environment.count))
+        log = SessionLog(environment.store, stored, environment.clock.now)
+        state = compose(counting, log, _nobody, read_only=True, owner=None)
+        return read_course(state, clean, stored.problems)
+
+    return await asyncio.to_thread(read)
+
+
+async def _nobody(_: State) -> bool:
+    return False
+
+
+def _unclear(name: str, found: tuple[SessionRow, ...]) -> str:
+    if not found:
+        return f"No session's id is, or begins with, “{name}”. {ANYWHERE}"
+    lines = [f"  {row.id}  {row.title or '(untitled)'}" for row in found[:MOST_NAMED]]
+    more = "\n  …" if len(found) > MOST_NAMED else ""
+    return (
+        f"Several sessions' ids begin with “{name}”: give more of it.\n" + "\n".join(lines) + more
+    )

@@ -1,0 +1,1 @@
+"""What stands at the head of a prompt, and when it may change. Knows no compaction."""

@@ -1,0 +1,120 @@
+"""What the model knows of the instructions: from the static part, or told since, as they change.
+
+Static bytes stay within an epoch. So a change goes to the end of the next user message, once,
+and into the static part when the next epoch begins.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from sidecar.core.prompt.prompt import Static, ToolSpec
+from sidecar.session.epochs import lessons
+from sidecar.session.epochs.static_prompt import (
+    build_static,
+    instructions_in,
+    with_instructions,
+    with_learned,
+)
+from sidecar.session.log.notices import give_notice
+from sidecar.session.state import Environment, State
+from sidecar.store.format.values import SessionRow
+from sidecar.workspace.instructions import Instruction
+from sidecar.workspace.instructions_watch import hashes, name_of
+
+TOLD = "instructions_told"
+"""The record's kind. It holds the hash of each file as it was when a change was told."""
+
+
+async def begin(
+    environment: Environment,
+    row: SessionRow,
+    trusted: bool,
+    tools: Sequence[ToolSpec],
+    system: str | None,
+) -> Static:
+    """Give the static part that a new session begins with."""
+    model = str(row.settings["model"])
+    found = await environment.instructions(row.cwd, trusted)
+    known = await lessons.learned(environment, row.cwd, trusted, model)
+    return build_static(model, tools, system, found, known)
+
+
+async def look(state: State) -> None:
+    """Read instructions and what was learned as they are now; what else is here goes by that."""
+    state.instructions = await state.environment.instructions(
+        state.log.row.cwd, state.trust.granted
+    )
+    await lessons.look(state)
+
+
+def with_changes(state: State, context: str) -> str:
+    """Add to a user message's context what the model was not told yet; nothing if there is none."""
+    current = state.instructions
+    if current is None:
+        return context
+    texts = {name_of(one.path): one.text for one in current}
+    blocks = [
+        f'<instructions-changed path="{path}">{_told(texts.get(path))}</instructions-changed>'
+        for path in _changed(state, current)
+    ]
+    if not blocks:
+        return context
+    start = context.removesuffix("\n</context>") or "<context>"
+    return "\n".join((start, *blocks, "</context>"))
+
+
+def tell(state: State, context: str) -> str:
+    """Give the context of the message that is logged next, and remember what it tells."""
+    told = with_changes(state, context)
+    if told != context:
+        current = state.instructions or ()
+        state.log.note(TOLD, {"files": {**hashes(current)}})
+    return told
+
+
+def renewed(state: State, static: Static) -> Static:
+    """Give the static part with which a new epoch begins, with what the last look has read.
+
+    Where changes were told before, those stand behind it in the history. Then what differs from
+    the last of them is told once more with the next message, so that the newest text wins.
+    """
+    if state.instructions is not None:
+        static = with_instructions(static, state.instructions)
+    return static if state.learned is None else with_learned(static, state.learned)
+
+
+def follow(state: State) -> None:
+    """Let people know when a file of instructions changes while the session is open."""
+
+    def seen(current: tuple[Instruction, ...]) -> None:
+        paths = ", ".join(_changed(state, current))
+        if paths and not state.read_only and state.channel.watched:
+            text = f"Instructions changed: {paths}. The model is told with your next message."
+            give_notice(state.log, state.channel, "info", text)
+
+    environment, row = state.environment, state.log.row
+    environment.watch.follow(
+        row.id, row.cwd, lambda: state.trust.granted, environment.instructions, seen
+    )
+
+
+def _changed(state: State, current: tuple[Instruction, ...]) -> list[str]:
+    """Name the files that are not as the model knows them: new or other ones, then removed ones."""
+    known, now = _known(state), hashes(current)
+    other = [path for path in now if known.get(path) != now[path]]
+    return [*other, *(path for path in known if path not in now)]
+
+
+def _known(state: State) -> Mapping[str, str]:
+    record = state.log.last_told(TOLD)
+    if record is None:
+        return hashes(instructions_in(state.view.static))
+    files = record.body["files"]
+    assert isinstance(files, dict)
+    return {path: str(value) for path, value in files.items()}
+
+
+def _told(text: str | None) -> str:
+    if text is None:
+        return "removed"
+    inner = text.replace("</context", "<\\/context")
+    return "\n{}\n".format(inner.replace("</instructions-changed", "<\\/instructions-changed"))

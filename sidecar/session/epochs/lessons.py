@@ -1,0 +1,126 @@
+"""What sessions learn: kept in the store, promoted to the workspace, and read back from there.
+
+A session is not told what it promoted itself: that stands in its own summary, and its prefix
+stays the same for it.
+"""
+
+import asyncio
+import logging
+from math import ceil
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest, SidecarError
+from sidecar.core.ledger.claims import KINDS
+from sidecar.core.ledger.learned_markdown import is_worth_keeping, render
+from sidecar.core.parts import SessionId
+from sidecar.session.epochs.session_params import resolved
+from sidecar.session.log.notices import give_notice
+from sidecar.session.state import Environment, State
+from sidecar.store.content.fact_rows import StoredFact
+from sidecar.workspace.learned import FOLDER, promote, read_learned
+
+ROOM = 2_000
+"""Tokens that what was learned may take of every prompt."""
+MOST_FOUND = 200
+"""Facts that are given at once."""
+LIMIT = 30.0
+"""Seconds that the store may take to remember a write."""
+
+logger = logging.getLogger("sidecar.session")
+
+
+async def promote_facts(state: State) -> None:
+    """Write down for later sessions what is worth it of all that this one found out.
+
+    Never raises for a failure: the facts are kept, and are looked at again with the next ones.
+    """
+    if not (state.config.learned and state.trust.granted):
+        return
+    try:
+        added = await _promote(state)
+    except (SidecarError, OSError) as error:
+        logger.warning("facts were not promoted: %s", error)
+        _tell(state, "warning", f"What was learned could not be kept for later sessions: {error}")
+        return
+    if added:
+        facts_were = "1 fact was" if added == 1 else f"{added} facts were"
+        _tell(state, "info", f"{facts_were} added to {FOLDER}, for later sessions to know.")
+
+
+async def _promote(state: State) -> int:
+    row, rows = state.log.row, state.store.facts
+    worth = [
+        candidate.fact
+        for candidate in await rows.candidates(row.id)
+        if is_worth_keeping(candidate.fact, candidate.sessions)
+    ]
+    if not worth:
+        return 0
+    trusted, loop = state.trust.granted, asyncio.get_running_loop()
+
+    def writes(real: Path, text: str) -> None:
+        remembered = state.tracking.own(real, text)
+        asyncio.run_coroutine_threadsafe(remembered, loop).result(LIMIT)
+
+    done = await asyncio.to_thread(promote, Path(row.cwd), trusted, row.id, worth, writes)
+    await rows.promoted(row.cwd, done, state.clock.now())
+    return len(done)
+
+
+def _tell(state: State, level: str, text: str) -> None:
+    if state.channel.watched:
+        give_notice(state.log, state.channel, level, text)
+
+
+async def learned(
+    environment: Environment, cwd: str, trusted: bool, model: str, without: str = ""
+) -> str:
+    """Give what the static part of a prompt tells of what was learned in a workspace.
+
+    `without` is the session that is told. Empty where there is nothing, or no trust.
+    """
+    if not (trusted and environment.config.learned):
+        return ""
+    factor = environment.info(model).token_factor
+
+    def tokens(text: str) -> int:
+        return ceil(environment.count(text) * factor)
+
+    def read() -> str:
+        return render(read_learned(Path(cwd), trusted), tokens, ROOM, without)
+
+    return await asyncio.to_thread(read)
+
+
+async def look(state: State) -> None:
+    """Read what was learned as it stands now; the next epoch begins with it."""
+    row = state.log.row
+    trusted, model = state.trust.granted, state.model_id()
+    state.learned = await learned(state.environment, row.cwd, trusted, model, row.id)
+
+
+async def find(
+    environment: Environment,
+    session_id: str | None,
+    cwd: str | None,
+    kind: str | None,
+    query: str | None,
+) -> tuple[StoredFact, ...]:
+    """Find facts, newest first, up to 200.
+
+    Raises:
+        BadRequest: there is no such kind, or `cwd` is no path.
+        UnknownSession: there is no such session.
+    """
+    if kind is not None and kind not in KINDS:
+        raise BadRequest(
+            f"there are no facts of the kind {kind!r}; there are {', '.join(KINDS)}", "params.kind"
+        )
+    folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
+    return await environment.store.facts.find(
+        session_id=None if session_id is None else SessionId(session_id),
+        cwd=folder,
+        kind=kind,
+        query=query,
+        limit=MOST_FOUND,
+    )

@@ -1,0 +1,239 @@
+"""What a session is given, checked before anything is made of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from sidecar.config.mcp_settings import McpServer
+from sidecar.core.conversation.sendable import MOST_NAME, is_id
+from sidecar.core.errors import BadRequest, SessionOwned, SidecarError
+from sidecar.core.parts import Json, JsonObject, Part
+from sidecar.core.policies import policies
+from sidecar.core.prompt.budget import LEAST_RESERVE, budget
+from sidecar.core.prompt.pricing import ModelInfo
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.prompt.render import TextBlock
+from sidecar.core.text.volatile_text import Kind, Volatile, volatile
+from sidecar.session.interface import NewSession
+from sidecar.session.log.notices import give_notice
+from sidecar.session.meter.gauge import user_message_limit
+from sidecar.session.state import State, answer_tokens
+from sidecar.store.format.values import Owner
+from sidecar.tools.builtin_tools import BUILTIN
+from sidecar.tools.mcp.mcp_bounds import (
+    MOST_DESCRIPTION,
+    MOST_OF_ALL,
+    MOST_SCHEMA,
+    MOST_TOOLS,
+    schema_size,
+)
+
+SHOWN = 200
+"""Characters of a path that an error repeats."""
+FLEETING: frozenset[Kind] = frozenset({"temporary path", "port", "process id"})
+"""What no tool's description holds as an example."""
+
+
+def checked_folder(cwd: str) -> str:
+    """Give a workspace's folder with links resolved; raises BadRequest if it is none."""
+    path = Path(cwd)
+    with suppress(OSError, ValueError):
+        if path.is_absolute() and path.is_dir():
+            return resolved(cwd)
+    text = f"{cwd!r:.{SHOWN}} is not an existing folder: give an absolute path"
+    raise BadRequest(text, "params.cwd")
+
+
+def resolved(cwd: str) -> str:
+    """Give a folder's path with links resolved, there or not; raises BadRequest if it is none."""
+    try:
+        return str(Path(cwd).resolve())
+    except (OSError, RuntimeError, ValueError) as error:
+        raise BadRequest(f"{cwd!r:.{SHOWN}} can be no folder: {error}", "params.cwd") from error
+
+
+def named(model: str, path: str) -> str:
+    """Give a model's name, which goes into requests and hashes.
+
+    Raises:
+        BadRequest: it is empty, or holds what no name has, such as half a character.
+    """
+    if is_model_name(model):
+        return model
+    raise BadRequest(f"{model!r} can be no model's name; give the name that its API knows", path)
+
+
+def is_model_name(model: str) -> bool:
+    """Whether this can be a model's name."""
+    return bool(model.strip()) and model.isprintable()
+
+
+def amiss(settings: Mapping[str, Json], info: ModelInfo) -> tuple[str, str] | None:
+    """Say which of window and maxTokens is amiss with this model, and why; `None` if neither is."""
+    window, most = settings.get("window"), settings.get("maxTokens")
+    for name, value in (("window", window), ("maxTokens", most)):
+        if isinstance(value, int) and value <= 0:
+            return name, f"{name} must be a positive number of tokens"
+    room = min(window, info.window) if isinstance(window, int) else info.window
+    if isinstance(most, int) and most >= room:
+        return "maxTokens", (
+            f"maxTokens ({most}) must be smaller than the window ({room}): "
+            "it is the answer's share of it"
+        )
+    answer = answer_tokens(most if isinstance(most, int) else None, info)
+    if answer >= room:
+        return "window", (
+            f"the window ({room}) must be larger than {answer} tokens, which is what an answer "
+            "may take unless maxTokens says otherwise: set maxTokens too, or a larger window"
+        )
+    if budget(room, answer).limit == 0:
+        return "window", (
+            f"the window ({room}) is too small: at least {LEAST_RESERVE} tokens are kept for the "
+            "answer; set a larger window"
+        )
+    return None
+
+
+def warn_of_limits(state: State) -> None:
+    """Tell watchers which of window and maxTokens is more than the model takes, so counts less."""
+    info = state.info()
+    known = "(as far as is known) " if info.price is None else ""
+    for name, most in (("window", info.window), ("maxTokens", info.max_output)):
+        asked = state.number(name)
+        if asked is not None and asked > most:
+            text = (
+                f"{name} is set to {asked} tokens, and {info.id} {known}takes {most} at most: "
+                f"{most} is what counts"
+            )
+            give_notice(state.log, state.channel, "warning", text)
+
+
+def told_owner(owner: Owner | None) -> JsonObject | None:
+    """Say who owns a session, without the secret name of the lease."""
+    return None if owner is None else {"pid": owner.pid, "host": owner.host}
+
+
+def checked_policy(name: str) -> str:
+    """Give a policy's name; raises BadRequest when there is none of that name."""
+    if name not in policies():
+        raise BadRequest(
+            f"there is no policy {name!r}; there are {', '.join(policies())}", "params.policy"
+        )
+    return name
+
+
+def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
+    """Give the session's tools, ours and the client's; raises BadRequest when names clash."""
+    builtin = BUILTIN if request.builtin_tools else ()
+    names = {tool.name for tool in builtin}
+    _check_sizes(request.tools)
+    for index, tool in enumerate(request.tools):
+        if tool.name in names:
+            raise BadRequest(
+                f"there is a tool named {tool.name!r} already: give yours another name, "
+                "or set builtinTools to false",
+                f"params.tools[{index}].name",
+            )
+        names.add(tool.name)
+    return (*builtin, *request.tools)
+
+
+def _check_sizes(tools: Sequence[ToolSpec]) -> None:
+    """Raise BadRequest for tools that no provider takes, or that would fill the window."""
+    if len(tools) > MOST_TOOLS:
+        raise BadRequest(f"there are {len(tools)} tools: give {MOST_TOOLS} at most", "params.tools")
+    room = MOST_OF_ALL
+    for index, tool in enumerate(tools):
+        path = f"params.tools[{index}]"
+        if not is_id(tool.name):
+            why = (
+                f"{tool.name!r:.80} can be no tool's name: it has 1 to {MOST_NAME} letters a to z "
+                "or A to Z, digits, _ and -"
+            )
+            raise BadRequest(why, f"{path}.name")
+        if len(tool.description) > MOST_DESCRIPTION:
+            why = f"a tool's description may have {MOST_DESCRIPTION} characters: shorten it"
+            raise BadRequest(why, f"{path}.description")
+        size = schema_size(tool.input_schema)
+        room -= size + len(tool.description)
+        if size > MOST_SCHEMA or room < 0:
+            why = (
+                f"a tool's schema may have {MOST_SCHEMA} characters as JSON, and all that is told "
+                f"of tools {MOST_OF_ALL}: it is sent with every request"
+            )
+            raise BadRequest(why, f"{path}.inputSchema")
+
+
+async def check_fits(state: State, parts: tuple[Part, ...]) -> None:
+    """Raise BadRequest, with the numbers, for a message that the window cannot hold by itself."""
+    tokens, room = await user_message_limit(state, parts)
+    if room <= 0:
+        split = budget(state.window(), state.max_tokens())
+        raise BadRequest(
+            f"the window of {split.window} tokens has no room for a message: "
+            f"{split.reserved_output} are kept for the answer and {split.limit - room} are tools "
+            "and system text; set a larger window or a smaller maxTokens",
+            "params.prompt",
+        )
+    if tokens > room:
+        raise BadRequest(
+            f"this message alone is about {tokens} tokens and the window has room for {room}: "
+            "shorten it, or name the files instead of pasting them",
+            "params.prompt",
+        )
+
+
+def not_ours(state: State) -> SidecarError:
+    """Say why this daemon may not write a session."""
+    why = state.store.refusal() if state.owner is None else None
+    return why or SessionOwned(
+        "another window writes this session: continue there, or close it there first",
+        owner=state.owner,
+    )
+
+
+def provide(state: State, servers: tuple[McpServer, ...]) -> None:
+    """Start MCP servers for a session that has their tools already."""
+    if servers:
+        state.environment.mcp.provide(state.log.row.id, servers, state.trust.folder())
+
+
+def warn(state: State) -> None:
+    """Tell watchers of what is amiss with settings, and with a new session's prompt and tools."""
+    for problem in state.environment.amiss:
+        give_notice(state.log, state.channel, "warning", f"Settings: {problem}")
+    for problem in state.environment.mcp.problems(state.log.row.id):
+        give_notice(state.log, state.channel, "warning", f"{problem}.")
+    warn_of_limits(state)
+    _warn_of_volatile_text(state)
+
+
+def _warn_of_volatile_text(state: State) -> None:
+    """Tell watchers of dates, times, ids and the like in the system prompt and in tools.
+
+    People may well mean a date in their instructions, so those are left alone, and tools give
+    dates as examples. What is found is kept as it is; but a caller that puts today's date into
+    each session's prompt shares no cached prefix between sessions.
+    """
+    static = state.view.static
+    for tool in static.tools:
+        if tool.origin != "builtin":
+            said = f"{tool.description}\n{json.dumps(tool.input_schema, ensure_ascii=False)}"
+            fleeting = [one for one in volatile(said) if one.kind in FLEETING]
+            _warn(state, f"tool {tool.name}", fleeting)
+    for block in static.system:
+        if block.region == "system" and isinstance(block.content, TextBlock):
+            _warn(state, "system text", volatile(block.content.text))
+
+
+def _warn(state: State, where: str, found: Sequence[Volatile]) -> None:
+    if not found:
+        return
+    first = found[0]
+    more = f" and {len(found) - 1} more like it" if len(found) > 1 else ""
+    text = (
+        f"The {where} holds a {first.kind} ({first.text}){more}. What changes there costs the "
+        "whole prompt's cache: give it with a message instead."
+    )
+    give_notice(state.log, state.channel, "warning", text)

@@ -1,0 +1,156 @@
+"""The static part of a prompt: agent prompt, guidance, instructions, what was learned; per epoch.
+
+What is built here is stored with the epoch, so that a restart sends the same bytes.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.prompt.prompt import Static, ToolKind, ToolOrigin, ToolSpec
+from sidecar.core.prompt.render import RENDERER, Block, Region, TextBlock
+from sidecar.workspace.instructions import Instruction
+
+AGENT = """\
+You are Sidecar, a coding agent that works in the user's workspace through tools.
+
+Do what the user asks, completely, and nothing else. Look before you change: read the code you \
+are about to edit and follow its style. Make the smallest change that solves the problem at its \
+root. After changing code, run what checks it where you can. When something fails, find out why \
+before you try again; never repeat a call that gave the same result.
+
+Say what you did and what you found in a few plain sentences. Name files as path:line. When you \
+could not do something, say so and why."""
+
+GUIDANCE = """\
+Paths may be absolute or relative to the workspace folder. Call tools that do not depend on each \
+other in one step: they run together. Long outputs are cut; the note in them names the id with \
+which `recall` gives the rest. Everything that was ever logged can be read again by its id. \
+The block in <context> at the end of a user message says how things stand at that moment; it was \
+put there by the editor, not typed by the user. A block <instructions-changed> in it is what that \
+file of instructions says from now on."""
+_INSTRUCTION = re.compile(
+    r'<instructions path="([^\n]*)">\n(.*?)\n</instructions>(?=\n\n<instructions path="|\Z)', re.S
+)
+
+
+def build_static(
+    model: str,
+    tools: Sequence[ToolSpec],
+    system: str | None,
+    instructions: Sequence[Instruction],
+    learned: str = "",
+) -> Static:
+    """Assemble the static part; `system` replaces the built-in agent prompt where it is given."""
+    agent = AGENT if system is None else system
+    if any(tool.origin == "builtin" for tool in tools):
+        agent = f"{agent}\n\n{GUIDANCE}" if agent.strip() else GUIDANCE
+    blocks = [_block(agent, "system")] if agent.strip() else []
+    static = Static(model, in_order(tools), tuple(blocks), RENDERER)
+    return with_learned(with_instructions(static, instructions), learned)
+
+
+def in_order(tools: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """Give tools in the order in which they are sent: ours, then the others, by name."""
+    return tuple(sorted(tools, key=lambda tool: (tool.origin != "builtin", tool.name)))
+
+
+def with_instructions(static: Static, instructions: Sequence[Instruction]) -> Static:
+    """Give a static part with these instructions instead of its own, behind the system text."""
+    others = [block for block in static.system if block.region != "instructions"]
+    if instructions:
+        told = "\n\n".join(
+            f'<instructions path="{i.path}">\n{i.text}\n</instructions>' for i in instructions
+        )
+        behind = sum(block.region == "system" for block in others)
+        others.insert(behind, _block(told, "instructions"))
+    return replace(static, system=tuple(others))
+
+
+def with_learned(static: Static, told: str) -> Static:
+    """Give a static part that tells this of what was learned, at its end, instead of its own."""
+    others = [block for block in static.system if block.region != "learned"]
+    if told:
+        others.append(_block(told, "learned"))
+    return replace(static, system=tuple(others))
+
+
+def instructions_in(static: Static) -> tuple[Instruction, ...]:
+    """Read back what `with_instructions` wrote."""
+    texts = (
+        block.content.text
+        for block in static.system
+        if block.region == "instructions" and isinstance(block.content, TextBlock)
+    )
+    return tuple(Instruction(*found) for text in texts for found in _INSTRUCTION.findall(text))
+
+
+def static_to_json(static: Static) -> JsonObject:
+    """Give the form in which an epoch's static part is stored."""
+    return {
+        "model": static.model,
+        "renderer": static.renderer,
+        "system": [
+            {"text": block.content.text, "region": block.region}
+            for block in static.system
+            if isinstance(block.content, TextBlock)
+        ],
+        "tools": [tool_to_json(tool) for tool in static.tools],
+    }
+
+
+def static_from_json(body: JsonObject) -> Static:
+    """Read what `static_to_json` wrote."""
+    system, tools = body["system"], body["tools"]
+    assert isinstance(system, list)
+    assert isinstance(tools, list)
+    return Static(
+        model=str(body["model"]),
+        tools=tuple(tool_from_json(tool) for tool in tools),
+        system=tuple(_stored_block(block) for block in system),
+        renderer=int(str(body["renderer"])),
+    )
+
+
+def tool_to_json(tool: ToolSpec) -> JsonObject:
+    """Give the form in which a tool definition is stored with its session."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+        "kind": tool.kind,
+        "readOnly": tool.read_only,
+        "outputLimit": tool.output_limit,
+        "protectedFromPruning": tool.protected_from_pruning,
+        "origin": tool.origin,
+    }
+
+
+def tool_from_json(body: Json) -> ToolSpec:
+    """Read what `tool_to_json` wrote."""
+    assert isinstance(body, dict)
+    schema, limit = body["inputSchema"], body["outputLimit"]
+    assert isinstance(schema, dict)
+    kind: ToolKind = body["kind"]  # type: ignore[assignment]
+    origin: ToolOrigin = body["origin"]  # type: ignore[assignment]
+    return ToolSpec(
+        name=str(body["name"]),
+        description=str(body["description"]),
+        input_schema=schema,
+        kind=kind,
+        read_only=body["readOnly"] is True,
+        output_limit=limit if isinstance(limit, int) else None,
+        protected_from_pruning=body["protectedFromPruning"] is True,
+        origin=origin,
+    )
+
+
+def _block(text: str, region: Region) -> Block:
+    return Block(TextBlock(text), region)
+
+
+def _stored_block(block: Json) -> Block:
+    assert isinstance(block, dict)
+    region: Region = block["region"]  # type: ignore[assignment]
+    return _block(str(block["text"]), region)

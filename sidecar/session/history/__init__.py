@@ -1,0 +1,1 @@
+"""A session as people read it: updates, turns, contents. Changes nothing."""

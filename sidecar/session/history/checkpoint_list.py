@@ -1,0 +1,134 @@
+"""What people are shown of a session's checkpoints."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.files.changeset import ChangeSet, PathChange
+from sidecar.core.files.placement import above
+from sidecar.core.parts import JsonObject, MessageId
+from sidecar.session.changes.change_summary import Differences, agents_part, authors, net, paths_of
+from sidecar.session.changes.timeline import Checkpoint, Timeline
+from sidecar.session.log.session_log import IMPORTED
+from sidecar.session.state import State
+from sidecar.store.format.values import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A checkpoint with its files as the protocol has them.
+
+    `left`: its message has left the conversation.
+    """
+
+    checkpoint: Checkpoint
+    files: tuple[JsonObject, ...]
+    left: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All checkpoints, where the session stands, and what of the agent's work stands."""
+
+    checkpoints: tuple[Listed, ...]
+    head: str | None
+    changes: tuple[JsonObject, ...]
+
+
+def timeline_of(state: State) -> Timeline:
+    """Read a session's timeline."""
+    return Timeline(state.log.messages, state.log.records, state.sets.read)
+
+
+async def list_checkpoints(state: State, differences: Differences) -> Listing:
+    """List a session's checkpoints, oldest first."""
+    timeline = timeline_of(state)
+    stays = {MessageId(""), *timeline.talk(len(timeline.events))}
+    listed = [
+        Listed(one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays)
+        for one in timeline.checkpoints
+    ]
+    changes = await differences.counted(agents_part(timeline.since(0)))
+    return Listing(tuple(listed), timeline.head, tuple(changes))
+
+
+async def diff_checkpoints(
+    state: State, differences: Differences, start: str, end: str | None, path: str | None
+) -> list[JsonObject]:
+    """Show what changed from one checkpoint to another, or until now.
+
+    Raises:
+        BadRequest: there is no such checkpoint, or files were not followed then.
+    """
+    timeline, records = timeline_of(state), state.log.records
+    first = _place(timeline, records, start, "params.from")
+    backwards = False
+    if end is None:
+        _, fresh = await state.tracking.since()
+        sets: Sequence[ChangeSet] = (*timeline.since(first), fresh)
+    else:
+        last = _place(timeline, records, end, "params.to")
+        backwards = last < first
+        between = timeline.events[min(first, last) : max(first, last)]
+        sets = [one for event in between for one in event.sets]
+    changes = net(_backwards(sets) if backwards else sets)
+    if path is not None:
+        known = {p for c in changes for p in (c.path, c.source) if p is not None}
+        wanted = paths_of(path, known)
+        changes = tuple(c for c in changes if _within(c, wanted))
+    return await differences.shown(changes, authors(sets))
+
+
+def named(timeline: Timeline, name: str, path: str) -> Checkpoint:
+    """Give a checkpoint; raises BadRequest where there is none of that name."""
+    found = timeline.checkpoint(name)
+    if found is None:
+        raise BadRequest(
+            f"there is no checkpoint {name!r} in this session: checkpoint/list has them", path
+        )
+    return found
+
+
+def _place(timeline: Timeline, records: Iterable[Record], name: str, path: str) -> int:
+    place = named(timeline, name, path).point.files
+    if not timeline.follows_files(place):
+        raise not_followed(records, path)
+    return place
+
+
+def not_followed(records: Iterable[Record], path: str) -> BadRequest:
+    """Give the error for a time of which it is not known what changed in files since."""
+    why = "files were not followed yet at that time"
+    if any(record.kind == IMPORTED for record in records):
+        why = "this session was imported, and the files of before the import were not"
+    return BadRequest(
+        f"{why}, so it is not known what changed since: choose a later checkpoint, or go back "
+        "with scope conversation",
+        path,
+    )
+
+
+def _flat(sets: Iterable[ChangeSet]) -> list[PathChange]:
+    return [change for one in sets for change in one.changes]
+
+
+def _backwards(sets: Sequence[ChangeSet]) -> list[ChangeSet]:
+    """Give the way back, path by path."""
+    return [
+        ChangeSet(one.after, one.before, tuple(b for c in reversed(one.changes) for b in _back(c)))
+        for one in reversed(sets)
+    ]
+
+
+def _back(change: PathChange) -> tuple[PathChange, ...]:
+    if change.source is None:
+        return (PathChange(change.path, change.change, change.author, change.new, change.old),)
+    return (
+        PathChange(change.path, "deleted", change.author, change.new, None),
+        PathChange(change.source, "created", change.author, None, change.old),
+    )
+
+
+def _within(change: PathChange, wanted: Collection[bytes]) -> bool:
+    paths = (change.path,) if change.source is None else (change.path, change.source)
+    return any(part in wanted for path in paths for part in (path, *above(path), b""))

@@ -1,0 +1,184 @@
+"""Takes the context apart, and shows exactly what the next request would be."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sidecar.core.conversation.call_outcome import argument, one_line
+from sidecar.core.parts import (
+    FilePart,
+    JsonObject,
+    Message,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolPart,
+    TurnId,
+)
+from sidecar.core.prompt.budget import shares
+from sidecar.core.prompt.render import (
+    Block,
+    CallBlock,
+    MediaBlock,
+    OpaqueBlock,
+    ReasoningBlock,
+    Region,
+    Rendered,
+    ResultBlock,
+    TextBlock,
+)
+from sidecar.core.prompt.tokens import count_block, count_tool
+from sidecar.session.state import State
+from sidecar.session.view.model_view import View
+from sidecar.tools.mcp.servers import server_of
+
+LABEL = 80
+THINKING = "thinking"
+UNKNOWN = "unknown block"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of the context; `tokens` add up to the meter's `used`.
+
+    `server` is the MCP server that a tool is from.
+    """
+
+    id: str
+    region: Region
+    label: str
+    tokens: int
+    presentation: str
+    cached: bool
+    turn_id: TurnId | None = None
+    part_id: str | None = None
+    server: str = ""
+
+
+def segments(state: State, regions: Mapping[Region, int], hit: int | None) -> tuple[Segment, ...]:
+    """List what fills the context, in prompt order.
+
+    Cached is what stands no later than `hit` in the prompt's chain, where all tools are one link.
+    Each region's segments add up to what the meter says of it. Parts that a rewrite dropped are
+    listed with no tokens, so that they can be recalled.
+    """
+    pieces = list(_pieces(state))
+    raws: dict[Region, list[int]] = {}
+    for segment, raw, _ in pieces:
+        raws.setdefault(segment.region, []).append(raw)
+    told = {region: iter(shares(found, regions[region])) for region, found in raws.items()}
+    given: list[Segment] = []
+    for segment, _, link in pieces:
+        cached = link is not None and hit is not None and link <= hit
+        given.append(replace(segment, tokens=next(told[segment.region]), cached=cached))
+    return tuple(given)
+
+
+def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
+    """Give (segment, raw tokens, its link in the prompt's chain); what is not sent has no link."""
+    view = state.view
+    count = state.environment.count
+    for tool in view.static.tools:
+        piece = Segment(f"tool:{tool.name}", "tools", tool.name, 0, "verbatim", False)
+        piece = replace(piece, server=server_of(tool))
+        yield piece, count_tool(tool, count), 0
+    links = itertools.count(1)
+    for number, block in enumerate(view.static.system):
+        label = "system prompt" if block.region == "system" else str(block.region)
+        piece = Segment(f"static:{number}", block.region, label, 0, "verbatim", False)
+        yield piece, count_block(block, count), next(links)
+    for seen in view.seen(state.log):
+        for note in view.notes_before(seen.message.id):
+            label = one_line(note.text, LABEL)
+            piece = Segment(note.id, note.region, label, 0, "note", False, None, note.id)
+            yield piece, view.note_tokens(note), next(links)
+        blocks = [block for one in seen.rendered for block in one.blocks]
+        for block, raw in zip(blocks, seen.raw, strict=True):
+            yield _of_block(view, block), raw, next(links)
+        yield from ((gone, 0, None) for gone in _dropped(view, seen.message, seen.rendered))
+
+
+def _of_block(view: View, block: Block) -> Segment:
+    part_id = block.part_id
+    result = isinstance(block.content, ResultBlock)
+    how = None if part_id is None else view.shown.shown.get(part_id)
+    # A call keeps its input, whatever became of its result.
+    whole = how is None or isinstance(block.content, CallBlock)
+    kind = "verbatim" if whole else type(how).__name__.lower()
+    return Segment(
+        f"{part_id}:result" if result else str(part_id),
+        block.region,
+        _label(block),
+        0,
+        kind,
+        False,
+        block.turn_id,
+        part_id,
+    )
+
+
+def _dropped(view: View, message: Message, rendered: tuple[Rendered, ...]) -> Iterator[Segment]:
+    here = {block.part_id for one in rendered for block in one.blocks}
+    for part in message.parts:
+        if part.id in view.shown.shown and part.id not in here:
+            region, label = described(part)
+            label = one_line(label, LABEL)
+            yield Segment(part.id, region, label, 0, "dropped", False, message.turn_id, part.id)
+
+
+def described(part: Part) -> tuple[Region, str]:
+    """Give where a part counts, or was counted while it was sent, and what it is."""
+    match part:
+        case TextPart(source="context", text=text):
+            return "context", text
+        case TextPart(source="typed" | "steer", text=text):
+            return "user", text
+        case TextPart(text=text):
+            return "assistant", text
+        case FilePart(name=name, uri=uri):
+            return "user", name or uri
+        case ReasoningPart():
+            return "reasoning", THINKING
+        case ToolPart(name=name, input=given):
+            return "toolResults", f"{name} {argument(given)}"
+        case OpaquePart(block=body):
+            return "assistant", str(body.get("type", UNKNOWN))
+        case _:
+            return "assistant", ""
+
+
+def _label(block: Block) -> str:
+    match block.content:
+        case TextBlock(text=text):
+            return one_line(text, LABEL)
+        case ReasoningBlock():
+            return THINKING
+        case CallBlock(name=name, input=given):
+            return one_line(f"{name} {argument(given)}", LABEL)
+        case ResultBlock(text=text):
+            return one_line(text, LABEL) or "(no output)"
+        case MediaBlock(media=media):
+            return media.media_type
+        case OpaqueBlock(block=body):
+            return str(body.get("type", UNKNOWN))
+
+
+def as_json(segment: Segment, accuracy: str) -> JsonObject:
+    """Give a segment as `context/breakdown` answers it."""
+    told: JsonObject = {
+        "id": segment.id,
+        "region": segment.region,
+        "label": segment.label,
+        "tokens": segment.tokens,
+        "accuracy": accuracy,
+        "presentation": segment.presentation,
+        "cached": segment.cached,
+    }
+    if segment.server:
+        told["server"] = segment.server
+    if segment.turn_id is not None:
+        told["turnId"] = segment.turn_id
+    if segment.part_id is not None:
+        told["partId"] = segment.part_id
+    return told

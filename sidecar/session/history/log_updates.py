@@ -1,0 +1,203 @@
+"""A session's log as updates, for a client that opens it or catches up."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from sidecar.core.parts import Message, MessageId, Part, PartId
+from sidecar.session.history.side_updates import Beside, Ended, Telling
+from sidecar.session.log.events import Event
+from sidecar.session.log.log_slices import Damaged, Feed, source_of
+from sidecar.session.log.part_updates import updates_of
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.meter.widen import widen
+from sidecar.session.state import State
+from sidecar.store.format.values import Record
+
+Shown: TypeAlias = tuple[Message, Part] | Beside
+Want: TypeAlias = Literal["messages", "records"]
+"""What is to be read before it can go on."""
+
+BREATH = 64
+"""What is told before others have their turn."""
+
+
+async def replay(
+    state: State, after: PartId | None, emit: Callable[[Event], Awaitable[None]]
+) -> Callable[[], Iterator[Event]]:
+    """Show the log through `emit`, oldest first: one update a part, and what came beside.
+
+    Only what follows `after` is shown, where that is given and known: showing something twice is
+    better than losing it. Withdrawn attempts and the daemon's own context blocks are not shown.
+    Of what is not in memory a slice is read, told and forgotten before the next one is.
+    Gives what gives the rest: what streams right now, and what has come while this was shown.
+
+    Raises:
+        UnknownSession: it was deleted meanwhile.
+        StorageFailed: the store cannot be read.
+    """
+    one = _Replay(state, after, emit)
+    try:
+        await one.run()
+    except Damaged:
+        # What is amiss is known of the whole log; it begins with all that was shown by now.
+        await widen(state)
+        one = _Replay(state, after, emit, one.shown)
+        await one.run()
+    return one.rest
+
+
+class _Replay:
+    """Tells a log as it stands when this is made, but for the first `told` of what is shown."""
+
+    def __init__(
+        self,
+        state: State,
+        after: PartId | None,
+        emit: Callable[[Event], Awaitable[None]],
+        told: int = 0,
+    ) -> None:
+        log = state.log
+        self._state, self._after, self._emit, self._told = state, after, emit, told
+        self._source = source_of(state.store, log, after)
+        self._telling = Telling(state)
+        self._tools = {tool.name: tool for tool in state.view.static.tools}
+        self._until = log.row.revision
+        self._settled = frozenset(m.id for m in log if m.status != "open")
+        self._open = frozenset(m.id for m in log.messages if m.status == "open")
+        self.shown = 0
+
+    async def run(self) -> None:
+        """Tell it."""
+        after = self._after
+        known = after is not None and await self._source.shows(after)
+        wanted, feed = after if known else None, Feed()
+        for one in in_order(feed, self._telling):
+            if one == "messages":
+                await self._source.messages(feed)
+            elif one == "records":
+                await self._source.records(feed)
+            elif wanted is not None:
+                if isinstance(one, tuple) and one[1].id == wanted:
+                    wanted = None
+            else:
+                await self._show(one)
+
+    async def _show(self, one: Shown) -> None:
+        self.shown += 1
+        if self.shown % BREATH == 0:
+            await asyncio.sleep(0)
+        if self.shown > self._told:
+            for event in self._events(one):
+                await self._emit(event)
+
+    def _events(self, one: Shown) -> Iterator[Event]:
+        channel = self._state.channel
+        if isinstance(one, tuple):
+            return updates_of(*one, channel, self._tools)
+        return iter((replace(one, seq=channel.next_seq()),))
+
+    def rest(self) -> Iterator[Event]:
+        """Give what was open when this was made, and what has come since."""
+        log, feed = self._state.log, Feed()
+        feed.all_messages = feed.all_records = True
+        feed.records.extend(_records_since(log, self._until))
+        ended = {r.body["turnId"] for r in feed.records if r.kind == "turn_ended"}
+        for message in log:
+            if message.turn_id in ended:
+                feed.count(message)
+        feed.messages.extend(m for m in self._late(log) if m.id not in log.left)
+        for one in in_order(feed, Telling(self._state, self._until)):
+            if not isinstance(one, str):
+                yield from self._events(one)
+
+    def _late(self, log: SessionLog) -> list[Message]:
+        # What is not in memory is older than all that was open: it is not come to.
+        missing, late = set(self._open), list[Message]()
+        for message in log.newest_first():
+            if message.id not in self._settled:
+                missing.discard(message.id)
+                late.append(message)
+            elif not missing:
+                break
+        return late[::-1]
+
+
+def _records_since(log: SessionLog, revision: int) -> Iterator[Record]:
+    """Give the records after a revision, from the beginning of the turn that ran then."""
+    records = log.records
+    turns = (n for n in reversed(range(len(records))) if records[n].kind == "turn_started")
+    begun = next((n for n in turns if records[n].revision <= revision), 0)
+    yield from records[begun:]
+    yield from log.waiting
+
+
+def in_order(feed: Feed, telling: Telling) -> Iterator[Shown | Want]:
+    """Put what came beside between the messages; records say better than clocks what was first.
+
+    Where the feed has too little to say what is next, it is said what is wanted.
+    """
+    beside = _Beside(feed, telling)
+    while True:
+        while not feed.messages and not feed.all_messages:
+            yield "messages"
+        message = feed.messages.popleft() if feed.messages else None
+        yield from beside.before(message)
+        if message is None:
+            return
+        if message.status != "discarded":
+            yield from ((message, part) for part in message.parts)
+
+
+class _Beside:
+    """Reads records as far as they may tell something that comes before a message."""
+
+    def __init__(self, feed: Feed, telling: Telling) -> None:
+        self._feed, self._telling = feed, telling
+        self._next: tuple[Record, Beside | Ended] | None = None
+        self._named: set[MessageId] = set()
+        self._gone_by: set[MessageId] = set()
+
+    def before(self, message: Message | None) -> Iterator[Beside | Want]:
+        """Give what comes before a message, or all that is left."""
+        while message is None or message.id not in self._named:
+            if self._next is None:
+                if not self._feed.records:
+                    if self._feed.all_records:
+                        break
+                    yield "records"
+                    continue
+                self._read(self._feed.records.popleft())
+            elif message is not None and self._next[0].at > message.created:
+                break
+            else:
+                yield from self._tell(*self._next)
+        if message is not None:
+            self._named.discard(message.id)
+            self._gone_by.add(message.id)
+
+    def _read(self, record: Record) -> None:
+        told = self._telling.read(record)
+        feed = self._feed
+        if isinstance(told, Ended) and feed.all_messages and told.turn_id not in feed.turns:
+            told = None
+        if told is None:
+            self._named.update(self._telling.names(record) - self._gone_by)
+        else:
+            self._next = record, told
+
+    def _tell(self, record: Record, told: Beside | Ended) -> Iterator[Beside]:
+        feed = self._feed
+        if isinstance(told, Ended):
+            turn = feed.turns.get(told.turn_id)
+            if turn is not None:
+                yield self._telling.ended(told, turn)
+            if not feed.all_messages:
+                feed.turns.pop(told.turn_id, None)
+        else:
+            yield told
+        self._next = None
+        # Those that went by are named again by what follows their step, within their turn.
+        self._gone_by.clear()
+        self._named.update(self._telling.names(record))

@@ -1,0 +1,197 @@
+"""Reading again what was logged: a range of bytes, or the lines that match."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from time import monotonic
+
+import regex
+
+from sidecar.core.conversation.call_outcome import argument, finding, one_line, result_text, status
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import (
+    FilePart,
+    Message,
+    Output,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+    ToolPending,
+    ToolRunning,
+)
+from sidecar.session.interface import Recalled
+from sidecar.session.meter.widen import widen
+from sidecar.session.state import State
+from sidecar.store.format.values import Gone
+from sidecar.store.journal import Store
+
+PATTERN_SECONDS = 2.0
+LIMIT = 50 * 1024
+
+
+async def whole_text(part: Part, store: Store) -> tuple[str, str]:
+    """Give everything a part holds: the complete output where the shown one was cut.
+
+    Where that is stored no more, it is what was shown, and a line says when and why.
+    """
+    match part:
+        case TextPart(text=text) | ReasoningPart(text=text):
+            return text, ""
+        case FilePart(text=text):
+            return text or "", ""
+        case ToolPart(state=ToolCompleted(output=output)):
+            return await _whole(output, store)
+        case ToolPart(state=ToolError(message=message, output=output)):
+            if output is None:
+                return message, ""
+            text, gone = await _whole(output, store)
+            return (f"{text}\n{message}" if text else message), gone
+        case ToolPart(state=ToolPending(raw=raw)):
+            return raw, ""
+        case ToolPart(state=ToolRunning()):
+            raise BadRequest(
+                "this call is still running: ask again when it has ended", "params.partId"
+            )
+        case _:
+            raise BadRequest("this part holds no text", "params.partId")
+
+
+async def recall_from(
+    state: State, part_id: str, span: tuple[int, int | None, str | None]
+) -> Recalled:
+    """Give `(offset, limit, pattern)` of a part, or of all that a compaction left out.
+
+    Raises:
+        BadRequest: there is neither with this id, or the pattern cannot be used.
+    """
+    await widen(state)
+    gone = state.views.left_out(part_id)
+    if gone is not None:
+        messages = state.log.messages
+        parts = [part for message in messages for part in message.parts if part.id in gone]
+        return await recall_left_out(parts, state.store, span)
+    return await recall(find_part(state.log.messages, part_id), state.store, span)
+
+
+async def recall(part: Part, store: Store, span: tuple[int, int | None, str | None]) -> Recalled:
+    """Give `(offset, limit, pattern)` of a part; matching runs off the loop and within a limit."""
+    text, gone = await whole_text(part, store)
+    found = await asyncio.to_thread(recalled, text, *span)
+    # It comes first whatever was asked for: an empty answer would read as if nothing was there.
+    return replace(found, content=f"{gone}\n{found.content}") if gone else found
+
+
+def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> Recalled:
+    """Cut a range out of the text, or out of its lines that match `pattern`.
+
+    Offsets and limits count bytes of UTF-8 and cut at code points. Matching lines come as
+    `number:line`. Without a limit, 50 KiB are given.
+
+    Raises:
+        BadRequest: for a pattern that is no regular expression or takes longer than two seconds.
+    """
+    if pattern:
+        text = _matching_lines(text, pattern, monotonic() + PATTERN_SECONDS)
+    data = text.encode("utf-8", "surrogatepass")
+    start = _at_code_point(data, min(max(offset, 0), len(data)))
+    end = _at_code_point(data, min(len(data), start + (LIMIT if limit is None else max(0, limit))))
+    content = data[start:end].decode("utf-8", "surrogatepass")
+    return Recalled(content, len(data), end if end < len(data) else None)
+
+
+async def recall_left_out(
+    parts: Sequence[Part], store: Store, span: tuple[int, int | None, str | None]
+) -> Recalled:
+    """Read what a rewrite left out: one line a part, or with a pattern the lines that match.
+
+    Matching lines come as `part:number:line`.
+    """
+    offset, limit, pattern = span
+    told = [part for part in parts if _says_something(part)]
+    if not pattern:
+        return recalled("\n".join(map(_listed, told)), offset, limit, None)
+    deadline = monotonic() + PATTERN_SECONDS
+    found = []
+    for part in told:
+        text, gone = await whole_text(part, store)
+        found += [f"{part.id}:{gone}"] if gone else []
+        lines = await asyncio.to_thread(_matching_lines, text, pattern, deadline)
+        found += [f"{part.id}:{line}" for line in lines.splitlines()]
+    return recalled("\n".join(found), offset, limit, None)
+
+
+def _says_something(part: Part) -> bool:
+    """Whether a part is worth a line: not thinking, nor how things stood at some moment."""
+    if isinstance(part, TextPart):
+        return part.source != "context"
+    return isinstance(part, ToolPart | FilePart)
+
+
+def _listed(part: Part) -> str:
+    if isinstance(part, ToolPart):
+        size = len(result_text(part))
+        said = f"{part.name} {argument(part.input)} · {status(part)} · {size} characters"
+        return f"{part.id} · {said} · {finding(part)}"
+    text = getattr(part, "text", "") or ""
+    return f"{part.id} · {type(part).__name__.removesuffix('Part').lower()} · {one_line(text)}"
+
+
+def find_part(messages: tuple[Message, ...], wanted: str) -> Part:
+    """Find a part by its id, or a tool call by the model's own id for it.
+
+    Raises:
+        BadRequest: when the session has logged no such thing.
+    """
+    for message in reversed(messages):
+        for part in message.parts:
+            if part.id == wanted or (isinstance(part, ToolPart) and part.call_id == wanted):
+                return part
+    raise BadRequest(f"nothing with the id {wanted!r} was logged in this session", "params.partId")
+
+
+def _matching_lines(text: str, pattern: str, deadline: float) -> str:
+    try:
+        compiled = regex.compile(pattern)
+        found = [
+            f"{number}:{line}"
+            for number, line in enumerate(text.splitlines(), 1)
+            if compiled.search(line, timeout=max(0.001, deadline - monotonic()), concurrent=True)
+        ]
+    except regex.error as error:
+        raise BadRequest(f"not a regular expression: {error}", "params.pattern") from None
+    except TimeoutError:
+        raise BadRequest("this pattern takes too long: simplify it", "params.pattern") from None
+    return "\n".join(found)
+
+
+def _at_code_point(data: bytes, index: int) -> int:
+    while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
+        index -= 1
+    return index
+
+
+async def _whole(output: Output, store: Store) -> tuple[str, str]:
+    if output.whole is None:
+        return output.text, ""
+    data = await store.blob(output.whole)
+    if data is not None:
+        return data.decode("utf-8", "surrogatepass"), ""
+    return output.text, _why_gone(output, await store.keeping.gone(output.whole))
+
+
+def _why_gone(output: Output, gone: Gone | None) -> str:
+    size = f"The complete output, {output.total_bytes} bytes in {output.total_lines} lines,"
+    rest = "What was shown of it when it was new is all there is"
+    match gone:
+        case None:
+            return f"[{size} is not in the store any more. {rest}.]"
+        case Gone(why="age"):
+            why = f"outputs are kept for {gone.bound} days (retention.outputs_days)"
+        case Gone():
+            why = f"outputs took more than {gone.bound} MiB (retention.outputs_mib)"
+    when = datetime.fromtimestamp(gone.at / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f"[{size} was removed on {when}, because {why}. {rest}.]"

@@ -1,0 +1,129 @@
+"""The turns of a session and the states that it can go back to, a line each."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+
+from sidecar.core.conversation.call_outcome import failed
+from sidecar.core.conversation.turns import first_line, tool_parts, turns
+from sidecar.core.parts import Message, StepFinishPart, Usage
+from sidecar.core.text.visible import visible
+from sidecar.observe.report.course import Change, Checkpoint, File, Request, Turn
+from sidecar.session.changes.timeline import Timeline, typed
+from sidecar.session.log.change_records import shown
+from sidecar.session.state import State
+
+ENOUGH = 24_000
+"""Characters of a prompt that are looked at for keys before it becomes a title."""
+TITLE = 80
+
+
+def numbered(messages: Iterable[Message]) -> Mapping[str, int]:
+    """Number the turns from 1, in the order in which they began."""
+    names = dict.fromkeys(message.turn_id for message in messages)
+    return {name: number for number, name in enumerate(names, 1)}
+
+
+def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable[[str], str]:
+    """Give what takes keys out of titles, those too that were cut short in the middle of one."""
+    cut: dict[str, str] = {}
+    for turn in turns(messages):
+        known = first_line(turn.messages)
+        if (whole := _title(turn.messages, clean)) != known:
+            cut[known] = whole
+
+    def cleaned(title: str) -> str:
+        for known, whole in cut.items():
+            title = title.replace(known, whole)
+        return clean(title)
+
+    return cleaned
+
+
+def turn_lines(
+    state: State,
+    requests: Sequence[Request],
+    changes: Sequence[Change],
+    clean: Callable[[str], str],
+) -> tuple[Turn, ...]:
+    """Sum up each turn, those too that the conversation left behind."""
+    log = state.log
+    asked: dict[int, list[Request]] = {}
+    for request in requests:
+        asked.setdefault(request.turn, []).append(request)
+    changed = Counter(change.turn for change in changes)
+    stops = {
+        record.body.get("turnId"): str(record.body.get("stopReason", ""))
+        for record in log.records
+        if record.kind == "turn_ended"
+    }
+    lines = []
+    for number, turn in enumerate(turns(log.messages), 1):
+        own = asked.get(number, [])
+        spent = [one.spent for one in own if one.spent is not None]
+        costs = [one.cost for one in spent]
+        calls = [part for message in turn.messages for part in tool_parts(message)]
+        lines.append(
+            Turn(
+                number,
+                turn.id,
+                turn.messages[0].created,
+                _title(turn.messages, clean),
+                len(own),
+                len(calls),
+                sum(map(failed, calls)),
+                _held(turn.messages),
+                sum((one.usage for one in spent), Usage()),
+                None if None in costs else sum((c for c in costs if c is not None), Decimal(0)),
+                stops.get(turn.id, ""),
+                changed[number],
+                turn.messages[0].id not in log.left,
+            )
+        )
+    return tuple(lines)
+
+
+def checkpoints(state: State, clean: Callable[[str], str]) -> tuple[Checkpoint, ...]:
+    """List what a session can go back to, oldest first, as `checkpoint/list` does."""
+    log = state.log
+    timeline = Timeline(log.messages, log.records)
+    stays = {"", *timeline.talk(len(timeline.events))}
+    turns_of = numbered(log.messages)
+    cleaned = titles(log.messages, clean)
+    found = []
+    for number, one in enumerate(timeline.checkpoints, 1):
+        files = {
+            (change.path, change.author): File(
+                clean(visible(shown(change.path))), change.change, change.author
+            )
+            for made in one.sets
+            for change in made.changes
+        }
+        found.append(
+            Checkpoint(
+                number,
+                one.id,
+                one.kind,
+                turns_of.get(one.turn_id, 0),
+                one.at,
+                cleaned(one.title),
+                tuple(files.values()),
+                one.message_id in stays,
+            )
+        )
+    return tuple(found)
+
+
+def _title(messages: Sequence[Message], clean: Callable[[str], str]) -> str:
+    said = next((text for m in messages if m.role == "user" and (text := typed(m))), "")
+    lines = [line.strip() for line in clean(said[:ENOUGH]).splitlines() if line.strip()]
+    if not lines:
+        return clean(first_line(messages))
+    return lines[0] if len(lines[0]) <= TITLE else lines[0][: TITLE - 1].rstrip() + "…"
+
+
+def _held(messages: Sequence[Message]) -> int | None:
+    """Give the context when a turn ended, as its last answer reported it."""
+    ends = (p for m in reversed(messages) for p in m.parts if isinstance(p, StepFinishPart))
+    last = next(ends, None)
+    return None if last is None or not last.usage.prompt else last.usage.prompt + last.usage.output

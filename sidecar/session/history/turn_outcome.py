@@ -1,0 +1,81 @@
+"""How a turn is reported to who asked for it."""
+
+from collections.abc import Sequence
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import JsonObject, MessageId, StepFinishPart, TurnId, Usage
+from sidecar.core.prompt.observation import TurnDone
+from sidecar.session.interface import PromptResult
+from sidecar.session.log.events import TurnEnded
+from sidecar.session.meter.gauge import read_meter
+from sidecar.session.meter.side_request import asked_since
+from sidecar.session.state import State
+from sidecar.session.turn.turn import TurnEnd, unstored
+
+
+def result_of(state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd) -> PromptResult:
+    """Gather a turn's result: usage and cost of its steps and summaries, and the meter now."""
+    parts = (p for m in state.log if m.turn_id == turn_id for p in m.parts)
+    ends = [part for part in parts if isinstance(part, StepFinishPart)]
+    usage, cost = spent(state, ends, asked_since(state, turn_id))
+    return PromptResult(
+        end.stop_reason,
+        turn_id,
+        message_id,
+        state.log.row.revision,
+        usage,
+        cost,
+        read_meter(state),
+        end.error,
+    )
+
+
+def spent(
+    state: State, ends: Sequence[StepFinishPart], asked: Sequence[tuple[Usage, str | None]]
+) -> tuple[Usage, str | None]:
+    """Give usage and USD of a turn's steps, by how they ended, and of what was asked beside."""
+    each = [*((end.usage, end.cost) for end in ends), *asked]
+    return sum((usage for usage, _ in each), Usage()), state.total(cost for _, cost in each)
+
+
+def ended_body(turn_id: TurnId, end: TurnEnd) -> JsonObject:
+    """Give the body of the record that ends a turn."""
+    body: JsonObject = {"turnId": turn_id, "stopReason": end.stop_reason}
+    return body if end.error is None else {**body, "error": end.error}
+
+
+async def record_end(state: State, turn_id: TurnId, end: TurnEnd) -> TurnEnd:
+    """Log how a turn ended; where that cannot be stored, the end says so.
+
+    The record is stored with whatever is stored next.
+    """
+    try:
+        await state.log.commit("turn_ended", ended_body(turn_id, end))
+    except StorageFailed as error:
+        end = unstored(end, error)
+        state.log.owe("turn_ended", ended_body(turn_id, end))
+        state.views.forget()
+    return end
+
+
+def ended_event(state: State, result: PromptResult) -> TurnEnded:
+    """Give what all watchers are told of a result; who observes is told too."""
+    state.environment.observe(
+        TurnDone(
+            state.log.row.id,
+            result.turn_id,
+            state.clock.now(),
+            result.stop_reason,
+            result.meter,
+        )
+    )
+    return TurnEnded(
+        state.log.row.id,
+        state.channel.next_seq(),
+        result.turn_id,
+        result.message_id,
+        result.stop_reason,
+        result.usage,
+        result.cost,
+        result.error,
+    )

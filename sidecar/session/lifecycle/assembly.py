@@ -1,0 +1,69 @@
+"""How a session's state is put together from its log."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+from sidecar.core.parts import JsonObject
+from sidecar.core.prompt.observation import SnapshotTaken
+from sidecar.session.changes.permissions import Permissions
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.changes.tracker import Tracking
+from sidecar.session.epochs import epochs
+from sidecar.session.lifecycle.resumption import restore
+from sidecar.session.log.channel import Channel
+from sidecar.session.log.notices import give_notice
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.meter.observations import observe_record
+from sidecar.session.state import Environment, State
+from sidecar.session.view.cache_state import CacheWatch
+from sidecar.session.view.model_view import View
+from sidecar.session.view.view_history import Views
+from sidecar.tools.rules.permission import Rules
+
+
+def compose(
+    environment: Environment,
+    log: SessionLog,
+    take_over: Callable[[State], Awaitable[bool]],
+    *,
+    read_only: bool,
+    owner: JsonObject | None,
+) -> State:
+    """Show, count and foresee as the log says; `take_over` tries to become its writer."""
+    static, since = epochs.stored_static(log)
+    config = environment.config
+    factor = environment.info(static.model).token_factor
+    view = View(static, environment.count, factor, since, epochs.bound_since(log))
+
+    def reserve(seq: int) -> None:
+        # The row belongs to whoever owns the session.
+        if not state.read_only:
+            state.log.reserve(seq)
+
+    def tell(text: str) -> None:
+        give_notice(state.log, state.channel, "warning", text)
+
+    state = State(
+        environment=environment,
+        log=log,
+        view=view,
+        views=Views(log.records),
+        cached=CacheWatch(environment.count),
+        channel=Channel(log.row.id, log.row.seq, reserve),
+        trust=Trust(config.workspace_trusted, Path(log.row.cwd), config.data_dir),
+        permissions=Permissions(Rules(config.permissions.allow, config.permissions.reject)),
+        tracking=Tracking(
+            environment.snapshots,
+            lambda: state.log,
+            environment.clock.part_id,
+            tell,
+            lambda seconds: environment.observe(SnapshotTaken(log.row.id, seconds)),
+        ),
+        take_over=lambda: take_over(state),
+        read_only=read_only,
+        owner=owner,
+    )
+    log.durable = partial(observe_record, state, log)
+    restore(state)
+    return state

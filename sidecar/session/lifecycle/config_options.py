@@ -1,0 +1,90 @@
+"""A session's config options, in ACP's shape, and what changing one means."""
+
+from sidecar.config.readers import HARDER
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.policies import policies
+from sidecar.session.epochs.session_params import amiss, named, warn_of_limits
+from sidecar.session.state import State
+
+EFFORTS = ("default", *HARDER)
+SWITCHES = ("on", "off")
+
+
+def describe(state: State) -> tuple[JsonObject, ...]:
+    """Give all options with their current values and what each can be."""
+    models = dict.fromkeys((state.model_id(), *state.environment.models))
+    return (
+        _select("model", "Model", "model", state.model_id(), tuple(models)),
+        _select(
+            "policy", "Compaction policy", "_policy", state.setting("policy"), tuple(policies())
+        ),
+        _select("effort", "Effort", "thought_level", state.setting("effort") or "default", EFFORTS),
+        _select(
+            "autoCompact", "Compact automatically", "_switch", _on(state, "autoCompact"), SWITCHES
+        ),
+        _select(
+            "autoContinue",
+            "Continue after compaction",
+            "_switch",
+            _on(state, "autoContinue"),
+            SWITCHES,
+        ),
+    )
+
+
+def change(state: State, config_id: str, value: object) -> None:
+    """Change one option of the session.
+
+    Raises:
+        BadRequest: there is no such option, or it cannot have this value.
+    """
+    match config_id, value:
+        case "model", str(model):
+            info = state.environment.info(named(model, "params.value"))
+            wrong = amiss(state.log.row.settings, info)
+            if wrong is not None:
+                raise BadRequest(f"{model} cannot be used here: {wrong[1]}", "params.value")
+            state.configure("model", model)
+            warn_of_limits(state)
+        case "policy", str(policy):
+            state.configure("policy", _one_of(policy, tuple(policies())))
+        case "effort", str(effort):
+            chosen = _one_of(effort, EFFORTS)
+            state.configure("effort", "" if chosen == "default" else chosen)
+        case (("autoCompact" | "autoContinue"), bool(switch)):
+            state.configure(config_id, switch)
+        case (("autoCompact" | "autoContinue"), str(switch)):
+            state.configure(config_id, _one_of(switch, SWITCHES) == "on")
+        case (("model" | "policy" | "effort" | "autoCompact" | "autoContinue"), _):
+            raise BadRequest(f"{config_id} cannot be {value!r}", "params.value")
+        case _:
+            raise BadRequest(
+                f"there is no option {config_id!r}; there are model, policy, effort, "
+                "autoCompact and autoContinue",
+                "params.configId",
+            )
+
+
+def _one_of(value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise BadRequest(f"{value!r} is none of {', '.join(allowed)}", "params.value")
+    return value
+
+
+def _on(state: State, name: str) -> str:
+    return "off" if state.log.row.settings.get(name) is False else "on"
+
+
+def _select(
+    config_id: str, name: str, category: str, current: str, values: tuple[str, ...]
+) -> JsonObject:
+    choices: list[Json] = [{"value": value, "name": value} for value in values]
+    return {
+        "id": config_id,
+        "name": name,
+        "category": category,
+        "type": "select",
+        "currentValue": current,
+        "options": choices,
+    }

@@ -1,0 +1,175 @@
+"""What a session offers on its context: look, plan, rewrite, undo, pin."""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import count
+
+from sidecar.core.errors import NothingToDo, StorageFailed
+from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
+from sidecar.core.prompt.meter import Meter
+from sidecar.session.compaction.compactor import ATTEMPTS, Compactor, Host
+from sidecar.session.compaction.decision import decide, decide_by_hand
+from sidecar.session.compaction.milestones import Checkpoints
+from sidecar.session.compaction.planner import Planner, Scene, scene_now
+from sidecar.session.compaction.rewrite_commit import Tell, newest_compaction, undo
+from sidecar.session.epochs.known_instructions import look, with_changes
+from sidecar.session.history.inspection import as_json, segments
+from sidecar.session.history.part_reader import find_part
+from sidecar.session.lifecycle import fresh_window
+from sidecar.session.lifecycle.log_window import fold
+from sidecar.session.log.content_blocks import parts_of
+from sidecar.session.log.progress import Works
+from sidecar.session.log.restore_records import with_news
+from sidecar.session.log.rewrite_records import PINNED
+from sidecar.session.meter.gauge import compaction_basis, foresee, price_of, read_meter
+from sidecar.session.state import State
+from sidecar.session.view.model_view import PREVIEW
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """`body` is exactly what would be sent; tokens and USD are predictions."""
+
+    body: JsonObject
+    tokens: int
+    read: int
+    write: int
+    price: str | None
+    breakpoints: tuple[JsonObject, ...]
+
+
+class Rewriting:
+    """One session's context, in the hands of its user and of its policy.
+
+    `gate` is held while an answer streams and while the view changes: an answer belongs to the
+    prompt that it was asked with. `works` is what is under way and can be cancelled;
+    `checkpoints` keep the ledger beside the log.
+    """
+
+    def __init__(self, state: State, host: Host) -> None:
+        self._state = state
+        self._host = host
+        self._planner = Planner()
+        self.works = Works(state.log.row.id, state.channel)
+        self.checkpoints = Checkpoints(state)
+        self._compactor = Compactor(state, host, self._planner, self.works, self.checkpoints)
+        self.gate = self._compactor.gate
+        self.make_room = self._compactor.make_room
+        self.idle = self._compactor.idle
+        self.compact = self._compactor.compact
+
+    async def undo(self, compaction_id: str | None) -> Meter:
+        """Take a compaction back, the newest that stands if none is named; gives the meter then.
+
+        Raises:
+            NothingToDo: there is no such compaction, or it was taken back before.
+        """
+        await self._host.writable(None)
+        async with self.gate:
+            name = compaction_id or newest_compaction(self._state)
+            await undo(self._state, name, self._told("compaction_undone"))
+        return read_meter(self._state)
+
+    async def pin(self, part_id: str, *, pinned: bool) -> int:
+        """Keep a part through rewrites, or no longer; gives the revision.
+
+        Raises:
+            BadRequest: nothing with this id was logged.
+            StorageFailed: it is as it was.
+        """
+        await self._host.writable(None)
+        log, views = self._state.log, self._state.views
+        part = find_part(log.messages, part_id)
+        already = part.id in views.pinned
+        if already != pinned:
+            written = log.commit(PINNED, {"partId": part.id, "pinned": pinned})
+            record = log.records[-1]
+            try:
+                await written
+            except StorageFailed:
+                log.records.remove(record)
+                views.forget()
+                raise
+            self._host.rewritten(None, "pinned")
+        return log.row.revision
+
+    def _told(self, cause: str) -> Tell:
+        return lambda event: self._host.rewritten(event, cause)
+
+    def breakdown(self) -> tuple[Meter, list[JsonObject]]:
+        """Take the context apart; the segments' tokens add up to the meter's `used`."""
+        state = self._state
+        self.price()
+        meter = read_meter(state)
+        _, seen = foresee(state, state.view, state.log)
+        found = segments(state, meter.regions, seen.hit)
+        return meter, [as_json(segment, meter.accuracy) for segment in found]
+
+    async def preview(self, blocks: tuple[JsonObject, ...]) -> Preview:
+        """Build the next request, with this prompt or as the history stands.
+
+        What a policy would rewrite before that prompt is rewritten in it too.
+        """
+        state = self._state
+        view = state.view.imagined()
+        scene = replace(scene_now(state, opens_turn=bool(blocks)), view=view)
+        if blocks:
+            message = await self._coming(blocks)
+            scene = replace(scene, messages=(*scene.messages, message))
+        await view.refresh(scene.messages)
+        if blocks:
+            scene = self._foreseen(scene)
+        view = scene.view
+        request, seen = foresee(state, view, scene.messages)
+        return Preview(
+            state.model().body(request),
+            view.size(scene.messages).total,
+            seen.read,
+            seen.write_5m + seen.write_1h,
+            price_of(state, seen),
+            tuple(
+                {"message": mark.message, "block": mark.block, "ttl": mark.ttl}
+                for mark in request.prompt.breakpoints
+            ),
+        )
+
+    async def _coming(self, blocks: tuple[JsonObject, ...]) -> Message:
+        """Give the message that a prompt with these blocks would begin its turn with."""
+        clock = self._state.clock
+        numbers = count()
+        parts = parts_of(blocks, lambda: PartId(f"preview {next(numbers)}"), "typed")
+        await look(self._state)
+        shown = await self._state.facts({})
+        parts = (*parts, *await fresh_window.foresee(self._state, shown))
+        if context := with_news(with_changes(self._state, shown), self._state.log.records):
+            parts = (*parts, TextPart(PartId("preview"), context, "context"))
+        return Message(MessageId("preview"), PREVIEW, "user", parts, clock.now())
+
+    def _foreseen(self, scene: Scene) -> Scene:
+        """Rewrite a scene as the policy would before the request."""
+        for _ in range(ATTEMPTS):
+            decision = decide(self._state, self._planner, scene).decision
+            if decision is None:
+                break
+            scene = decision.after(scene)
+            if decision.recorded.opens:
+                break
+        return scene
+
+    async def fold(self) -> None:
+        """Keep what the log comes to, if it is time; a failure costs the next resume its time."""
+        with suppress(StorageFailed):
+            await fold(self._state, self.checkpoints.folding)
+
+    def price(self) -> None:
+        """Find out what a compaction by hand would cost now, for the meter."""
+        state = self._state
+        basis = compaction_basis(state)
+        if state.compact_now[0] == basis:
+            return
+        try:
+            scene = scene_now(state, asked=True)
+            told = decide_by_hand(state, self._planner, scene, None).recorded.price
+        except NothingToDo:
+            told = None
+        state.compact_now = (basis, told)

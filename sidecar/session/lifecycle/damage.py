@@ -1,0 +1,45 @@
+"""Sessions of which something was lost: they are opened such that they can go on."""
+
+from pathlib import Path
+
+from sidecar.core.parts import SessionId
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.epochs import epochs, known_instructions
+from sidecar.session.lifecycle.log_window import read_window
+from sidecar.session.log.losses import BEGUN_AGAIN, readable
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.state import Environment
+from sidecar.tools.builtin_tools import BUILTIN
+
+
+async def open_log(
+    environment: Environment, session_id: SessionId, *, writes: bool
+) -> tuple[SessionLog, tuple[str, ...]]:
+    """Read a session's log such that it can go on, and what of it cannot be read.
+
+    A window of it is read where that is enough.
+    To be called once the lease is ours: before that, another daemon may still have written.
+
+    Raises:
+        UnknownSession: there is none with this id.
+    """
+    window = await read_window(environment, session_id) if writes else None
+    if window is not None:
+        return window, ()
+    found = await environment.store.load(session_id)
+    stored = readable(found)
+    log = SessionLog(environment.store, stored, environment.clock.now)
+    # What is made up for a lost beginning is not in the store, so no window could have it.
+    log.damaged = log.damaged or stored.messages != found.messages
+    if writes and log.last_record(epochs.EPOCH) is None:
+        await begin_again(environment, log)
+    return log, stored.problems
+
+
+async def begin_again(environment: Environment, log: SessionLog) -> None:
+    """Begin an epoch in a log that has lost all of its own; it has the built-in tools then."""
+    config, row = environment.config, log.row
+    trust = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir)
+    static = await known_instructions.begin(environment, row, trust.granted, BUILTIN, None)
+    epochs.begin(log, static, environment.clock.new_id("cmp"), "damaged")
+    await log.commit(BEGUN_AGAIN)

@@ -1,0 +1,168 @@
+"""Branching off: a new session that begins as another was at a message.
+
+It has the other's log up to there, ids included, so that its prompt begins with the same bytes
+and reads from the cache what the other wrote. Only what is durable and settled is taken over.
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.conversation.turns import is_settled
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import JsonObject, Message, MessageId, Millis, SessionId
+from sidecar.session.changes.tracker import PATCHED
+from sidecar.session.epochs.epochs import EPOCH
+from sidecar.session.epochs.known_instructions import TOLD
+from sidecar.session.lifecycle.fresh_window import COMPARED
+from sidecar.session.lifecycle.new_session import PARENT
+from sidecar.session.log.session_log import FORKED
+from sidecar.session.state import Environment
+from sidecar.store.format.values import (
+    AppendRecord,
+    CopyLog,
+    PutSession,
+    Record,
+    SessionRow,
+    Stored,
+)
+
+SUFFIX = " (fork)"
+
+_WRITERS = frozenset(
+    {"turn_started", "steered", "step", "discarded", "step_failed", "cut", PATCHED}
+)
+"""Records that come with the message that they name."""
+_AHEAD = frozenset({TOLD, COMPARED})
+"""Records that come with the user's message that follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What of a log is taken over: messages, and records up to revision `until`.
+
+    `before` is when what is left out began, `None` when nothing is.
+    """
+
+    messages: tuple[Message, ...]
+    until: int
+    before: Millis | None
+
+
+async def fork(
+    environment: Environment, source: SessionId, at_message: MessageId | None
+) -> SessionId:
+    """Make a session that begins as another was after a message, or is; durable when it returns.
+
+    Raises:
+        UnknownSession: there is no such session.
+        BadRequest: it has no such message.
+        StorageFailed: nothing was made.
+    """
+    stored = await environment.store.load(source)
+    cut = cut_at(stored, at_message)
+    now = environment.clock.now()
+    row = _row(stored, cut, SessionId(environment.clock.new_id("ses")), now)
+    last = cut.messages[-1].id if cut.messages else None
+    record = Record(row.revision, FORKED, now, {"from": source, "atMessageId": last})
+    kept = tuple(message.id for message in cut.messages)
+    await environment.store.write(
+        PutSession(row),
+        CopyLog(source, row.id, kept, cut.until, cut.before),
+        AppendRecord(row.id, record),
+    )
+    return row.id
+
+
+def cut_at(stored: Stored, at_message: MessageId | None) -> Cut:
+    """Choose what a fork takes over: up to a message, or all, but nothing that is under way.
+
+    A call and its result are one part of one message, so pairs stay whole wherever it is cut.
+
+    Raises:
+        BadRequest: there is no such message.
+    """
+    messages = stored.messages
+    end = len(messages)
+    if at_message is not None:
+        ids = [message.id for message in messages]
+        if at_message not in ids:
+            raise BadRequest(
+                f"there is no message {at_message!r} in this session: give the messageId of an "
+                "update, or none to fork the session as it is",
+                "params.atMessageId",
+            )
+        end = ids.index(at_message) + 1
+    going = (n for n, m in enumerate(messages[:end]) if not (is_settled(m) or _withdrawn(m)))
+    settled = next(going, end)
+    kept, left = messages[:settled], messages[settled:]
+    records = stored.records
+    first = _first_left(records, kept, left)
+    until = records[first - 1].revision if first else 0
+    # What a withdrawn answer had begun to call is settled only when its turn ends.
+    whole = tuple(message for message in kept if is_settled(message))
+    return Cut(whole, until, left[0].created if left else None)
+
+
+def _withdrawn(message: Message) -> bool:
+    return message.status == "discarded"
+
+
+def _first_left(records: Sequence[Record], kept: Sequence[Message], left: Sequence[Message]) -> int:
+    """Give the index of the first record that belongs to what is left out."""
+    if not left:
+        return len(records)
+    ids = {message.id for message in kept}
+    begun = max((n for n, r in enumerate(records, 1) if _comes_with(r, ids)), default=0)
+    following, left_ids = left[0], {message.id for message in left}
+    turns = {m.turn_id for m in left} - {m.turn_id for m in kept}
+    names: set[object] = {*turns, *(part.id for message in left for part in message.parts)}
+    # A user's message may have waited long before it was logged; an answer begins when it says.
+    since = following.created if following.role == "assistant" else None
+    first = len(records)
+    for index in range(begun, len(records)):
+        record = records[index]
+        late = since is not None and record.at > since
+        named = any(record.body.get(key) in names for key in ("turnId", "partId"))
+        if late or named or _comes_with(record, left_ids):
+            first = index
+            break
+    # What the next message told was noted ahead of it.
+    while first > begun and first < len(records) and records[first - 1].kind in _AHEAD:
+        first -= 1
+    return first
+
+
+def _comes_with(record: Record, ids: Container[object]) -> bool:
+    if record.kind not in _WRITERS:
+        return False
+    many = record.body.get("messageIds")
+    named = many if isinstance(many, list) else [record.body.get("messageId")]
+    return any(name in ids for name in named)
+
+
+def settings_at(stored: Stored, until: int) -> JsonObject:
+    """Give a session's settings with the model that it had at a revision."""
+    epochs = [record for record in stored.records if record.kind == EPOCH]
+    kept = [record for record in epochs if record.revision <= until]
+    if kept and len(kept) < len(epochs):
+        # The model may have been changed since; the prefix belongs to the one of that time.
+        return {**stored.session.settings, "model": kept[-1].body["model"]}
+    return stored.session.settings
+
+
+def _row(stored: Stored, cut: Cut, session_id: SessionId, now: Millis) -> SessionRow:
+    row = stored.session
+    settings: JsonObject = {**settings_at(stored, cut.until), PARENT: row.id}
+    title = row.title if row.title.endswith(SUFFIX) or not row.title else row.title + SUFFIX
+    return replace(
+        row,
+        id=session_id,
+        title=title,
+        created=now,
+        updated=now,
+        revision=cut.until + 1,
+        seq=0,
+        turns=len({message.turn_id for message in cut.messages}),
+        cost="0",
+        settings=settings,
+    )

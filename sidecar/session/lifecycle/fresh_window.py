@@ -1,0 +1,193 @@
+"""Fresh windows: work that goes on in a new session, and a workspace compared with the ledger.
+
+A new session's first prompt is told how the work stands, and that part is pinned: no compaction
+leaves it out. A session that is opened again is told what in the workspace is no longer as its
+agent left it. Both are parts of the log, so that they are there again, unchanged.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.ledger.drift import drift, to_check
+from sidecar.core.ledger.ledger import File, Folding, Ledger
+from sidecar.core.ledger.milestone import to_json
+from sidecar.core.parts import JsonObject, Part, PartId, SessionId, TextPart
+from sidecar.core.prompt.prompt import Static
+from sidecar.core.prompt.render import RENDERER
+from sidecar.core.summaries import handoff_draft as telling
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.compaction import milestones
+from sidecar.session.compaction.session_handoff import INHERITED, Standing, body_of, inherited
+from sidecar.session.epochs import epochs, lessons
+from sidecar.session.epochs.static_prompt import with_instructions, with_learned
+from sidecar.session.lifecycle.new_session import LINKED, PARENT
+from sidecar.session.log.rewrite_records import PINNED
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.state import Environment, State
+from sidecar.store.format.values import SessionRow, Stored
+from sidecar.workspace.present_state import hash_files, read_branch
+
+COMPARED = "workspace_compared"
+"""The record of what was told of the workspace: `{files: {path: state}}`."""
+MOST_LINES = 5
+SUFFIX = " (continued)"
+
+_BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
+
+
+async def go_on(environment: Environment, standing: Standing, goal: str) -> SessionLog:
+    """Make a session that goes on with another's work in a fresh window; durable when it returns.
+
+    It has the same folder, model, tools and settings.
+
+    Raises:
+        BadRequest: the folder is gone.
+        StorageFailed: nothing was made.
+    """
+    old = standing.row
+    if not await asyncio.to_thread(Path(old.cwd).is_dir):
+        raise BadRequest(
+            f"the folder {old.cwd} of this session is gone: put it back, or open another with "
+            "the draft that a handoff without continue gives",
+            "params.sessionId",
+        )
+    now, clock = environment.clock.now(), environment.clock
+    title = old.title if old.title.endswith(SUFFIX) or not old.title else old.title + SUFFIX
+    settings: JsonObject = {**old.settings, PARENT: old.id}
+    session_id = SessionId(clock.new_id("ses"))
+    row = SessionRow(session_id, old.cwd, title, now, now, 0, 0, 0, "0", settings)
+    log = SessionLog(environment.store, Stored(row, (), ()), clock.now)
+    before, _ = epochs.stored_static(SessionLog(environment.store, standing.stored, clock.now))
+    static = await _static(environment, row, before)
+    epochs.begin(log, static, clock.new_id("cmp"), "new")
+    log.note(LINKED, {"from": old.id})
+    log.note(INHERITED, body_of(standing, goal, to_json(standing.checkpoint)))
+    await log.commit("created")
+    return log
+
+
+async def _static(environment: Environment, row: SessionRow, before: Static) -> Static:
+    """Give the tools and the system text of before, with what is instructed and learned now."""
+    config, model = environment.config, str(row.settings["model"])
+    trusted = Trust(config.workspace_trusted, Path(row.cwd), config.data_dir).granted
+    found = await environment.instructions(row.cwd, trusted)
+    known = await lessons.learned(environment, row.cwd, trusted, model)
+    same = Static(model, before.tools, before.system, RENDERER)
+    return with_learned(with_instructions(same, found), known)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is told once with a prompt. `compared` is how files were found that drifted."""
+
+    text: str
+    pinned: bool = False
+    compared: Mapping[str, str] | None = None
+
+
+async def tell(state: State, context: str) -> tuple[Part, ...]:
+    """Give what the message that is logged next must tell once, and remember that it did.
+
+    `context` is how things stand now, as `State.facts` gives it. Nothing is awaited after the
+    first note, so that the notes and the message can be one unit of the log.
+    """
+    found = await _look(state, context)
+    state.compared = True
+    if found is None:
+        return ()
+    part = TextPart(state.clock.part_id(), found.text, "context")
+    if found.compared is not None:
+        state.log.note(COMPARED, {"files": {**found.compared}})
+    if found.pinned:
+        state.log.note(PINNED, {"partId": part.id, "pinned": True})
+    return (part,)
+
+
+async def foresee(state: State, context: str) -> tuple[Part, ...]:
+    """Give what `tell` would give now, for a preview."""
+    found = await _look(state, context)
+    return () if found is None else (TextPart(PartId("preview told"), found.text, "context"),)
+
+
+async def _look(state: State, context: str) -> _Told | None:
+    if state.compared:
+        return None
+    before = inherited(state.log.records)
+    if before is not None and not any(m.role == "user" for m in state.log):
+        drifted = await milestones.drifted(state, before.checkpoint)
+        text = telling.bootstrap(before.checkpoint, before.title, before.goal, before.said, drifted)
+        return _Told(_block(text), pinned=True)
+    return await _compare(state, context)
+
+
+async def _compare(state: State, context: str) -> _Told | None:
+    """Say what is no longer as the agent left it; `None` where all is, or nothing is known."""
+    files = _ledger(state.log).changed
+    root = Path(state.log.row.cwd)
+
+    def look() -> Mapping[str, str | None]:
+        return hash_files(to_check(files), root, state.buffers)
+
+    found = await asyncio.to_thread(look) if files else {}
+    now = {file.path: _state(file, found) for file in files if file.path in found}
+    known = state.log.last_told(COMPARED)
+    told = {} if known is None else known.body["files"]
+    assert isinstance(told, dict)
+    new = [file for file in files if told.get(file.path) != now.get(file.path)]
+    lines = drift(new, "", found, "")
+    branch = await _branch(state, context)
+    if not (lines or branch):
+        return None
+    shown = [*branch, *lines[:MOST_LINES]]
+    more = len(lines) - MOST_LINES
+    if more > 0:
+        shown.append(f"… and {more} more files are not as they were.")
+    return _Told(_block(telling.changes_since(shown)), compared=now)
+
+
+def _ledger(log: SessionLog) -> Ledger:
+    """Fold the session's own ledger, also where only a window of its log was read."""
+    folding = Folding() if log.past is None else log.past.folding()
+    for message in log:
+        if log.past is None or message.id not in log.heard:
+            folding.hear(message)
+    return folding.ledger()
+
+
+def newest_branch(log: SessionLog) -> str:
+    """Give the branch that the log's context named last; empty where it named none."""
+    texts = (
+        part.text
+        for message in reversed(log.messages)
+        for part in message.parts
+        if isinstance(part, TextPart) and part.source == "context"
+    )
+    found = next((match[1] for text in texts if (match := _BRANCH.search(text))), "")
+    return found or ("" if log.past is None else log.past.branch)
+
+
+async def _branch(state: State, context: str) -> tuple[str, ...]:
+    """Say that another branch is checked out than when the session was used last."""
+    before = newest_branch(state.log)
+    match = _BRANCH.search(context)
+    now = match[1] if match else ""
+    if not (before and now):
+        row, folder = state.log.row, state.config.data_dir
+        saved = await asyncio.to_thread(milestones.read, folder, row.id)
+        before = "" if saved is None else saved.branch
+        now = await asyncio.to_thread(read_branch, Path(row.cwd)) if before else ""
+    return drift((), before, {}, now)
+
+
+def _state(file: File, found: Mapping[str, str | None]) -> str:
+    """Name what was known of a file and how it was found, so that the same is told once."""
+    return f"{file.state} {file.hash} {found[file.path]}"
+
+
+def _block(text: str) -> str:
+    inner = text.replace("</context", "<\\/context")
+    return f"<context>\n{inner}\n</context>"

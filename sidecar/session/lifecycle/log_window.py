@@ -1,0 +1,266 @@
+"""Opens a session by a window of its log, where that gives the same prompt, and folds the rest.
+
+The window is what the model sees, the newest turns and all since the newest rewrite. Whoever
+needs more calls `widening.widen` first; then the log is as if all of it had been read at once.
+"""
+
+import asyncio
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import cast
+
+from sidecar.core.conversation.turns import is_settled
+from sidecar.core.errors import StorageFailed
+from sidecar.core.ledger.ledger import Folding
+from sidecar.core.parts import Json, Message, MessageId, PartId, SessionId, StepFinishPart
+from sidecar.session.changes.tracker import PATCHED
+from sidecar.session.compaction.milestones import opened_by
+from sidecar.session.epochs.epochs import EPOCH
+from sidecar.session.epochs.known_instructions import TOLD
+from sidecar.session.lifecycle.fresh_window import COMPARED, newest_branch
+from sidecar.session.lifecycle.resumption import FORESEEN
+from sidecar.session.log import past as pasts
+from sidecar.session.log.change_records import newest
+from sidecar.session.log.log_slices import named_by
+from sidecar.session.log.notices import NOTICE
+from sidecar.session.log.past import Past
+from sidecar.session.log.rewrite_records import REWRITE, UNDONE, from_json
+from sidecar.session.log.session_log import RESTORED, SessionLog
+from sidecar.session.meter.gauge import sized_turns
+from sidecar.session.meter.pings import PING
+from sidecar.session.meter.side_request import ASKED
+from sidecar.session.state import Environment, State
+from sidecar.store.format.values import PutFold, Record
+
+TURNS = 8
+"""The newest turns whose sizes and costs the meter tells of, and one more."""
+SPACING = 200
+"""Messages between two folds of a log, unless it was rewritten."""
+LEAST = 500
+"""Messages that need not be read, for a fold to be worth while: fewer are read in a moment."""
+_PASSING = frozenset(
+    {
+        "turn_started", "turn_ended", "steered", "step", "discarded", "step_failed", "cut", "tool",
+        "option", PATCHED, PING, NOTICE, ASKED,
+    }
+)  # fmt: skip
+"""Records that say nothing any more once their turns are behind."""
+_AHEAD = frozenset({TOLD, COMPARED})
+"""Records that belong to the turn that begins after them."""
+
+
+async def read_window(environment: Environment, session_id: SessionId) -> SessionLog | None:
+    """Read a window of a session's log; `None` where it has no fold that holds.
+
+    Raises:
+        UnknownSession: there is no such session.
+    """
+    version = await asyncio.to_thread(pasts.version)
+    decoded: list[Past] = []
+
+    def choose(body: bytes) -> Sequence[MessageId] | None:
+        try:
+            decoded.append(pasts.decode(body))
+        except (KeyError, TypeError, ValueError):
+            # Other code made it, under the name of this one.
+            return None
+        return decoded[-1].window
+
+    try:
+        found = await environment.store.window(session_id, version, choose)
+    except StorageFailed as error:
+        if error.failure != "corrupt":
+            raise
+        # Perhaps it is only the folds' own pages: nobody needs those.
+        return None
+    if found is None or _reaches_back(found.stored.records, found.stored.messages):
+        return None
+    past = decoded[-1]
+    stored = replace(found.stored, records=(*past.records, *found.stored.records))
+    return SessionLog(environment.store, stored, environment.clock.now, past)
+
+
+def _reaches_back(records: Sequence[Record], messages: Sequence[Message]) -> bool:
+    """Whether something since the fold may show again what is not in the window."""
+    known = {part.id for message in messages for part in message.parts}
+    places = {None, *(message.id for message in messages)}
+    for record in records:
+        if record.kind in (UNDONE, RESTORED):
+            return True
+        if record.kind == REWRITE:
+            recorded = from_json(record.body)
+            stands = (recorded.anchor, *(note.before for note in recorded.rewrite.notes))
+            if not places.issuperset(stands):
+                # What stands before a message is sent though the message itself is not.
+                return True
+            shown = cast("Mapping[PartId, Json]", record.body["shown"])
+            gone = {"kind": "dropped"}
+            if any(how != gone for part_id, how in shown.items() if part_id not in known):
+                return True
+    return False
+
+
+async def fold(state: State, folding: Callable[[], Folding]) -> None:
+    """Keep what the log comes to, if that is worth while; `folding` gives its ledger.
+
+    Raises:
+        StorageFailed: it cannot be kept, and need not be.
+    """
+    log = state.log
+    if state.read_only or log.damaged or log.past is not None or log.count < LEAST:
+        return
+    newest_rewrite = log.last_record(REWRITE)
+    rewritten = 0 if newest_rewrite is None else newest_rewrite.revision
+    if log.count - state.folded[0] < SPACING and rewritten <= state.folded[1]:
+        return
+    found, last = gather(state, folding()), log.messages[-1].id
+    state.folded = (log.count, log.row.revision)
+    if found is None or found.messages < LEAST:
+        return
+    version = await asyncio.to_thread(pasts.version)
+    body = await asyncio.to_thread(pasts.encode, found)
+    await state.store.write(PutFold(log.row.id, found.revision, last, version, body))
+
+
+def gather(state: State, folding: Folding) -> Past | None:
+    """Say what a log comes to as it stands; `None` where a window of it would not do."""
+    log, view = state.log, state.view
+    opened, rewrite = state.views.opened, state.views.newest_epoch()
+    conversation = tuple(log)
+    if opened is None or rewrite is None or not all(map(is_settled, log.messages)):
+        return None
+    since = max(view.since, opened[0])
+    if sum(m.created >= since and _ended(m, view.static.model) for m in conversation) < FORESEEN:
+        # After a restart the view of before would be gone through.
+        return None
+    begun = _begun(conversation, rewrite.steps)
+    cut = _cut(log.records, None if begun is None else conversation[begun])
+    if begun is None or cut is None or not _in_turns(conversation, log.records, log.left):
+        return None
+    inside = [
+        one.message
+        for number, one in enumerate(view.seen(conversation))
+        if number >= begun
+        or one.rendered
+        or view.notes_before(one.message.id)
+        or one.message.id == view.anchor_message
+    ]
+    names = {message.id for message in inside}
+    parts = frozenset(part.id for message in inside for part in message.parts)
+    return Past(
+        log.row.revision,
+        tuple(message.id for message in inside),
+        conversation[begun].id if _begins(log.records, conversation[begun]) else None,
+        log.count - len(inside),
+        pasts.count_steps(m for m in conversation if m.id not in names),
+        newest(log),
+        newest_branch(log),
+        opened_by(log),
+        pasts.hashed_calls(m for m in log.messages if m.id not in names),
+        _needed(log.records, cut, parts, frozenset(view.shown.notes)),
+        pasts.ledger_json(folding),
+        tuple((key, content, progress) for key, (content, progress) in folding.todo.items()),
+        folding.changes,
+    )
+
+
+def _ended(message: Message, model: str) -> bool:
+    finish = (p for p in message.parts if isinstance(p, StepFinishPart) and p.usage.prompt)
+    return message.role == "assistant" and message.model == model and any(finish)
+
+
+def _begun(conversation: Sequence[Message], steps: int) -> int | None:
+    """Give the index from which on everything is needed: of a turn's first message."""
+    recent = sized_turns(conversation)[-TURNS:]
+    if len(recent) < TURNS:
+        return None
+    first = {recent[0]}
+    starts = pasts.step_starts(conversation)
+    index = next((i for i, before in enumerate(starts) if before >= steps), len(starts) - 1)
+    first.add(conversation[index].turn_id)
+    return next(i for i, message in enumerate(conversation) if message.turn_id in first)
+
+
+def _in_turns(
+    conversation: Sequence[Message], records: Sequence[Record], left: Container[MessageId]
+) -> bool:
+    """Whether each turn ends once, and is told to have ended behind all of its steps.
+
+    So it is unless a log comes from elsewhere, was mended, or had a clock that was set back: what
+    such turns used is known only where all is read.
+    """
+    ends: dict[str, int] = {}
+    for number, message in enumerate(conversation, 1):
+        if message.role == "assistant" or message.turn_id not in ends:
+            ends[message.turn_id] = number
+    named: set[MessageId] = set()
+    ended: set[str] = set()
+    at, latest, gone = 0, 0, False
+    for record in records:
+        if record.kind == "turn_started":
+            gone = record.body.get("messageId") in left
+        elif record.kind == "turn_ended" and not gone:
+            turn = str(record.body["turnId"])
+            end = ends.get(turn, 0)
+            unnamed = (m.created for m in conversation[at:end] if m.id not in named)
+            at, latest = max(at, end), max(latest, *unnamed, 0)
+            if turn in ended or not end or latest >= record.at:
+                return False
+            ended.add(turn)
+        named |= named_by(record)
+    return True
+
+
+def _begins(records: Sequence[Record], first: Message) -> bool:
+    """Whether all that was told before a turn began comes before its first message."""
+    before = takewhile(lambda r: first.id not in named_by(r), records)
+    return all(record.at <= first.created for record in before)
+
+
+def _cut(records: Sequence[Record], first: Message | None) -> int | None:
+    """Give the index of the record from which on all are needed."""
+    if first is None:
+        return None
+    opens = (
+        i
+        for i in reversed(range(len(records)))
+        if records[i].kind in (REWRITE, UNDONE) and records[i].body.get("opens") is True
+    )
+    turns = (
+        i
+        for i, record in enumerate(records)
+        if record.kind == "turn_started" and record.body.get("turnId") == first.turn_id
+    )
+    begun = next(turns, None)
+    return None if begun is None else min(begun, next(opens, begun))
+
+
+def _needed(
+    records: Sequence[Record], cut: int, parts: frozenset[PartId], notes: frozenset[PartId]
+) -> tuple[Record, ...]:
+    kept: list[Record] = []
+    ahead = False
+    statics = _statics(records)
+    steps = (i for i in range(cut) if records[i].kind == "step")
+    broke = max((i for i in steps if "segment" in records[i].body), default=-1)
+    for index, record in enumerate(records):
+        if record.kind == EPOCH and index not in statics:
+            continue
+        begins = record.kind == "turn_started"
+        if index >= cut or index == broke or record.kind not in _PASSING or (begins and ahead):
+            kept.append(pasts.narrowed(record, parts, notes))
+        ahead = record.kind in _AHEAD or (ahead and not begins)
+    return tuple(kept)
+
+
+def _statics(records: Sequence[Record]) -> set[int]:
+    """Choose the newest epoch's record, and the oldest since which its static part is the same."""
+    found = [i for i, record in enumerate(records) if record.kind == EPOCH]
+    newest_one, same = records[found[-1]].body, found[-1]
+    for index in reversed(found):
+        body = records[index].body
+        if (body["tools"], body["system"]) != (newest_one["tools"], newest_one["system"]):
+            break
+        same = index
+    return {found[-1], same}

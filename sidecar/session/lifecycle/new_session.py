@@ -1,0 +1,97 @@
+"""A new session: its row, its static prompt and the first records of its log."""
+
+import asyncio
+from pathlib import Path
+
+from sidecar.config.strategies import NOTHING
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import JsonObject, SessionId
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.epochs import epochs, known_instructions
+from sidecar.session.epochs.session_params import (
+    amiss,
+    checked_folder,
+    checked_policy,
+    named,
+    offered_tools,
+)
+from sidecar.session.interface import NewSession, SessionSummary
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.state import Environment
+from sidecar.store.format.values import SessionRow, Stored
+from sidecar.tools.mcp.servers import JOIN
+
+PARENT = "parent"
+"""The setting that names the session that this one was made from."""
+LINKED = "linked"
+"""The record of that, where nothing of the other's log was taken over: `{from}`."""
+
+
+async def found(environment: Environment, request: NewSession) -> SessionLog:
+    """Make a session; it is durable when this returns.
+
+    Raises:
+        BadRequest: the folder, a tool or a number cannot be used; `path` says which.
+        UnknownSession: the one that it is to be linked with is not there.
+        StorageFailed: the store cannot keep it.
+    """
+    config = environment.config
+    cwd = await asyncio.to_thread(checked_folder, request.cwd)
+    model = named(request.model or config.model, "params.model")
+    agent = request.agent or config.agent
+    strategy = config.agents.get(agent, NOTHING)
+    settings: JsonObject = {
+        "model": model,
+        "policy": checked_policy(request.policy or strategy.policy or config.policy),
+        "window": config.window if request.window is None else request.window,
+        "maxTokens": config.max_tokens if request.max_tokens is None else request.max_tokens,
+        "agent": agent,
+        "effort": config.effort,
+        "autoCompact": config.auto_compact
+        if strategy.auto_compact is None
+        else strategy.auto_compact,
+        "autoContinue": config.auto_continue,
+    }
+    if wrong := amiss(settings, environment.info(model)):
+        raise BadRequest(wrong[1], f"params.{wrong[0]}")
+    offered = offered_tools(request)
+    if request.parent is not None:
+        await environment.store.row(request.parent)
+        settings[PARENT] = request.parent
+    trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
+    now = environment.clock.now()
+    session_id = SessionId(environment.clock.new_id("ses"))
+    tools = (*offered, *await _served(environment, session_id, request, trust))
+    row = SessionRow(session_id, cwd, request.title or "", now, now, 0, 0, 0, "0", settings)
+    log = SessionLog(environment.store, Stored(row, (), ()), environment.clock.now)
+    static = await known_instructions.begin(environment, row, trust.granted, tools, request.system)
+    epochs.begin(log, static, environment.clock.new_id("cmp"), "new")
+    if request.parent is not None:
+        log.note(LINKED, {"from": request.parent})
+    await log.commit("created")
+    return log
+
+
+async def _served(
+    environment: Environment, session_id: SessionId, request: NewSession, trust: Trust
+) -> tuple[ToolSpec, ...]:
+    """Start the session's MCP servers, and give the tools of those that came up in time."""
+    named = {server.name: server for server in (*environment.config.mcp_servers, *request.mcp)}
+    if not named:
+        return ()
+    environment.mcp.provide(session_id, tuple(named.values()), trust.folder())
+    return (await environment.mcp.found(session_id, JOIN)).tools
+
+
+def parent_of(row: SessionRow) -> str | None:
+    """Name the session that this one was made from."""
+    parent = row.settings.get(PARENT)
+    return parent if isinstance(parent, str) else None
+
+
+def summary_of(row: SessionRow) -> SessionSummary:
+    """Give a session's line of the list."""
+    return SessionSummary(
+        row.id, row.title, row.cwd, row.updated, row.turns, row.cost, parent_of(row)
+    )

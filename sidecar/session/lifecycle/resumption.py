@@ -1,0 +1,88 @@
+"""A session after a restart: shown, counted and foreseen as it was before.
+
+Its newest requests are gone through again as if they had just been made, each in the view that
+it was made with, so that the calibration and what the provider has cached are known again.
+"""
+
+from sidecar.core.parts import Message, StepFinishPart
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.tokens import Calibration
+from sidecar.session.compaction import cache_options
+from sidecar.session.meter import pings
+from sidecar.session.state import State
+from sidecar.session.view.view_history import Epoch
+
+REPLAYED = 20
+"""Steps that calibration learns from; older ones weigh next to nothing."""
+FORESEEN = 4
+"""Requests whose cache entries are followed: what older ones wrote, these have read since."""
+
+
+def restore(state: State) -> None:
+    """Show a loaded session as its log says, and count and foresee as before the restart."""
+    cache_options.restore(state)
+    messages = tuple(state.log)
+    epochs = list(state.views.epochs())
+    window = _window(state, messages)
+    _show(state, epochs.pop(0))
+    for index in window:
+        while epochs and epochs[0].since <= messages[index].created:
+            _show(state, epochs.pop(0))
+        foreseen = window[-FORESEEN:]
+        if index in foreseen:
+            _foresee(state, messages, index, begin=index == foreseen[0])
+        state.view.observe(messages[index], messages[: index + 1])
+    pings.restore(state)
+    for epoch in epochs:
+        _show(state, epoch)
+    # What was missed then was told then; the log has the newest.
+    steps = (r.body for r in reversed(state.log.records) if r.kind == "step")
+    broke = next((body for body in steps if "segment" in body), None)
+    state.cached.last_break = (
+        None if broke is None else (str(broke["segment"]), str(broke["reason"]))
+    )
+
+
+def _window(state: State, messages: tuple[Message, ...]) -> list[int]:
+    """Choose the steps to go through: those since the view changed, or else the last few."""
+    view, opened = state.view, state.views.opened
+    steps = [
+        index
+        for index, message in enumerate(messages)
+        if message.role == "assistant"
+        and message.model == view.static.model
+        and message.created >= view.since
+        and _finish(message) is not None
+    ]
+    since = view.since if opened is None else max(view.since, opened[0])
+    newest = [index for index in steps if messages[index].created >= since]
+    return newest[-REPLAYED:] or steps[-FORESEEN:]
+
+
+def _show(state: State, epoch: Epoch) -> None:
+    """Go on to the next view, with what had been learned of the model when it began."""
+    view, newest = state.view, epoch.newest
+    opens = newest is not None and epoch.opened == epoch.since >= view.since
+    anchor = None if newest is None else newest.anchor
+    view.reshape(epoch.view, anchor, epoch.since if opens else None)
+    if newest is not None and opens:
+        view.trust(Calibration(newest.factor, newest.observations), newest.bias)
+
+
+def _foresee(state: State, messages: tuple[Message, ...], index: int, *, begin: bool) -> None:
+    """Follow what a request left in the cache; with the first one, begin to."""
+    view, finish = state.view, _finish(messages[index])
+    assert finish is not None
+    prompt, effort = view.prompt(messages[:index]), state.setting("effort")
+    request = ModelRequest(view.static.model, prompt, 0, effort)
+    if begin:
+        state.cached.resume(request, finish.started, finish.usage)
+    else:
+        minimum, factor = state.info().min_cacheable, view.calibration.factor
+        state.cached.sent(request, finish.started, minimum, factor, finish.usage)
+
+
+def _finish(message: Message) -> StepFinishPart | None:
+    return next(
+        (p for p in message.parts if isinstance(p, StepFinishPart) and p.usage.prompt), None
+    )

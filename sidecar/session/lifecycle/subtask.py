@@ -1,0 +1,194 @@
+"""What a subtask begins with, whom it asks, and what it tells at its end."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sidecar.core.conversation.call_outcome import argument, finding, status
+from sidecar.core.conversation.turns import tool_parts
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json, JsonObject, Message, SessionId, TextPart, ToolError, ToolPart
+from sidecar.core.prompt.prompt import Static, ToolSpec
+from sidecar.core.prompt.render import Block, TextBlock
+from sidecar.session.epochs import epochs
+from sidecar.session.lifecycle.new_session import LINKED, PARENT
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.state import State
+from sidecar.store.format.values import SessionRow, Stored
+from sidecar.tools.builtin_tools import DELEGATE
+from sidecar.tools.tool_contract import Client, PermissionOption, Subtask
+
+_INHERITED = (
+    "model", "policy", "window", "maxTokens", "agent", "effort", "autoCompact", "autoContinue",
+)  # fmt: skip
+_ROLE = """\
+You do one subtask for another agent. Of all that you do it sees only your last message, and \
+nobody can answer questions: decide what is left to you, and say so. You have at most {steps}. End \
+with a report of at most 1,000 words. Begin it with one line that says how it came out; then what \
+you found or changed as path:line, what you tried that failed, what is left open, and word for \
+word the names, numbers and errors that matter."""
+LAST_STEP = """\
+What you may spend on this subtask is nearly used up: this is your last step. Call no more tools. \
+Write your report now, and say in it what is not done."""
+
+
+async def found_child(parent: State, subtask: Subtask) -> SessionLog:
+    """Make the session of a subtask; it is durable when this returns.
+
+    Raises:
+        BadRequest: the subtask names a tool that its parent does not have.
+        StorageFailed: the store cannot keep it.
+    """
+    static = _static(parent, narrowed(parent.view.static.tools, subtask.tools))
+    clock, row = parent.clock, parent.log.row
+    kept = {name: row.settings[name] for name in _INHERITED if name in row.settings}
+    settings: JsonObject = {**kept, PARENT: row.id}
+    now, name = clock.now(), SessionId(clock.new_id("ses"))
+    begun = SessionRow(name, row.cwd, "", now, now, 0, 0, 0, "0", settings)
+    log = SessionLog(parent.store, Stored(begun, (), ()), clock.now)
+    epochs.begin(log, static, clock.new_id("cmp"), "new")
+    log.note(LINKED, {"from": row.id})
+    await log.commit("created")
+    return log
+
+
+def narrowed(offered: Sequence[ToolSpec], names: Sequence[str] | None) -> tuple[ToolSpec, ...]:
+    """Give the tools of a subtask: those named, of its parent's, and never `delegate`.
+
+    Raises:
+        BadRequest: one is named that the parent does not have.
+    """
+    known = [tool.name for tool in offered]
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        have = ", ".join(known)
+        raise BadRequest(f"You have no tool {', '.join(unknown)}. You have {have}.", "input.tools")
+    return tuple(
+        tool
+        for tool in offered
+        if (tool.name, tool.origin) != (DELEGATE, "builtin")
+        and (names is None or tool.name in names)
+    )
+
+
+def blocks_of(subtask: Subtask) -> tuple[JsonObject, ...]:
+    """Give a subtask as the message that its session begins with."""
+    known = f"\n\nWhat is known already:\n{subtask.context}" if subtask.context else ""
+    return ({"type": "text", "text": subtask.task + known},)
+
+
+def last_words(messages: Sequence[Message]) -> str:
+    """Give the text of the last answer."""
+    answers = [message for message in messages if _counts(message)]
+    return _text(answers[-1]) if answers else ""
+
+
+def found_so_far(messages: Sequence[Message]) -> str:
+    """Give what was done and said in a subtask that did not come to its report."""
+    answers = [message for message in messages if _counts(message)]
+    done = [
+        f"- {part.name} {argument(part.input)} · {status(part)} · {finding(part)}"
+        for message in answers
+        for part in tool_parts(message)
+        if not (isinstance(part.state, ToolError) and part.state.failure == "cancelled")
+    ]
+    said = [text for message in answers if (text := _text(message))]
+    return "\n".join(
+        [*(["It did:"] if done else ()), *done, *(["It said:"] if said else ()), *said]
+    )
+
+
+def refused(messages: Sequence[Message]) -> str:
+    """Name the last call that was not allowed."""
+    parts = [part for message in messages for part in tool_parts(message) if _is_denied(part)]
+    return f"{parts[-1].name} {argument(parts[-1].input)}".strip() if parts else "a call"
+
+
+def steps_in_words(number: int) -> str:
+    """Give `1 step` or `50 steps`."""
+    return f"{number} step{'s' if number > 1 else ''}"
+
+
+class ThroughParent:
+    """The parent's client as a subtask sees it: asked in the parent's name, for the subtask."""
+
+    def __init__(self, client: Client, parent: SessionId, name: str, about: JsonObject) -> None:
+        self._client = client
+        self._parent = parent
+        self._name = name
+        self._about = about
+
+    @property
+    def can_read_files(self) -> bool:
+        """As the client says."""
+        return self._client.can_read_files
+
+    @property
+    def can_write_files(self) -> bool:
+        """As the client says."""
+        return self._client.can_write_files
+
+    @property
+    def can_apply_edits(self) -> bool:
+        """As the client says."""
+        return self._client.can_apply_edits
+
+    @property
+    def terminals(self) -> None:
+        """None: the client knows nothing of the subtask's calls, in which they would be shown."""
+        return None
+
+    async def call_tool(
+        self, _: SessionId, call_id: str, name: str, tool_input: Json
+    ) -> JsonObject:
+        """Have a tool of the client's run."""
+        return await self._client.call_tool(self._parent, call_id, name, tool_input)
+
+    async def request_permission(
+        self, _: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        """Ask the user, and say that it is for the subtask."""
+        meta = tool_call.get("_meta")
+        ours = meta.get("sidecar") if isinstance(meta, dict) else None
+        told: JsonObject = {
+            **tool_call,
+            "title": f"Subtask “{self._name}”: {tool_call.get('title', '')}",
+            "_meta": {
+                "sidecar": {**(ours if isinstance(ours, dict) else {}), "subtask": self._about}
+            },
+        }
+        return await self._client.request_permission(self._parent, told, options)
+
+    async def read_text_file(self, _: SessionId, path: str) -> str:
+        """Read a file as the editor has it."""
+        return await self._client.read_text_file(self._parent, path)
+
+    async def write_text_file(self, _: SessionId, path: str, content: str) -> None:
+        """Write a file through the editor."""
+        await self._client.write_text_file(self._parent, path, content)
+
+    async def apply_edit(self, label: str, path: str, content: str) -> bool:
+        """Replace a document's text through the editor's undo history."""
+        return await self._client.apply_edit(label, path, content)
+
+
+def _static(parent: State, tools: tuple[ToolSpec, ...]) -> Static:
+    """Give the parent's static part with fewer tools, and its role behind the system text."""
+    static = parent.view.static
+    role = Block(
+        TextBlock(_ROLE.format(steps=steps_in_words(parent.config.delegate.steps))), "system"
+    )
+    behind = sum(block.region == "system" for block in static.system)
+    system = (*static.system[:behind], role, *static.system[behind:])
+    return replace(static, tools=tools, system=system)
+
+
+def _counts(message: Message) -> bool:
+    return message.role == "assistant" and message.status != "discarded"
+
+
+def _text(message: Message) -> str:
+    return "\n\n".join(p.text for p in message.parts if isinstance(p, TextPart)).strip()
+
+
+def _is_denied(part: ToolPart) -> bool:
+    return isinstance(part.state, ToolError) and part.state.failure == "denied"

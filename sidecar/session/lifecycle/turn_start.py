@@ -1,0 +1,50 @@
+"""How a turn begins: its message, with what the model is told beside it, stored or not there."""
+
+import asyncio
+
+from sidecar.core.conversation.turns import first_line
+from sidecar.core.errors import StorageFailed
+from sidecar.core.parts import Message, Part, TextPart, TurnId
+from sidecar.session.epochs import known_instructions
+from sidecar.session.lifecycle import fresh_window
+from sidecar.session.log.restore_records import with_news
+from sidecar.session.log.rewrite_records import PINNED
+from sidecar.session.state import State
+from sidecar.session.turn.prompt_queue import Waiting
+
+_NOTED = frozenset({fresh_window.COMPARED, known_instructions.TOLD, PINNED})
+"""The notes of what a turn's first message tells."""
+
+
+def user_message(state: State, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
+    """Make a message of the user's, of now."""
+    clock = state.clock
+    return Message(clock.message_id(), turn_id, "user", parts, clock.now())
+
+
+async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
+    """Log a turn's first message, durably, with the session's title if it is the first.
+
+    Raises:
+        StorageFailed: the log is as it was, so that the prompt can be sent again.
+    """
+    log, before, compared = state.log, state.log.row, state.compared
+    shown = await state.facts(waiting.request.context)
+    parts = (*waiting.parts, *await fresh_window.tell(state, shown))
+    context = with_news(known_instructions.tell(state, shown), log.records)
+    if context:
+        parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
+    message = user_message(state, turn_id, parts)
+    log.put(message)
+    log.change(turns=before.turns + 1, title=before.title or first_line([message]))
+    try:
+        await log.commit("turn_started", {"turnId": turn_id, "messageId": message.id})
+    except StorageFailed:
+        # The log first gathers again what was not written.
+        await asyncio.sleep(0)
+        log.take_back(message.id, _NOTED)
+        log.change(turns=before.turns, title=before.title)
+        state.compared = compared
+        state.views.forget()
+        raise
+    return message

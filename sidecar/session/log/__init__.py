@@ -1,0 +1,1 @@
+"""A session's log, its records and its channel: read, written, told. Knows no view and no turn."""

@@ -1,0 +1,185 @@
+"""Change sets as parts of a session's log, and back.
+
+A user's message carries the state that its turn began with, and what the user had changed until
+then; an answer carries what changed while its calls ran.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from sidecar.core.files.changeset import Author, ChangeSet, PathChange, PathChangeKind
+from sidecar.core.files.tree import Entry, Loss, SnapshotId
+from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart, ToolError, ToolPart
+from sidecar.session.log.session_log import RESTORED, SessionLog
+
+MOST_KNOWN = 10_000
+"""Changes that are remembered as read: some 6 MB."""
+REACHED = "snapshot_reached"
+"""The record that follows a restore of files: `{at, sets}`.
+
+`at` is the snapshot after it, and `sets` what others changed until then, while it was carried out.
+"""
+
+
+ReadSets: TypeAlias = Callable[[Json], tuple[ChangeSet, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """What a patch part says: the change sets, in order, and the snapshot that they end with.
+
+    `beside`: names in the folder that no snapshot holds, such as `.git`; `None` if that is not
+    known.
+    """
+
+    at: SnapshotId
+    sets: tuple[ChangeSet, ...] = ()
+    beside: tuple[str, ...] | None = None
+
+
+def part_of(part_id: PartId, patch: Patch) -> PatchPart:
+    """Give the part that says this."""
+    files = tuple((shown(c.path), c.change) for one in patch.sets for c in one.changes)
+    detail: JsonObject = {"at": patch.at, "sets": sets_to_json(patch.sets)}
+    if patch.beside is not None:
+        detail["beside"] = list(patch.beside)
+    return PatchPart(part_id, files, detail)
+
+
+def patch_of(part: PatchPart, read: ReadSets | None = None) -> Patch:
+    """Read what `part_of` wrote."""
+    at = cast("int", part.detail.get("at", 0))
+    beside = cast("list[str] | None", part.detail.get("beside"))
+    return Patch(
+        SnapshotId(at),
+        (read or sets_from_json)(part.detail.get("sets", [])),
+        None if beside is None else tuple(beside),
+    )
+
+
+def patches(messages: Iterable[Message]) -> Iterator[tuple[Message, Patch]]:
+    """Give the messages that say something of files, with what they say."""
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, PatchPart) and part.detail:
+                yield message, patch_of(part)
+
+
+def newest(log: SessionLog) -> SnapshotId | None:
+    """Give the newest snapshot up to which a log says what changed."""
+    told = [patch.at for _, patch in patches(log.messages)]
+    known = (r.body.get("at") for r in log.records if r.kind in (RESTORED, REACHED))
+    told += [SnapshotId(at) for at in known if isinstance(at, int)]
+    if log.past is not None and log.past.snapshot is not None:
+        told.append(SnapshotId(log.past.snapshot))
+    return max(told, default=None)
+
+
+def cut_short(log: SessionLog) -> bool:
+    """Tell whether a daemon that was killed left calls of which nothing says what they changed."""
+    for message in reversed(log.messages):
+        parts = message.parts
+        if any(isinstance(part, PatchPart) and part.detail for part in parts):
+            return False
+        states = (part.state for part in parts if isinstance(part, ToolPart))
+        if any(isinstance(s, ToolError) and s.failure == "interrupted" for s in states):
+            return True
+    return False
+
+
+def untold(log: SessionLog) -> tuple[ChangeSet, ...]:
+    """Give what others changed during the newest restore, until a message says it."""
+    body = next((r.body for r in reversed(log.records) if r.kind == REACHED), {})
+    at, sets = body.get("at"), sets_from_json(body.get("sets", []))
+    if not sets or not isinstance(at, int):
+        return ()
+    return () if any(patch.at >= at for _, patch in patches(log.messages)) else sets
+
+
+def shown(path: bytes) -> str:
+    """Give a path as people read it; what is no UTF-8 is escaped."""
+    return path.decode("utf-8", "backslashreplace")
+
+
+def sets_to_json(sets: Sequence[ChangeSet]) -> list[Json]:
+    """Give change sets in the form in which they are stored."""
+    return [
+        {"before": one.before, "after": one.after, "changes": [_change(c) for c in one.changes]}
+        for one in sets
+    ]
+
+
+def sets_from_json(body: Json) -> tuple[ChangeSet, ...]:
+    """Read what `sets_to_json` gave."""
+    return tuple(
+        ChangeSet(
+            SnapshotId(cast("int", one["before"])),
+            SnapshotId(cast("int", one["after"])),
+            tuple(_changed(c) for c in cast("list[JsonObject]", one["changes"])),
+        )
+        for one in cast("list[JsonObject]", body)
+    )
+
+
+class KnownSets:
+    """Reads change sets as `sets_from_json` does, and remembers of each body what it says.
+
+    A log says the same every time that it is looked at, and bodies are never changed.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Json, tuple[ChangeSet, ...]]] = {}
+        self._changes = 0
+
+    def read(self, body: Json) -> tuple[ChangeSet, ...]:
+        """Give the change sets of a body."""
+        if not body:
+            return ()
+        # The body is kept, so that no other one can have its id.
+        known = self._known.get(id(body))
+        if known is None:
+            known = (body, sets_from_json(body))
+            self._changes += sum(len(one.changes) for one in known[1])
+            if self._changes > MOST_KNOWN:
+                self._known.clear()
+                self._changes = 0
+            self._known[id(body)] = known
+        return known[1]
+
+
+def _change(change: PathChange) -> JsonObject:
+    told: JsonObject = {
+        "path": os.fsdecode(change.path),
+        "change": change.change,
+        "author": change.author,
+        "old": _entry(change.old),
+        "new": _entry(change.new),
+    }
+    return told if change.source is None else {**told, "source": os.fsdecode(change.source)}
+
+
+def _changed(body: JsonObject) -> PathChange:
+    source = body.get("source")
+    return PathChange(
+        os.fsencode(cast("str", body["path"])),
+        cast("PathChangeKind", body["change"]),
+        cast("Author", body["author"]),
+        _entered(body["old"]),
+        _entered(body["new"]),
+        os.fsencode(source) if isinstance(source, str) else None,
+    )
+
+
+def _entry(entry: Entry | None) -> Json:
+    if entry is None:
+        return None
+    return [entry.mode, entry.hash, entry.size, entry.lost, entry.version]
+
+
+def _entered(body: Json) -> Entry | None:
+    if body is None:
+        return None
+    mode, name, size, lost, version = cast("tuple[int, str, int, Loss | None, int]", tuple(body))  # type: ignore[arg-type] # a list, as `_entry` wrote it
+    return Entry(mode, name, size, lost, version)

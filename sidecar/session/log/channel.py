@@ -1,0 +1,61 @@
+"""Who watches a session, and the sequence numbers of what they are told."""
+
+from collections.abc import Callable
+
+from sidecar.core.parts import MessageId, PartId, SessionId, TurnId
+from sidecar.session.log.events import Event, Origin, Watcher
+
+BLOCK = 10_000
+"""Sequence numbers are reserved on disk this many at a time, half a block ahead of their use."""
+
+
+class Channel:
+    """Publishes a session's events, in order, to all who watch it.
+
+    `reserve` is called with a new high-water mark that must become durable soon.
+    """
+
+    def __init__(self, session_id: SessionId, seq: int, reserve: Callable[[int], None]) -> None:
+        self._session_id = session_id
+        # A daemon that was killed may have used part of its reserved block, so start after it.
+        self._seq = seq
+        self._reserved = seq
+        self._reserve = reserve
+        self._watchers: list[Watcher] = []
+
+    def next_seq(self) -> int:
+        """Give the next sequence number."""
+        self._seq += 1
+        if self._seq > self._reserved - BLOCK // 2:
+            self._reserved = self._seq + BLOCK
+            self._reserve(self._reserved)
+        return self._seq
+
+    def skip_to(self, seq: int) -> None:
+        """Go on after `seq`, which another daemon had reserved, if it is ahead of ours."""
+        self._seq = max(self._seq, seq)
+        self._reserved = max(self._reserved, seq)
+
+    def origin(self, turn_id: TurnId, message_id: MessageId, part_id: PartId) -> Origin:
+        """Say where an update belongs, with a sequence number of its own."""
+        return Origin(self._session_id, turn_id, message_id, part_id, self.next_seq())
+
+    def publish(self, event: Event) -> None:
+        """Tell everyone."""
+        for watcher in tuple(self._watchers):
+            watcher(event)
+
+    def attach(self, watcher: Watcher) -> None:
+        """Let a watcher see what comes from now on; twice is once."""
+        if watcher not in self._watchers:
+            self._watchers.append(watcher)
+
+    def detach(self, watcher: Watcher) -> None:
+        """Forget a watcher."""
+        if watcher in self._watchers:
+            self._watchers.remove(watcher)
+
+    @property
+    def watched(self) -> bool:
+        """Whether anybody watches."""
+        return bool(self._watchers)

@@ -1,0 +1,182 @@
+"""What a replay goes through: the log as it is in memory, or what was left unread of it, in slices.
+
+What is in memory holds; only what is not there is read, and forgotten once it has been told.
+"""
+
+from array import array
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import dropwhile
+from typing import Protocol
+
+from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, TurnId
+from sidecar.session.log.losses import readable
+from sidecar.session.log.past import Past
+from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.values import Record, Stored
+from sidecar.store.journal import Store
+
+
+def named_by(record: Record) -> set[MessageId]:
+    """Give the messages that a record names: they began before it was written."""
+    many = record.body.get("messageIds")
+    named = many if isinstance(many, list) else [record.body.get("messageId")]
+    return {MessageId(name) for name in named if isinstance(name, str)}
+
+
+class Damaged(Exception):
+    """A slice holds what cannot be read; who reads the whole log says what is amiss."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """What is known of a turn's messages: the first one, and how its steps ended."""
+
+    first: MessageId
+    ends: list[StepFinishPart] = field(default_factory=list)
+
+
+class Feed:
+    """Messages and records that were read and have not been gone through yet.
+
+    `all_messages` and `all_records` say that nothing follows what is here. A turn is known as far
+    as its messages have been read.
+    """
+
+    def __init__(self) -> None:
+        self.messages: deque[Message] = deque()
+        self.records: deque[Record] = deque()
+        self.all_messages = False
+        self.all_records = False
+        self.turns: dict[TurnId, Turn] = {}
+
+    def add(self, messages: Iterable[Message]) -> None:
+        """Take in messages of the conversation; open ones are only counted to their turns."""
+        for message in messages:
+            self.count(message)
+            if message.status != "open":
+                self.messages.append(message)
+
+    def count(self, message: Message) -> None:
+        """Count a message to its turn."""
+        turn = self.turns.get(message.turn_id)
+        if turn is None:
+            turn = self.turns[message.turn_id] = Turn(message.id)
+        turn.ends += [part for part in message.parts if isinstance(part, StepFinishPart)]
+
+
+class Source(Protocol):
+    """Where a log comes from, oldest first, as it stood when this was made."""
+
+    async def shows(self, part_id: PartId) -> bool:
+        """Whether a part is in the conversation."""
+        ...
+
+    async def messages(self, feed: Feed) -> None:
+        """Read on in the conversation; raises Damaged."""
+        ...
+
+    async def records(self, feed: Feed) -> None:
+        """Read on in the records; raises Damaged."""
+        ...
+
+
+def source_of(store: Store, log: SessionLog, after: PartId | None) -> Source:
+    """Give where a log comes from, as it stands now, or of it what comes `after` a part.
+
+    What comes before the turn of that part may be left out.
+    """
+    past = log.past
+    if past is None:
+        return InMemory(log, log.records)
+    newest = tuple(dropwhile(lambda m: m.id != past.since, log))
+    if after is not None and _has(newest, after):
+        return InMemory(newest, dropwhile(lambda r: newest[0].id not in named_by(r), log.records))
+    return InSlices(store, log, past)
+
+
+class InMemory:
+    """A log that has been read, all of it at once."""
+
+    def __init__(self, messages: Iterable[Message], records: Iterable[Record]) -> None:
+        self._messages, self._records = tuple(messages), tuple(records)
+
+    async def shows(self, part_id: PartId) -> bool:
+        """Look for it among all."""
+        return _has(self._messages, part_id)
+
+    async def messages(self, feed: Feed) -> None:
+        """Give all."""
+        feed.add(self._messages)
+        feed.all_messages = True
+
+    async def records(self, feed: Feed) -> None:
+        """Give all."""
+        feed.records.extend(self._records)
+        feed.all_records = True
+
+
+class InSlices:
+    """A log of which a window was read: what came before its fold is read again in slices."""
+
+    def __init__(self, store: Store, log: SessionLog, past: Past) -> None:
+        self._store, self._past, self._row, self._left = store, past, log.row, log.left
+        window = frozenset(past.window)
+        self._window = {m.id: m for m in log.messages if m.id in window}
+        self._newer = tuple(m for m in log if m.id not in window)
+        self._newer_records = tuple(r for r in log.records if r.revision > past.revision)
+        self._numbers: array[int] | None = None
+        self._at, self._begun = 0, False
+        self._chain = (0, "")
+
+    async def shows(self, part_id: PartId) -> bool:
+        """Look for it in memory, then in the store."""
+        if _has((*self._window.values(), *self._newer), part_id):
+            return True
+        found = await self._store.message_of(self._row.id, part_id)
+        return found is not None and _is_shown(found) and found.id not in self._left
+
+    async def messages(self, feed: Feed) -> None:
+        """Read a slice, or give what came after the fold."""
+        if self._numbers is None:
+            # The fold's newest message is in its window, as the newest turns are.
+            self._numbers = await self._store.numbers(self._row.id, self._past.window[-1])
+            if not self._numbers:
+                raise Damaged
+        if self._at == len(self._numbers):
+            feed.add(self._newer)
+            feed.all_messages = True
+            return
+        found = await self._store.messages(self._row.id, self._numbers[self._at :])
+        if found.problems or self._is_mended(found.messages):
+            raise Damaged
+        self._at += found.taken
+        feed.add(self._window.get(m.id, m) for m in found.messages if m.id not in self._left)
+
+    def _is_mended(self, messages: tuple[Message, ...]) -> bool:
+        """Whether something would be put where the beginning of the conversation is lost."""
+        if self._begun:
+            return False
+        self._begun = any(message.status != "discarded" for message in messages)
+        return readable(Stored(self._row, messages, ())).messages != messages
+
+    async def records(self, feed: Feed) -> None:
+        """Read a slice, or give what came after the fold."""
+        until = self._past.revision
+        found = await self._store.records(self._row.id, *self._chain, until)
+        if found.problems:
+            raise Damaged
+        self._chain = (found.revision, found.hash)
+        feed.records.extend(found.records)
+        if not found.records:
+            feed.records.extend(self._newer_records)
+            feed.all_records = True
+
+
+def _has(messages: Iterable[Message], part_id: PartId) -> bool:
+    return any(part.id == part_id for m in messages if _is_shown(m) for part in m.parts)
+
+
+def _is_shown(message: Message) -> bool:
+    return message.status not in ("open", "discarded")

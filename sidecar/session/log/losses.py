@@ -1,0 +1,60 @@
+"""What of a session was lost to damage: left out such that the rest is legible, and told."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sidecar.core.parts import FilePart, Message, MessageId, PartId, ReasoningPart, TextPart
+from sidecar.session.log.channel import Channel
+from sidecar.session.log.notices import NOTICE, give_notice
+from sidecar.session.log.session_log import SessionLog
+from sidecar.store.format.values import Stored
+
+BEGUN_AGAIN = "begun_again"
+LOST = "[What was said here is lost, because the store was damaged.]"
+
+
+def readable(stored: Stored) -> Stored:
+    """Give a session as a provider takes it, whatever of it is lost; nothing of this is stored."""
+    messages = list(stored.messages)
+    if stored.problems:
+        messages = [unsigned(message) for message in messages]
+    at = next((n for n, m in enumerate(messages) if m.status != "discarded"), None)
+    if at is None or _is_asking(messages[at]):
+        return replace(stored, messages=tuple(messages))
+    # A conversation must begin with the user.
+    first = messages[at]
+    lost = TextPart(PartId(f"{first.id}_lost"), LOST, "typed")
+    if first.role == "user":
+        messages[at] = replace(first, parts=(lost, *first.parts))
+    else:
+        name = MessageId(f"{first.id}_lost")
+        messages.insert(at, Message(name, first.turn_id, "user", (lost,), first.created))
+    return replace(stored, messages=tuple(messages))
+
+
+def _is_asking(message: Message) -> bool:
+    return message.role == "user" and any(isinstance(p, TextPart | FilePart) for p in message.parts)
+
+
+def unsigned(message: Message) -> Message:
+    """Let thinking not be sent back: a provider refuses it after anything but what it was after."""
+    parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
+    return replace(message, parts=tuple(parts))
+
+
+def tell_damage(log: SessionLog, channel: Channel, problems: Sequence[str]) -> None:
+    """Tell who opens a session what of it cannot be read; the same is told once."""
+    if log.records and log.records[-1].kind == BEGUN_AGAIN:
+        text = (
+            "The beginning of this session's log is lost to damage of the store. It goes on with "
+            "the built-in tools and today's instructions."
+        )
+        give_notice(log, channel, "warning", text)
+    if not problems:
+        return
+    text = (
+        f"Some of this session cannot be read and is left out: {problems[-1]}. Close all editors "
+        "and run `sidecar verify --repair`: it says what is lost and mends the store."
+    )
+    if not any(r.kind == NOTICE and r.body.get("text") == text for r in log.records):
+        give_notice(log, channel, "warning", text)

@@ -1,0 +1,85 @@
+"""What was lost to damage is made anew, from what is left: a session's entry, a message's head."""
+
+from functools import partial
+
+from sidecar.config import Config
+from sidecar.core.parts import (
+    JsonObject,
+    Message,
+    MessageId,
+    Part,
+    StepFinishPart,
+    TextPart,
+    TurnId,
+)
+from sidecar.store.format.values import SessionRow
+from sidecar.store.repair.rebuilt_store import Headless, Revive
+
+TITLE = 80
+
+
+def reviving(config: Config) -> Revive:
+    """Give what a repair needs."""
+    return Revive(session=partial(_session, config), message=_message)
+
+
+def _session(config: Config, lost: Headless) -> SessionRow:
+    """Give the entry: what its log does not say is as it is for a new session.
+
+    What it cost is unknown from then on.
+    """
+    models = [message.model for message in lost.messages if message.model]
+    settings: JsonObject = {
+        "model": models[-1] if models else config.model,
+        "policy": config.policy,
+        "window": None,
+        "maxTokens": None,
+        "agent": config.agent,
+        "effort": "",
+        "autoCompact": config.auto_compact,
+        "autoContinue": config.auto_continue,
+    }
+    times = [message.created for message in lost.messages] or [lost.updated]
+    updated = max(lost.updated, *times)
+    return SessionRow(
+        id=lost.id,
+        cwd=lost.cwd,
+        title=_title(lost.messages),
+        created=min(times),
+        updated=updated,
+        revision=max((record.revision for record in lost.records), default=0),
+        # Clients have seen numbers below this one, which counts milliseconds.
+        seq=updated,
+        turns=len({message.turn_id for message in lost.messages if message.role == "user"}),
+        cost=None,
+        settings=settings,
+    )
+
+
+def _message(name: MessageId, parts: tuple[Part, ...], left: Headless) -> Message:
+    """Give a message of these parts; its turn is its neighbour's, where no record names it."""
+    user = any(isinstance(p, TextPart) and p.source != "model" for p in parts)
+    began = [r for r in left.records if r.body.get("messageId") == name]
+    named = [r.body["turnId"] for r in began if isinstance(r.body.get("turnId"), str)]
+    before = [m for m in left.messages if m.id < name]
+    near = (before or list(left.messages))[-1:]
+    turn = str(named[0]) if named else near[0].turn_id if near else f"turn_{name}"
+    finished = user or any(isinstance(p, StepFinishPart) for p in parts)
+    withdrawn = any(record.kind == "discarded" for record in began)
+    return Message(
+        id=name,
+        turn_id=TurnId(turn),
+        role="user" if user else "assistant",
+        parts=(),
+        created=began[0].at if began else near[0].created if near else left.updated,
+        status="discarded" if withdrawn else "complete" if finished else "cut",
+        model=near[0].model if near and not user else "",
+    )
+
+
+def _title(messages: tuple[Message, ...]) -> str:
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part, TextPart) and part.source == "typed" and part.text.strip():
+                return part.text.strip().splitlines()[0][:TITLE]
+    return ""

@@ -1,0 +1,1 @@
+"""How full, how warm and how idle a session is. Decides nothing, rewrites nothing."""

@@ -1,0 +1,195 @@
+"""Reads a session's meter: gathers what the one pure computation needs."""
+
+from collections.abc import Iterable
+from decimal import Decimal
+
+from sidecar.core.conversation.turns import Turn, turns
+from sidecar.core.engine.trigger import compaction_point
+from sidecar.core.parts import Message, MessageId, Millis, Part, StepFinishPart, TurnId, Usage
+from sidecar.core.plans.plan import Rates, Standing
+from sidecar.core.policies import DEFAULT, policies
+from sidecar.core.prompt.budget import budget, burn_rate, velocity
+from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
+from sidecar.core.prompt.pricing import money, money_of
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.warmth import Prediction
+from sidecar.session.log.session_log import FORKED
+from sidecar.session.meter.pings import PING
+from sidecar.session.meter.side_request import ASKED, asked_since
+from sidecar.session.state import State
+from sidecar.session.view.model_view import View
+
+CACHE_MS = 5 * 60 * 1000
+"""A cache entry lives five minutes from the start of the request that last wrote or read it."""
+
+
+UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
+"""What decisions assume where a model's price is unknown: the usual ratios."""
+
+
+BURNING = 5
+"""Turns that the burn rate is of."""
+
+
+def read_size(state: State) -> Size:
+    """Measure the prompt that would be sent now."""
+    return state.view.size(state.log)
+
+
+def read_meter(state: State) -> Meter:
+    """Measure the session's context, cache and cost as they stand now."""
+    size = read_size(state)
+    everything = turns(state.log)
+    return measure(
+        session_id=state.log.row.id,
+        revision=state.log.row.revision,
+        window=state.window(),
+        max_tokens=state.max_tokens(),
+        compact_at=compact_at(state),
+        burn_rate=_burn_rate(state, everything),
+        size=size,
+        turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
+        cache=_cache(state, state.clock.now()),
+        cost=_costs(state, everything),
+    )
+
+
+def compact_at(state: State) -> int:
+    """Give the size at which the session's policy must rewrite; the limit if it never does."""
+    room = budget(state.window(), state.max_tokens())
+    static = round(state.view.static_tokens * state.view.calibration.factor)
+    policy = policies().get(state.setting("policy"), policies()[DEFAULT])
+    if state.log.row.settings.get("autoCompact") is False:
+        return room.limit
+    used, messages = read_size(state).total, state.view.rendered_messages(state.log)
+    standing = Standing(
+        used, static, room.window, room.limit, static, 0, 0, True, True, messages, rates(state)
+    )  # fmt: skip
+    return compaction_point(policy, standing)
+
+
+def rates(state: State) -> Rates:
+    """Give the model's prices per token in USD, or the usual ones where they are unknown."""
+    card = state.info().price
+    if card is None:
+        return UNKNOWN
+    million = Decimal(1_000_000)
+    return Rates(
+        float(card.input / million),
+        float(card.output / million),
+        float(card.write_5m / million),
+        float(card.read / million),
+    )
+
+
+async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int, int]:
+    """Give (tokens of a user's message alone, room for it in the window), both estimated."""
+    factor = state.view.calibration.factor
+    raw = await state.view.weigh(Message(MessageId(""), TurnId(""), "user", parts, 0))
+    room = budget(state.window(), state.max_tokens()).limit
+    return round(raw * factor), room - round(state.view.static_tokens * factor)
+
+
+def is_warm(view: View, now: int) -> bool:
+    """Whether the provider still holds what the last response left in its cache."""
+    anchor = view.last
+    if anchor is None:
+        return False
+    usage = anchor.usage
+    cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
+    return cached > 0 and now <= anchor.started + CACHE_MS
+
+
+def _cache(state: State, now: int) -> CacheState:
+    last = state.view.last
+    if last is None:
+        return CacheState(warm=False, expires_at=None, hit_rate=0.0)
+    usage = last.usage
+    cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
+    return CacheState(
+        warm=is_warm(state.view, now),
+        expires_at=last.started + CACHE_MS if cached else None,
+        hit_rate=round(usage.cache_read / usage.prompt, 4) if usage.prompt else 0.0,
+        last_break=state.cached.last_break,
+    )
+
+
+def foresee(
+    state: State, view: View, messages: Iterable[Message]
+) -> tuple[ModelRequest, Prediction]:
+    """Give the next request of these messages as this view shows them, and what it would read."""
+    prompt = view.prompt(messages)
+    request = ModelRequest(view.static.model, prompt, state.max_tokens(), state.setting("effort"))
+    minimum, factor = state.info().min_cacheable, view.calibration.factor
+    return request, state.cached.foresee(request, state.clock.now(), minimum, factor)
+
+
+def price_of(state: State, seen: Prediction) -> str | None:
+    """Give what the prompt of a foreseen request costs in USD, `None` where that is unknown."""
+    price = state.price(Usage(seen.uncached, seen.read, seen.write_5m, seen.write_1h))
+    return None if price is None else money(price)
+
+
+def compaction_basis(state: State) -> tuple[int, bool]:
+    """Give what the price of a compaction by hand goes by: the revision, and what is still warm."""
+    return state.log.row.revision, is_warm(state.view, state.clock.now())
+
+
+def _costs(state: State, everything: tuple[Turn, ...]) -> Costs:
+    last = everything[-1].messages if everything else ()
+    asked = asked_since(state, last[0].turn_id) if last else ()
+    steps = _own_steps(state, everything[-1:])
+    costs = [*(step.cost for step in steps), *(cost for _, cost in asked)]
+    basis, compact_now = state.compact_now
+    return Costs(
+        session=state.log.row.cost,
+        last_turn=state.total(costs) if costs else None,
+        next_request=price_of(state, foresee(state, state.view, state.log)[1]),
+        compact_now=compact_now if basis == compaction_basis(state) else None,
+    )
+
+
+def _size_after(turn: Turn) -> int | None:
+    steps = [p for m in turn.messages for p in m.parts if isinstance(p, StepFinishPart)]
+    return steps[-1].usage.prompt + steps[-1].usage.output if steps else None
+
+
+def sized_turns(messages: Iterable[Message]) -> list[TurnId]:
+    """Name the turns after which the context's size is known, oldest first."""
+    return [turn.id for turn in turns(messages) if _size_after(turn) is not None]
+
+
+def usual_growth(state: State) -> int:
+    """Give the tokens that a turn has added of late."""
+    sizes = [ended for turn in turns(state.log) if (ended := _size_after(turn)) is not None]
+    begun = round(state.view.static_tokens * state.view.calibration.factor)
+    return velocity((begun, *sizes)) if sizes else 0
+
+
+def _burn_rate(state: State, everything: tuple[Turn, ...]) -> str | None:
+    """Give what the newest turns have cost an hour, with all that was asked beside them."""
+    recent = everything[-BURNING:]
+    if not recent:
+        return None
+    begun = max(recent[0].messages[0].created, _own_since(state))
+    beside = (r for r in state.log.records if r.kind in (ASKED, PING) and r.at >= begun)
+    spent = [
+        *((step.started, step.cost) for step in _own_steps(state, recent)),
+        *((record.at, record.body["cost"]) for record in beside),
+    ]
+    costs = sorted((at, float(str(cost))) for at, cost in spent if cost is not None)
+    rate = burn_rate(costs, state.clock.now())
+    return None if rate is None else money_of(rate)
+
+
+def _own_since(state: State) -> Millis:
+    """Give since when a session pays for itself: from its beginning, or since it was forked."""
+    forked = state.log.last_record(FORKED)
+    return 0 if forked is None else forked.at
+
+
+def _own_steps(state: State, some: tuple[Turn, ...]) -> list[StepFinishPart]:
+    """Give the ends of these turns' steps, but for those that another session paid for."""
+    since = _own_since(state)
+    steps = (part for turn in some for message in turn.messages for part in message.parts)
+    return [part for part in steps if isinstance(part, StepFinishPart) and part.started >= since]

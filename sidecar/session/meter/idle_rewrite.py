@@ -1,0 +1,65 @@
+"""What is done while the user is away: a rewrite that the next turn would need anyway.
+
+It waits until nothing has happened for a while and until there is enough to be worth it. Whoever
+comes back does not wait for it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from sidecar.session.log.rewrite_records import REWRITE, UNDONE
+from sidecar.session.state import State
+
+logger = logging.getLogger("sidecar.session")
+
+DEBOUNCE = 5.0
+"""Seconds in which nothing has happened before anything is done."""
+BATCH = 3
+"""Turns since the last rewrite that make one worth while which the next turn could do without."""
+
+T = TypeVar("T")
+
+
+class Idle:
+    """One session's idle time. `rewrite` is called in it, at most once.
+
+    Its argument says that only what the next turn would be forced to do is worth while.
+    """
+
+    def __init__(self, state: State, rewrite: Callable[[bool], Awaitable[bool]]) -> None:
+        self._state = state
+        self._rewrite = rewrite
+
+    async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
+        """Wait for what ends the idle time; what is under way then is given up."""
+        task = group.create_task(self._use()) if turns_since_rewrite(self._state) else None
+        try:
+            return await coming
+        finally:
+            if task is not None:
+                task.cancel()
+
+    async def _use(self) -> None:
+        state = self._state
+        try:
+            revision = -1
+            while revision != state.log.row.revision:
+                revision = state.log.row.revision
+                await state.clock.sleep(DEBOUNCE)
+            # What was compacted and taken back meanwhile is not for us to compact again.
+            if count := turns_since_rewrite(state):
+                await self._rewrite(count < BATCH)
+        except Exception:  # nothing that nobody waits for is worth a session
+            logger.exception("compacting while idle failed")
+
+
+def turns_since_rewrite(state: State) -> int:
+    """Count the turns that began since the view was last rewritten."""
+    count = 0
+    for record in reversed(state.log.records):
+        if record.kind in (REWRITE, UNDONE) and record.body.get("opens") is True:
+            break
+        count += record.kind == "turn_started"
+    return count

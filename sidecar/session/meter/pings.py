@@ -1,0 +1,202 @@
+"""Keep-alive: while the user pauses, pings keep what the provider has cached, where that pays.
+
+A ping is the last request once more, for no answer. It is sent shortly before the five minutes
+are over that the cache lives from the start of the request before.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import takewhile
+from typing import TypeVar
+
+from sidecar.config import OFFLINE_MODEL
+from sidecar.core.errors import ModelFailed
+from sidecar.core.parts import JsonObject, Millis, Usage
+from sidecar.core.prompt.keep_alive import Pays, chance_back, ping_pays, starts_of
+from sidecar.core.prompt.pricing import money
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.warmth import TTL_MS
+from sidecar.session.meter.widen import widen
+from sidecar.session.state import State
+from sidecar.session.turn.prefix_gate import wait_if_cold
+from sidecar.session.view.cache_state import as_json
+from sidecar.session.view.message_view import Anchor
+
+logger = logging.getLogger("sidecar.session")
+
+PING = "ping"
+AHEAD: Millis = 20_000
+"""How long before the end a ping is sent: enough for it to arrive."""
+SLICE = 5.0
+"""Seconds slept at a time: the clock may be moved, and stands still for us in a suspended machine.
+The daemon wakes as often for its leases."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A ping that pays, and the request and its answer whose prompt it sends again."""
+
+    request: ModelRequest
+    anchor: Anchor
+    pays: Pays
+
+
+class Pings:
+    """The pings of one session. `gate` is held while one is sent; `told` shows what it changed."""
+
+    def __init__(self, state: State, gate: asyncio.Lock, told: Callable[[], None]) -> None:
+        self._state = state
+        self._gate = gate
+        self._told = told
+        self._refused_by = ""
+
+    async def until(self, coming: Awaitable[T], group: asyncio.TaskGroup) -> T:
+        """Wait for what ends the pause, and keep the cache alive until then."""
+        keeping = group.create_task(self._keep()) if self._wanted() else None
+        try:
+            return await coming
+        finally:
+            if keeping is not None:
+                keeping.cancel()
+
+    def _wanted(self) -> bool:
+        state = self._state
+        return state.config.keep_alive and state.model_id() not in (OFFLINE_MODEL, self._refused_by)
+
+    async def _keep(self) -> None:
+        try:
+            while await self._sleep() and await self._ping():
+                pass
+        except Exception:  # a ping is never worth a session
+            logger.exception("keeping the cache alive failed")
+
+    async def _sleep(self) -> bool:
+        """Sleep until a ping is due; gives whether there is anything to keep alive."""
+        clock = self._state.clock
+        while (anchor := self._state.view.anchor) is not None:
+            left = anchor.started + TTL_MS["5m"] - AHEAD - clock.now()
+            if left <= 0:
+                return True
+            await clock.sleep(min(SLICE, left / 1000))
+        return False
+
+    async def _ping(self) -> bool:
+        """Send a ping if it pays, and log it; says whether the next one may be worth a look."""
+        state = self._state
+        async with self._gate:
+            due = ping_due(state)
+            if due is not None and state.log.past is not None:
+                # How long pauses last is learned from all of them.
+                await widen(state)
+                due = ping_due(state)
+            if due is None:
+                return False
+            started = state.clock.now()
+            minimum = state.info().min_cacheable
+            try:
+                async with wait_if_cold(
+                    state.environment.cold, state.view, due.request, minimum
+                ) as begun:
+                    usage = await state.model().ping(due.request)
+                    begun()
+            except ModelFailed as error:
+                logger.warning("a ping was not answered: %s", error.message)
+                if not error.retryable:
+                    # Some servers know no request without an answer.
+                    self._refused_by = due.request.model
+                return False
+            await self._log(due, started, usage)
+        self._told()
+        return usage.prompt > 0
+
+    async def _log(self, due: Due, started: Millis, usage: Usage) -> None:
+        state = self._state
+        price = state.price(usage)
+        cost = None if price is None else money(price)
+        told = _follow(state, due.request, started, usage) if usage.prompt else {}
+        state.log.spend(cost)
+        body: JsonObject = {
+            "messageId": due.anchor.message_id,
+            "started": started,
+            "cost": cost,
+            "why": due.pays.reason,
+            "uncached": usage.input,
+            "read": usage.cache_read,
+            "write5m": usage.cache_write_5m,
+            "write1h": usage.cache_write_1h,
+        }
+        await state.log.commit(PING, {**body, **told})
+
+
+def ping_due(state: State) -> Due | None:
+    """Give the ping that would be sent now, if it pays after those in this pause.
+
+    It must find all of its prompt in the cache: what would have to be written is not kept alive.
+    """
+    view, anchor, info = state.view, state.view.anchor, state.info()
+    if anchor is None or state.read_only:
+        return None
+    request = _again(state, anchor)
+    factor = view.calibration.factor
+    foreseen = state.cached.foresee(request, state.clock.now(), info.min_cacheable, factor)
+    tokens = foreseen.read
+    if tokens < max(1, info.min_cacheable) or foreseen.cached > tokens:
+        return None
+    write = _per_token(state.price(Usage(cache_write_5m=tokens)), tokens)
+    read = _per_token(state.price(Usage(cache_read=tokens)), tokens)
+    if write is None or read is None:
+        return None
+    sent = len(_since(state, anchor))
+    hour = round(view.static_tokens * factor) if view.static_ttl == "1h" else 0
+    pays = ping_pays(
+        tokens,
+        write=write,
+        read=read,
+        pings=sent,
+        chance=chance_back(starts_of(state.log), sent),
+        surviving=min(hour, tokens),
+    )
+    return Due(request, anchor, pays) if pays.pays else None
+
+
+def restore(state: State) -> None:
+    """Know after a restart what is cached, and since when, if pings were the last to read it."""
+    anchor = state.view.anchor
+    if anchor is None:
+        return
+    for body in _since(state, anchor):
+        names = ("started", "uncached", "read", "write5m", "write1h")
+        started, *counts = (int(str(body[name])) for name in names)
+        usage = Usage(*counts)
+        if usage.prompt:
+            _follow(state, _again(state, anchor), started, usage)
+
+
+def _again(state: State, anchor: Anchor) -> ModelRequest:
+    """Build the request once more that an answer came for."""
+    asked = takewhile(lambda message: message.id != anchor.message_id, state.log)
+    prompt = state.view.prompt(asked)
+    return ModelRequest(state.view.static.model, prompt, 0, state.setting("effort"))
+
+
+def _follow(state: State, request: ModelRequest, started: Millis, usage: Usage) -> JsonObject:
+    """Take in what a ping reported of the cache; gives it as the log has it."""
+    minimum, factor = state.info().min_cacheable, state.view.calibration.factor
+    foreseen, miss = state.cached.sent(request, started, minimum, factor, usage)
+    state.view.renew(started)
+    return as_json(foreseen, miss, usage)
+
+
+def _since(state: State, anchor: Anchor) -> list[JsonObject]:
+    """Give the records of the pings since an answer, those before a restart too."""
+    pings = (record.body for record in state.log.records if record.kind == PING)
+    return [body for body in pings if body["messageId"] == anchor.message_id]
+
+
+def _per_token(price: Decimal | None, tokens: int) -> float | None:
+    return None if price is None else float(price) / tokens

@@ -1,0 +1,99 @@
+"""Asks a model something beside the conversation: nothing of it becomes part of the history."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import cast
+
+from sidecar.core.conversation.fold import Draft, fold
+from sidecar.core.conversation.stream import AttemptFailed
+from sidecar.core.errors import ModelFailed
+from sidecar.core.parts import JsonObject, Millis, PartId, TextPart, TurnId, Usage
+from sidecar.core.prompt.pricing import money, price
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.session.state import State
+from sidecar.session.turn.prefix_gate import wait_if_cold
+from sidecar.store.format.values import Record
+
+ASKED = "asked"
+"""The record's kind: what was asked beside the conversation, of whom, and what that cost."""
+LIMIT = 180.0
+"""Seconds that an answer may take, all attempts together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote, and what that cost in USD (`None`: nobody knows)."""
+
+    text: str
+    usage: Usage
+    cost: str | None
+    started: Millis
+
+
+async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Reply:
+    """Send a request and gather the text of its answer; calls and thinking in it are left out.
+
+    What it cost is added to the session, and is durable with the next commit, with a record of
+    its own where it is to be `logged`. The session's own model is followed: what it read of the
+    cache lives on.
+
+    Raises:
+        ModelFailed: no answer came, or none in time.
+    """
+    environment = state.environment
+    started, draft = state.clock.now(), Draft()
+    minimum = environment.info(request.model).min_cacheable
+    own = request.model == state.view.static.model
+    try:
+        async with (
+            asyncio.timeout(LIMIT),
+            wait_if_cold(environment.cold, state.view, request, minimum) as begun,
+        ):
+            number = 0
+            async for event in environment.model_for(request.model).stream(request):
+                if isinstance(event, AttemptFailed):
+                    draft, started = Draft(), state.clock.now()
+                    continue
+                begun()
+                number += 1
+                draft = fold(draft, event, PartId(f"beside {number}"))
+    except TimeoutError:
+        text = f"no answer within {LIMIT:.0f} seconds"
+        raise ModelFailed(text, kind="network", retryable=True) from None
+    usage = replace(draft.usage, requests=1)
+    spent = price(environment.info(request.model), usage)
+    cost = None if spent is None else money(spent)
+    if usage.prompt:
+        state.log.spend(cost)
+        if logged:
+            state.log.note(ASKED, {**_told(request, usage, cost), "started": started})
+        if own:
+            factor = state.view.calibration.factor
+            state.cached.sent(request, started, minimum, factor, usage)
+            if usage.cache_read:
+                state.view.renew(started)
+    text = "\n\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
+    return Reply(text.strip(), usage, cost, started)
+
+
+def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:
+    """Give usage and cost of what was asked beside a turn since it began."""
+    found: list[tuple[Usage, str | None]] = []
+    for record in reversed(state.log.records):
+        if record.kind == "turn_started" and record.body.get("turnId") == turn_id:
+            break
+        if record.kind == ASKED:
+            found.append(asked_of(record))
+    return tuple(reversed(found))
+
+
+def asked_of(record: Record) -> tuple[Usage, str | None]:
+    """Give usage and cost of one record of what was asked."""
+    usage = cast("Mapping[str, int]", record.body["usage"])
+    return Usage(**usage), cast("str | None", record.body["cost"])
+
+
+def _told(request: ModelRequest, usage: Usage, cost: str | None) -> JsonObject:
+    counts: JsonObject = {**asdict(usage)}
+    return {"purpose": request.purpose, "model": request.model, "usage": counts, "cost": cost}

@@ -1,0 +1,33 @@
+"""Reads what was left unread of a log, for those who need more than a window of it."""
+
+from sidecar.session.log.losses import readable, tell_damage, unsigned
+from sidecar.session.state import State
+
+
+async def widen(state: State) -> None:
+    """Read what was left unread, if anything was; nothing else of the session changes.
+
+    Where some of it is damaged, what is left is shown as when all of it is read at once.
+
+    Raises:
+        StorageFailed: the store cannot be read.
+    """
+    if state.log.past is None:
+        return
+    async with state.widening:
+        log, view = state.log, state.view
+        if log.past is None:
+            return
+        stored = readable(await state.store.load(log.row.id))
+        before = [epoch.view for epoch in state.views.epochs()]
+        sent = view.rendered_messages(log)
+        log.fill(stored)
+        state.views.forget()
+        after = [epoch.view for epoch in state.views.epochs()]
+        view.widen(list(zip(before, after, strict=False)), state.views.view())
+        if view.rendered_messages(log) != sent:
+            # A rewrite is lost, and what it left out is there again: thinking is not bound to
+            # that, and its size is not known.
+            log.take(unsigned(m) for m in log.messages if m.status != "open")
+            view.reshape(state.views.view(), state.views.anchor, state.clock.now())
+        tell_damage(log, state.channel, stored.problems)

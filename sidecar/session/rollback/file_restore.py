@@ -1,0 +1,289 @@
+"""The files' part of going back: what is planned for them, and what open editors are shown."""
+
+import asyncio
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import TypeAlias
+
+from sidecar.core.errors import SidecarError
+from sidecar.core.files.changeset import ChangeSet, attribute, same
+from sidecar.core.files.restore_plan import Choices, Fate, RestorePlan, plan_redo, plan_restore
+from sidecar.core.files.tree import Change, Entry, SnapshotId
+from sidecar.core.text.digest import digest
+from sidecar.session.changes.change_summary import Differences, paths_of
+from sidecar.session.changes.path_fates import Diffs
+from sidecar.session.interface import Wish
+from sidecar.session.state import State
+from sidecar.tools.tool_contract import Client
+from sidecar.workspace import files as texts
+from sidecar.workspace.present_state import beside
+from sidecar.workspace.restore.places import spelt
+from sidecar.workspace.snapshots.ignore import HISTORIES
+from sidecar.workspace.snapshots.snapshots import Snapshots
+
+Read: TypeAlias = Callable[[str], bytes | None]
+
+INLINE_CHANGES = 32
+"""What is planned on the event loop: a thread would take longer than that does."""
+TAB = "It is open in the editor: close its tab, for saving it would make the file again."
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """A plan for the files, and what the user had changed since the log last told of them.
+
+    `notes` say what no plan covers.
+    """
+
+    snapshots: Snapshots
+    fresh: ChangeSet
+    plan: RestorePlan
+    notes: tuple[str, ...] = ()
+
+
+async def plan_files(
+    state: State,
+    sets: Sequence[ChangeSet],
+    redone: ChangeSet | None,
+    wish: Wish,
+    stood: tuple[str, ...] | None = None,
+) -> Files:
+    """Plan how the agent's part of these change sets is undone, or a restore before them.
+
+    `stood`: what stood then in the folder and is in no snapshot, if that is known.
+
+    Raises:
+        BadRequest: this folder has no snapshots.
+        StorageFailed: the store cannot be read or written.
+    """
+    made, fresh = await state.tracking.since()
+    every = (*sets, fresh)
+    told = every if redone is None else (*every, redone)
+    changes = [change for one in told for change in one.changes]
+    named = {p for change in changes for p in (change.path, change.source) if p is not None}
+    paths = wish.paths
+    meant = None if paths is None else {p for given in paths for p in paths_of(given, named)}
+    inside = _inside(os.fsencode(made.root))
+
+    @cache
+    def seen() -> tuple[dict[bytes, Entry], dict[bytes, str]]:
+        now = _standing(made, named)
+        removed = _removed(every if redone is None else (redone, *every), now)
+        return now, _dirty(state, made.root, removed)
+
+    def plan(read: Read) -> RestorePlan:
+        now, dirty = seen()
+        choices = Choices(read, wish.on_conflict, dirty, wish.markers, state.tracking.limits)
+        if redone is None:
+            return plan_restore(every, now, choices, meant, inside)
+        return plan_redo(redone, every, now, choices, inside)
+
+    here = made.quick and len(changes) <= INLINE_CHANGES and not state.buffers.open_paths()
+    planned = await _planned(state, plan, here=here)
+    look = partial(beside, made.root, made.entry)
+    stands = look() if made.quick else await asyncio.to_thread(look)
+    notes = _uncovered(stood, stands)
+    return Files(made, fresh, _with_tabs(state, made.root, planned), notes)
+
+
+def _uncovered(then: tuple[str, ...] | None, now: tuple[str, ...]) -> tuple[str, ...]:
+    """Say what stands beside the files that snapshots hold, and what does not any more."""
+    gone = [name for name in then or () if name not in now]
+    notes = []
+    if gone:
+        verb = "was here then and is gone" if len(gone) == 1 else "were here then and are gone"
+        notes.append(
+            f"{', '.join(gone)} {verb}: snapshots do not hold that, so it cannot be brought back."
+        )
+    # That a repository's history is not touched is known.
+    if built := [name for name in now if os.fsencode(name) not in HISTORIES]:
+        notes.append(f"Not covered, and left as it is now: {', '.join(built)}.")
+    return tuple(notes)
+
+
+def _with_tabs(state: State, root: Path, plan: RestorePlan) -> RestorePlan:
+    """Say of each file that goes if a tab still shows it; no protocol lets us close that."""
+    tabs = {
+        os.fsencode(real.relative_to(root))
+        for real in state.buffers.open_paths()
+        if real.is_relative_to(root)
+    }
+    left = tabs & {a.path for a in plan.actions if a.entry is None or a.entry.kind != "file"}
+    fates = (
+        replace(fate, reason=f"{fate.reason} {TAB}") if fate.path in left else fate
+        for fate in plan.fates
+    )
+    return replace(plan, fates=tuple(fates)) if left else plan
+
+
+async def foresee(differences: Differences, files: Files) -> dict[bytes, str]:
+    """Show what would be done to each path, as unified diffs."""
+    return {
+        a.path: await differences.diff(a.path, a.expect, a.entry, a.content)
+        for a in files.plan.actions
+    }
+
+
+def sets_of(files: Files) -> tuple[ChangeSet, ...]:
+    """Give what the user had changed until the restore, and what it changes."""
+    at = files.fresh.after
+    kept = (files.fresh,) if files.fresh.changes else ()
+    delta = tuple(
+        sorted(
+            (Change(a.path, a.expect, a.entry) for a in files.plan.actions),
+            key=lambda change: change.path,
+        )
+    )
+    merged = {fate.path for fate in files.plan.fates if fate.fate == "merged"}
+    told = attribute(delta, tools=(), shell=True, saved=(), between_steps=False)
+    changes = (replace(c, author="merge" if c.path in merged else "restore") for c in told)
+    return (*kept, ChangeSet(at, at, tuple(changes)))
+
+
+async def show_conflicts(differences: Differences, fates: Sequence[Fate]) -> Diffs:
+    """Show for each conflict what the agent did, what others did since, and what is unknown."""
+    show = differences.diff
+    return {
+        fate.path: (
+            await show(fate.path, fate.theirs, fate.base),
+            await show(fate.path, fate.base, fate.mine),
+            await show(fate.path, *(fate.unknown or (None, None))),
+        )
+        for fate in fates
+        if fate.fate == "conflict"
+    }
+
+
+async def _planned(state: State, plan: Callable[[Read], RestorePlan], *, here: bool) -> RestorePlan:
+    """Plan, with the contents that this asks for; most plans need none.
+
+    `here`: it is little, so that a thread would take longer than it does.
+    """
+    contents: dict[str, bytes | None] = {}
+    while True:
+        wanted: set[str] = set()
+        read = _reader(contents, wanted)
+        # What has to be merged may take long.
+        inline = here and not contents
+        planned = plan(read) if inline else await asyncio.to_thread(plan, read)
+        if not wanted:
+            return planned
+        found = await state.store.restores.contents(wanted)
+        contents.update((name, found.get(name)) for name in wanted)
+
+
+def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> Read:
+    def read(name: str) -> bytes | None:
+        if name not in contents:
+            wanted.add(name)
+        return contents.get(name)
+
+    return read
+
+
+async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...]:
+    """Give what others changed while this was carried out, until the snapshot after it."""
+    left = {action.path: action.entry for action in files.plan.actions}
+    delta = await files.snapshots.delta(files.fresh.after, at) or ()
+    # Folders come and go with what is in them.
+    theirs = tuple(
+        Change(c.path, left.get(c.path, c.old), c.new)
+        for c in delta
+        if not any(entry is not None and entry.is_folder for entry in (c.old, c.new))
+        and not same(left.get(c.path, c.old), c.new)
+    )
+    told = attribute(theirs, tools=(), shell=False, saved=(), between_steps=True)
+    return (ChangeSet(files.fresh.after, at, told),) if told else ()
+
+
+async def show_in_editor(state: State, files: Files, client: Callable[[], Client]) -> None:
+    """Give documents that are open and have no changes of their own the text they have now."""
+    if not state.buffers.open_paths():
+        return
+    root = files.snapshots.root
+    for action in files.plan.actions:
+        real = root / os.fsdecode(action.path)
+        buffer = state.buffers.get(real)
+        if buffer is None or action.entry is None or action.entry.kind != "file":
+            continue
+        with suppress(SidecarError, OSError):
+            text = await asyncio.to_thread(texts.read_text, real)
+            editor = client()
+            if text != buffer.text and editor.can_apply_edits:
+                label = f"Sidecar: restored {real.name}"
+                if await editor.apply_edit(label, str(real), text):
+                    state.buffers.set(real, text, buffer.version)
+
+
+def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, Entry]:
+    """Give what stands at paths; what the rules leave out by now is not looked into."""
+    base = os.fsencode(made.root)
+    listed = cache(lambda folder: frozenset(os.listdir(base + b"/" + folder)))
+    found: dict[bytes, Entry] = {}
+    for path in named:
+        entry = made.entry(path)
+        if entry is None:
+            with suppress(OSError):
+                seen = os.lstat(base + b"/" + path)
+                if spelt(path, listed):
+                    entry = Entry(seen.st_mode, "", seen.st_size, "ignored")
+        if entry is not None:
+            found[path] = entry
+    return found
+
+
+def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, Entry]) -> dict[bytes, Entry]:
+    """Give what was in each file that is gone when it was last there, as far as it is stored."""
+    last: dict[bytes, Entry] = {}
+    for change in (change for one in sets for change in one.changes):
+        path = change.path if change.source is None else change.source
+        gone = change.new is None or change.source is not None
+        if gone and change.old is not None and change.old.restorable:
+            last[path] = change.old
+        else:
+            last.pop(path, None)
+    return {path: entry for path, entry in last.items() if path not in now}
+
+
+def _dirty(state: State, root: Path, removed: Mapping[bytes, Entry]) -> dict[bytes, str]:
+    """Give the hash of what is open in the editor with another text than the disk has.
+
+    A file that is gone and is shown as it last was holds nothing that is not saved.
+    """
+    found: dict[bytes, str] = {}
+    for real in state.buffers.open_paths():
+        buffer = state.buffers.get(real)
+        if buffer is None or not real.is_relative_to(root):
+            continue
+        path, shown = os.fsencode(real.relative_to(root)), _saved_hash(buffer.text)
+        try:
+            same = texts.read_text(real) == buffer.text
+        except FileNotFoundError:
+            same = path in removed and removed[path].hash == shown
+        except (OSError, SidecarError):
+            same = False
+        if not same:
+            found[path] = shown
+    return found
+
+
+def _saved_hash(text: str) -> str:
+    """Hash a text as a file that holds it; empty where no file could."""
+    try:
+        return digest(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        return ""
+
+
+def _inside(base: bytes) -> Callable[[bytes], Sequence[bytes]]:
+    def names(folder: bytes) -> Sequence[bytes]:
+        try:
+            return [folder + b"/" + name for name in os.listdir(base + b"/" + folder)]
+        except OSError:
+            return ()
+
+    return names

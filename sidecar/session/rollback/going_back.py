@@ -1,0 +1,393 @@
+"""Going back: conversation, files or both, to a checkpoint or to before any message; and redo.
+
+First it is planned, which changes nothing; a dry run ends there. Then files and the record of
+the log, from which the conversation follows, become durable in one transaction.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol
+
+from sidecar.core.errors import BadRequest, NothingToDo, RestoreConflict
+from sidecar.core.files.changeset import ChangeSet
+from sidecar.core.files.restore_plan import Fate
+from sidecar.core.files.tree import SnapshotId
+from sidecar.core.parts import Json, JsonObject, Message, MessageId, StepFinishPart
+from sidecar.core.prompt.observation import RestoreDone
+from sidecar.core.prompt.visibility import Rewrite, fold_rewrites
+from sidecar.session.changes.change_summary import Differences
+from sidecar.session.changes.path_fates import conflict, files_of, nothing
+from sidecar.session.changes.timeline import Point, Timeline, typed
+from sidecar.session.history.checkpoint_list import named, not_followed, timeline_of
+from sidecar.session.interface import Done, Scope, Wish
+from sidecar.session.log.change_records import REACHED, sets_to_json, shown
+from sidecar.session.log.events import EpochChanged
+from sidecar.session.log.restore_records import Restored, to_json
+from sidecar.session.log.rewrite_records import Recorded
+from sidecar.session.log.rewrite_records import to_json as rewrite_to_json
+from sidecar.session.log.session_log import RESTORED
+from sidecar.session.meter.gauge import read_size
+from sidecar.session.rollback.file_restore import (
+    Files,
+    foresee,
+    others_meanwhile,
+    plan_files,
+    sets_of,
+    show_conflicts,
+    show_in_editor,
+)
+from sidecar.session.state import State
+from sidecar.store.format.values import Change
+from sidecar.tools.tool_contract import Client
+from sidecar.workspace.restore.restore import restore as carry_out
+from sidecar.workspace.restore.restore_outcome import Refused
+
+
+class Host(Protocol):
+    """What a session lets its rollback do."""
+
+    turning: asyncio.Lock
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs or waits."""
+        ...
+
+    async def writable(self, expected_revision: int | None) -> None:
+        """Raise unless this daemon may write the session at this revision."""
+        ...
+
+    def rewritten(self, event: EpochChanged | None, cause: str) -> None:
+        """Tell clients that the context is another now, meter included."""
+        ...
+
+    def client(self) -> Client:
+        """Give who holds open documents; raises `Cancelled` when nobody is there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Talk:
+    """How the conversation moves: what leaves it, what comes back, which rewrites stand then."""
+
+    left: tuple[MessageId, ...]
+    back: tuple[MessageId, ...]
+    standing: tuple[int, ...]
+    then: tuple[Message, ...]
+    prompt: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Aim:
+    """Where to go. `redone` is the place of the restore that is undone by it, and its id."""
+
+    point: Point
+    scope: Scope
+    title: str
+    head: str | None
+    redone: tuple[int, Restored] | None = None
+
+
+class Rollback:
+    """One session's way back. `gate` is held while an answer streams or the view changes."""
+
+    def __init__(
+        self, state: State, host: Host, gate: asyncio.Lock, differences: Differences
+    ) -> None:
+        self._state = state
+        self._host = host
+        self._gate = gate
+        self._differences = differences
+
+    async def restore(self, wish: Wish) -> Done:
+        """Go back to a checkpoint, or to before a message.
+
+        Raises:
+            BadRequest: there is nothing of that name, or a turn runs.
+            NothingToDo: everything is as it was then; a dry run answers an empty plan.
+            RestoreConflict: files are in the way, and nothing was touched.
+            RevisionConflict, SessionOwned, Overloaded, StorageFailed: as their names say.
+        """
+        return await self._go(wish, lambda timeline: self._aim(timeline, wish))
+
+    async def redo(self, wish: Wish) -> Done:
+        """Undo a restore, the newest that stands if none is named; otherwise as `restore`."""
+        return await self._go(wish, lambda timeline: _undone(timeline, wish.checkpoint_id))
+
+    async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
+        await self._host.writable(wish.expected_revision)
+        if self._host.busy or self._host.turning.locked():
+            raise BadRequest(
+                "a turn is running or waiting in this session: cancel it first (session/cancel), "
+                "then go back",
+                "params.sessionId",
+            )
+        async with self._host.turning, self._gate:
+            begun = monotonic()
+            await self._host.writable(wish.expected_revision)
+            timeline = timeline_of(self._state)
+            aim = find(timeline)
+            if isinstance(aim, str):
+                return self._nothing(wish, aim)
+            talk = None if aim.scope == "files" else self._talk(timeline, aim.point)
+            files = None
+            if aim.scope != "conversation":
+                files = await self._files(timeline, aim, wish)
+            fates, notes = ((), ()) if files is None else (files.plan.fates, files.notes)
+            diffs = await show_conflicts(self._differences, fates)
+            acts = files is not None and bool(files.plan.actions)
+            conflicts = [fate for fate in fates if fate.fate == "conflict"]
+            if not talk and not acts and not conflicts:
+                return self._nothing(wish, nothing(fates, notes), None if files is None else fates)
+            prompt = None if talk is None else talk.prompt
+            revision = self._state.log.row.revision
+            if wish.dry_run:
+                seen = {} if files is None else await foresee(self._differences, files)
+                return Done("", revision, prompt, fates, diffs, seen, notes)
+            if conflicts and (wish.on_conflict == "refuse" or not (talk or acts)):
+                raise RestoreConflict(
+                    "files that would be restored were changed since, so nothing was touched: "
+                    "choose with onConflict what becomes of them",
+                    conflicts=[conflict(fate, diffs) for fate in conflicts],
+                )
+            undo = await self._carry_out(aim, talk, files if acts else None, fates)
+            took = monotonic() - begun
+            self._state.environment.observe(RestoreDone(self._state.log.row.id, took))
+        return Done(undo, self._state.log.row.revision, prompt, fates, diffs, notes=notes)
+
+    def _nothing(self, wish: Wish, why: str, fates: Sequence[Fate] | None = None) -> Done:
+        """Give the empty plan of a dry run; raises NothingToDo where more than that was wanted."""
+        if wish.dry_run:
+            revision = self._state.log.row.revision
+            return Done("", revision, None, tuple(fates or ()), {}, reason=why)
+        told: JsonObject = {} if fates is None else {"files": files_of(fates, {}, {})}
+        raise NothingToDo(why, **told)
+
+    # --- what is to be done ------------------------------------------------------------------
+
+    def _aim(self, timeline: Timeline, wish: Wish) -> _Aim:
+        if (wish.checkpoint_id is None) == (wish.before_message_id is None):
+            raise BadRequest("give one of checkpointId and beforeMessageId", "params.checkpointId")
+        if wish.checkpoint_id is not None:
+            found = named(timeline, wish.checkpoint_id, "params.checkpointId")
+            head: str | None = found.id
+            if found.kind == "restore":
+                head = timeline.head_before(found.point.talk)
+            return _Aim(found.point, wish.scope, found.title, head)
+        point = timeline.before(MessageId(wish.before_message_id or ""))
+        if point is None:
+            raise BadRequest(
+                f"there is no message {wish.before_message_id!r} in this session: give the "
+                "messageId of an update",
+                "params.beforeMessageId",
+            )
+        event = timeline.events[point.talk].of
+        title = typed(event) if isinstance(event, Message) else ""
+        return _Aim(
+            point,
+            wish.scope,
+            f"before “{title[:60]}”" if title else "before an answer",
+            timeline.head_before(point.talk),
+        )
+
+    def _talk(self, timeline: Timeline, point: Point) -> _Talk | None:
+        """Say how the conversation moves; `None` if it does not."""
+        log, views = self._state.log, self._state.views
+        current = [message.id for message in log]
+        target = timeline.talk(point.talk)
+        before, after = frozenset(current), frozenset(target)
+        left = tuple(name for name in current if name not in after)
+        back = tuple(name for name in target if name not in before)
+        standing = views.standing_at(point.revision)
+        same_view = fold_rewrites(r.rewrite for r in views.of(standing)) == views.view()
+        if not left and not back and same_view:
+            return None
+        then = tuple(message for message in log.messages if message.id in after)
+        prompt = None
+        if left and log.message(left[0]).role == "user":
+            prompt = typed(log.message(left[0])) or None
+        return _Talk(left, back, standing, then, prompt)
+
+    async def _files(self, timeline: Timeline, aim: _Aim, wish: Wish) -> Files:
+        if not timeline.follows_files(aim.point.files):
+            raise not_followed(self._state.log.records, "params.scope")
+        sets = timeline.since(aim.point.files)
+        redone: ChangeSet | None = None
+        if aim.redone is not None and aim.redone[1].sets:
+            redone, sets = aim.redone[1].sets[-1], timeline.since(aim.redone[0] + 1)
+        beside = timeline.beside(aim.point.files)
+        return await plan_files(self._state, sets, redone, wish, beside)
+
+    # --- doing it ----------------------------------------------------------------------------
+
+    async def _carry_out(
+        self, aim: _Aim, talk: _Talk | None, files: Files | None, fates: Sequence[Fate]
+    ) -> str:
+        """Make it durable as one; gives the id of the state before it."""
+        state, log = self._state, self._state.log
+        restored = Restored(
+            state.clock.new_id("cp"),
+            aim.scope,
+            aim.title,
+            aim.head,
+            next((message.id for message in reversed(log.messages)), None),
+            None if aim.redone is None else aim.redone[1].id,
+            () if talk is None else talk.left,
+            () if talk is None else talk.back,
+            () if files is None else sets_of(files),
+            tuple((shown(fate.path), fate.fate) for fate in fates),
+        )
+        body: JsonObject = {**to_json(restored), "opens": False}
+        recorded = None
+        if talk is not None:
+            recorded = self._recorded(restored, talk)
+            standing: list[Json] = list(talk.standing)
+            body |= {**rewrite_to_json(recorded), "standing": standing}
+        if files is None:
+            await self._commit(body)
+            self._show(recorded)
+        else:
+            await self._with_files(body, files, recorded)
+            await show_in_editor(state, files, self._host.client)
+        return restored.id
+
+    def _recorded(self, restored: Restored, talk: _Talk) -> Recorded:
+        state = self._state
+        shown_then = fold_rewrites(r.rewrite for r in state.views.of(talk.standing))
+        view = state.view.imagined()
+        view.reshape(shown_then, None, state.clock.now())
+        view.stand_on(_last_answer(talk.then))
+        return Recorded(
+            Rewrite(restored.id, "restore", {}),
+            "",
+            f"{'took back the return' if restored.undoes else 'went back'} to: {restored.title}",
+            read_size(state).total,
+            view.size(talk.then).total,
+            None,
+            sum(isinstance(p, StepFinishPart) for m in talk.then for p in m.parts),
+            None,
+            True,
+            view.calibration.factor,
+            view.calibration.observations,
+            view.bias,
+        )
+
+    async def _commit(self, body: JsonObject) -> None:
+        """Write the record; cancelling does not stop it half way."""
+        log = self._state.log
+        unit = log.unit(RESTORED, body)
+        written = self._state.store.write(*unit)
+        while not written.done():
+            try:
+                await asyncio.wait({written})
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is not None:
+                    task.uncancel()
+        if (error := written.exception()) is not None:
+            log.withdraw(unit)
+            raise error
+
+    async def _with_files(self, body: JsonObject, files: Files, recorded: Recorded | None) -> None:
+        """Move the files, and make the record durable with them."""
+        state, log, made = self._state, self._state.log, files.snapshots
+        told: list[tuple[tuple[Change, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
+
+        async def record() -> Sequence[Change]:
+            # The state after it, so that what it changes is nobody's work.
+            at = await made.snapshot()
+            theirs = await others_meanwhile(files, at)
+            reached: JsonObject = {"at": at, "sets": sets_to_json(theirs)}
+            (revision, warm), price = state.compact_now
+            same = recorded is None and revision == log.row.revision
+            unit = log.unit(REACHED, reached, first=(RESTORED, body))
+            told.append((unit, at, theirs))
+            if same:
+                # The context is what it was, and so is what a compaction of it would cost.
+                state.compact_now = ((log.row.revision, warm), price)
+            return unit
+
+        def stands() -> None:
+            # From here on nothing is withdrawn, whatever comes of telling people.
+            _, at, theirs = told.pop()
+            state.tracking.reached(at, theirs)
+            self._show(recorded)
+
+        try:
+            ended = await carry_out(
+                made.root,
+                files.plan.actions,
+                state.store,
+                record=record,
+                touched=made.mark_dirty,
+                stands=stands,
+                quick=made.quick,
+            )
+        except BaseException:
+            for unit, *_ in told:
+                log.withdraw(unit, 2)
+            raise
+        if isinstance(ended, Refused):
+            # No event told of it, or it came too late: the next plan looks for itself.
+            made.mark_dirty(*(one.path for one in ended.conflicts))
+            raise RestoreConflict(
+                "files changed while they were about to be restored, so nothing was touched: "
+                "try again",
+                conflicts=[
+                    {"path": shown(one.path), "reason": one.reason} for one in ended.conflicts
+                ],
+            )
+
+    def _show(self, recorded: Recorded | None) -> None:
+        """Show the conversation as the log has it now, and tell of it."""
+        state = self._state
+        state.log.look_again()
+        if recorded is None:
+            self._host.rewritten(None, "restored")
+            return
+        # What the model was told of the workspace may have left the conversation with its message.
+        state.compared = False
+        state.view.reshape(state.views.view(), state.views.anchor, state.log.records[-1].at)
+        state.view.stand_on(_last_answer(tuple(state.log)))
+        event = EpochChanged(
+            state.log.row.id,
+            state.channel.next_seq(),
+            recorded.rewrite.id,
+            "completed",
+            "restore",
+            recorded.tokens_before,
+            recorded.tokens_after,
+        )
+        self._host.rewritten(event, "restored")
+
+
+def _undone(timeline: Timeline, name: str | None) -> _Aim | str:
+    """Find the restore to undo: a named one, or the newest that is neither redone nor a redo.
+
+    A text says why there is none.
+    """
+    restores = [(n, e.of) for n, e in enumerate(timeline.events) if isinstance(e.of, Restored)]
+    redone = {restored.undoes for _, restored in restores}
+    fitting = [
+        (place, restored)
+        for place, restored in restores
+        if (restored.id == name if name else not restored.undoes and restored.id not in redone)
+    ]
+    if not fitting:
+        why = f"there is no restore {name!r} in this session" if name else "nothing was restored"
+        return f"{why} that could be taken back"
+    place, restored = fitting[-1]
+    checkpoint = timeline.checkpoint(restored.id)
+    assert checkpoint is not None
+    scope: Scope = restored.scope  # type: ignore[assignment] # as it was written
+    head = timeline.head_before(place)
+    return _Aim(checkpoint.point, scope, restored.title, head, (place, restored))
+
+
+def _last_answer(messages: Sequence[Message]) -> MessageId | None:
+    return next(
+        (m.id for m in reversed(messages) if any(isinstance(p, StepFinishPart) for p in m.parts)),
+        None,
+    )

@@ -1,0 +1,1 @@
+"""Sessions that leave or come: bundles, archives, erasure. Knows none that are at work."""

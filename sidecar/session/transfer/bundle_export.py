@@ -1,0 +1,203 @@
+"""Writing a session to a file that another store can take in: `session/export`.
+
+As with a fork, only what is durable and settled goes out. What looks like a key does not.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import (
+    Message,
+    Millis,
+    Part,
+    ReasoningPart,
+    SessionId,
+    SubtaskPart,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+)
+from sidecar.core.text.digest import digest
+from sidecar.core.text.redaction import Redaction, secrets_in
+from sidecar.session.lifecycle.fork import cut_at, settings_at
+from sidecar.session.state import Environment
+from sidecar.session.transfer.bundle_screen import without_files, without_snapshots
+from sidecar.store.connection import bundle_file
+from sidecar.store.connection.store_files import make_folder
+from sidecar.store.format.bundles import Bundle, lines_of
+from sidecar.store.format.rows import whole_output
+from sidecar.store.format.values import Stored
+
+FOLDER = "exports"
+"""In the data folder: where bundles go that are given no path."""
+SUFFIX = ".sidecar"
+ALL = 1_000_000
+
+FILES_LEFT_OUT = (
+    "The contents of the folder's files are not in it: a session that is imported from it can go "
+    "back in the conversation, but not in files, to what was before."
+)
+SUBTASKS_LEFT_OUT = "What its subtasks said on their way is not in it, only what they answered."
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A bundle that was written: where, how many bytes, and how many keys were taken out.
+
+    `notes` say in sentences what is not in it.
+    """
+
+    path: Path
+    size: int
+    redacted: int
+    notes: tuple[str, ...]
+
+
+async def export_session(
+    environment: Environment, session_id: SessionId, path: str | None, *, overwrite: bool
+) -> Exported:
+    """Write a session to a file; durable when it returns, and there is no half of it.
+
+    `path` is a file, or a folder that gets one. Without it, the data folder's `exports` does.
+
+    Raises:
+        UnknownSession: there is no such session.
+        BadRequest: the path cannot be written, or there is a file already.
+        StorageFailed: the session cannot be read.
+    """
+    stored = await environment.store.load(session_id)
+    now = environment.clock.now()
+    target = await asyncio.to_thread(_target, environment, session_id, path, now)
+    cut = cut_at(stored, None)
+    names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
+    outputs = {name: await environment.store.blob(name) for name in names if name is not None}
+    gone = await environment.store.keeping.gone_of(session_id)
+    found = await environment.store.facts.find(session_id=session_id, limit=ALL)
+    row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
+    bundle = Bundle(
+        replace(row, turns=len({message.turn_id for message in cut.messages})),
+        cut.messages,
+        tuple(record for record in stored.records if record.revision <= cut.until),
+        {name: data for name, data in outputs.items() if data is not None},
+        tuple(one.fact for one in found if cut.before is None or one.fact.at < cut.before),
+        now,
+        gone={name: gone[name] for name, data in outputs.items() if data is None and name in gone},
+    )
+    known = (environment.config.provider.api_key, *secrets_in(environment.variables.items()))
+
+    def write() -> tuple[int, int]:
+        clean = _clean(bundle, Redaction(tuple(secret for secret in known if secret)))
+        return bundle_file.write(target, lines_of(clean), replace=overwrite), clean.redacted
+
+    try:
+        size, redacted = await asyncio.to_thread(write)
+    except FileExistsError:
+        raise BadRequest(
+            f"{target} is there already: choose another path, or set overwrite", "params.path"
+        ) from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BadRequest(f"{target} cannot be written: {why}", "params.path") from error
+    return Exported(target, size, redacted, tuple(_notes(stored, bundle, redacted)))
+
+
+def _target(
+    environment: Environment, session_id: SessionId, given: str | None, now: Millis
+) -> Path:
+    """Choose the file; blocks."""
+    folder = environment.config.data_dir / FOLDER
+    if given is None:
+        try:
+            make_folder(folder)
+        except OSError as error:
+            raise BadRequest(
+                f"{folder} cannot be made: give a path to write to", "params.path"
+            ) from error
+    else:
+        path = Path(given)
+        if not path.is_absolute() or "\0" in given or not path.name:
+            raise BadRequest(f"{given!r} is no absolute path of a file", "params.path")
+        if not path.is_dir():
+            if not path.parent.is_dir():
+                raise BadRequest(f"there is no folder {path.parent}: make it", "params.path")
+            return path
+        folder = path
+    at = datetime.fromtimestamp(now / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+    names = (f"{session_id}-{at}{more}{SUFFIX}" for more in ("", *(f"-{n}" for n in range(2, 99))))
+    return next(folder / name for name in names if not (folder / name).exists())
+
+
+def _clean(bundle: Bundle, redaction: Redaction) -> Bundle:
+    """Take keys and what belongs to files out; blocks."""
+    outputs: dict[str, bytes] = {}
+    renamed = {name: name for name in bundle.gone}
+    for name, data in bundle.outputs.items():
+        clean = redaction.text(data.decode("utf-8", "surrogatepass")).encode(
+            "utf-8", "surrogatepass"
+        )
+        renamed[name] = digest(clean)
+        outputs[renamed[name]] = clean
+    messages = [
+        replace(
+            message,
+            parts=tuple(
+                with_output(redaction.value(without_snapshots(part)), renamed)
+                for part in message.parts
+            ),
+        )
+        for message in bundle.messages
+    ]
+    records = [redaction.value(without_files(record)) for record in bundle.records]
+    row, facts = redaction.value(bundle.session), redaction.value(bundle.facts)
+    if redaction.count:
+        # What was thought is signed for the text as it was, and would be refused with another.
+        messages = [_unsigned(message) for message in messages]
+    return Bundle(
+        row,
+        tuple(messages),
+        tuple(records),
+        outputs,
+        facts,
+        bundle.made,
+        redaction.count,
+        bundle.gone,
+    )
+
+
+def _unsigned(message: Message) -> Message:
+    parts = (replace(p, metadata={}) if isinstance(p, ReasoningPart) else p for p in message.parts)
+    return replace(message, parts=tuple(parts))
+
+
+def with_output(part: Part, renamed: Mapping[str, str]) -> Part:
+    """Let a call refer to its output by the hash that it has now; one that is gone by none."""
+    match part:
+        case ToolPart(state=(ToolCompleted() | ToolError()) as state) if (
+            state.output is not None and state.output.whole is not None
+        ):
+            now = replace(state.output, whole=renamed.get(state.output.whole))
+            return replace(part, state=replace(state, output=now))
+        case _:
+            return part
+
+
+def _notes(stored: Stored, bundle: Bundle, redacted: int) -> Iterable[str]:
+    yield FILES_LEFT_OUT
+    if any(isinstance(part, SubtaskPart) for m in bundle.messages for part in m.parts):
+        yield SUBTASKS_LEFT_OUT
+    if stored.problems:
+        yield (
+            f"{len(stored.problems)} entries of its log cannot be read and are left out: run "
+            "`sidecar verify`."
+        )
+    if redacted:
+        were = (
+            "1 text that looked like a key was"
+            if redacted == 1
+            else (f"{redacted} texts that looked like keys were")
+        )
+        yield f"{were} taken out. Look it over before you hand it on: no such search finds all."

@@ -1,0 +1,377 @@
+"""Taking a session in from a file: our own bundle, or what another agent recorded.
+
+It gets an id of its own. Everything is checked, and the whole session put together once, before
+anything is stored; then all of it is, in one transaction.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, TypeVar, cast
+
+from sidecar.core.conversation.turns import first_line
+from sidecar.core.errors import BadRequest, Cancelled, SidecarError
+from sidecar.core.parts import JsonObject, Message, SessionId, SubtaskPart
+from sidecar.core.prompt.prompt import broken_pairs
+from sidecar.core.text.visible import whole_letters
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.compaction.session_handoff import ledger_of
+from sidecar.session.epochs import epochs, known_instructions
+from sidecar.session.epochs.session_params import amiss, checked_folder, is_model_name
+from sidecar.session.history.checkpoint_list import timeline_of
+from sidecar.session.history.log_updates import replay
+from sidecar.session.lifecycle import config_options
+from sidecar.session.lifecycle.assembly import compose
+from sidecar.session.log.events import Event
+from sidecar.session.log.session_log import IMPORTED, SessionLog
+from sidecar.session.meter.gauge import read_meter
+from sidecar.session.state import Environment, State
+from sidecar.session.transfer.archive import BACK, gone_outputs, is_own, take_back
+from sidecar.session.transfer.bundle_export import SUBTASKS_LEFT_OUT
+from sidecar.session.transfer.bundle_screen import TITLE, acts_outside, odd, screened
+from sidecar.store.connection import bundle_file
+from sidecar.store.content.changes import weight
+from sidecar.store.format.bundles import Bundle, read_lines
+from sidecar.store.format.values import (
+    AppendRecord,
+    Change,
+    PutBlob,
+    PutFacts,
+    PutMessage,
+    PutPart,
+    PutSession,
+    Record,
+    SessionRow,
+    Stored,
+)
+from sidecar.tools.builtin_tools import BUILTIN
+
+_T = TypeVar("_T")
+
+OURS = "sidecar"
+FILES_STAY = (
+    "Files were not in the bundle: in what was before the import, this session can go back in the "
+    "conversation, but not in files."
+)
+TOOLS_ASK = (
+    "Its editor's own tools and those of MCP servers ask before each call here, whatever they "
+    "were said to do."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What is to be read: a file, or its content. `format` is found out where it is empty."""
+
+    path: str | None = None
+    content: str | None = None
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The session that was made, the format that was read, and what people should know of it."""
+
+    session_id: SessionId
+    revision: int
+    format: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What another agent recorded, as messages of ours; `skipped` says what could not be read."""
+
+    format: str
+    title: str
+    messages: tuple[Message, ...]
+    skipped: tuple[str, ...]
+
+
+class ReadRecording(Protocol):
+    """Reads what another agent recorded; see `session/transfer/foreign_import`."""
+
+    def __call__(
+        self,
+        source: Path | bytes,
+        format_name: str,
+        name: str,
+        now: int,
+        check: Callable[[], None],
+    ) -> Recording:
+        """`name` begins the ids of what it gives; nothing in it is later than `now`.
+
+        `check` raises when the recording is not wanted any more.
+        """
+        ...
+
+
+class _Work:
+    """The threads of one import; what they do ends when the import is cancelled."""
+
+    def __init__(self) -> None:
+        self._given_up = threading.Event()
+
+    def check(self) -> None:
+        """Raise `Cancelled`, in the thread, when nobody waits for it any more."""
+        if self._given_up.is_set():
+            raise Cancelled("the import was cancelled")
+
+    def each(self, things: Iterable[_T]) -> Iterator[_T]:
+        """Give things as long as they are wanted."""
+        for thing in things:
+            self.check()
+            yield thing
+
+    async def run(self, work: Callable[[], _T]) -> _T:
+        """Do something in a thread."""
+        try:
+            return await asyncio.to_thread(work)
+        except asyncio.CancelledError:
+            self._given_up.set()
+            raise
+
+
+async def import_session(
+    environment: Environment, source: Source, cwd: str | None, root: Path | None
+) -> Imported:
+    """Make a session of what a file holds; it is durable, and whole, when this returns.
+
+    It works in `cwd`, else in `root`, the workspace: never in a folder that the file names.
+
+    Raises:
+        BadRequest: the file cannot be taken in; nothing was stored.
+        StorageFailed: the store cannot keep it; nothing was stored.
+    """
+    if cwd is None and root is None:
+        raise BadRequest("say in cwd which folder the session is to work in", "params.cwd")
+    folder = await asyncio.to_thread(checked_folder, cwd if cwd is not None else str(root))
+    given = await asyncio.to_thread(_given, source)
+    work = _Work()
+    try:
+        ours = await asyncio.to_thread(bundle_file.is_bundle, given)
+        if ours and source.format in ("", OURS):
+            return await _take_bundle(environment, work, given, folder)
+        if source.format == OURS:
+            raise BadRequest(
+                "this is no bundle of Sidecar: leave format out, so that it is found out, or "
+                "give a file that `session/export` wrote",
+                "params.format",
+            )
+        return await _take_recording(environment, work, given, source.format, folder)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise BadRequest(f"{source.path} cannot be read: {why}", "params.path") from error
+
+
+def _given(source: Source) -> Path | bytes:
+    if (source.path is None) == (source.content is None):
+        raise BadRequest("give one of path and content", "params.path")
+    if source.content is not None:
+        return source.content.encode("utf-8", "surrogatepass")
+    path = Path(source.path or "")
+    if not path.is_absolute() or "\0" in str(path):
+        raise BadRequest(f"{source.path!r} is no absolute path", "params.path")
+    if path.is_dir():
+        raise BadRequest(f"{path} is a folder: name one file in it", "params.path")
+    if path.exists() and not path.is_file():
+        # Opening a named pipe would wait for its writer.
+        raise BadRequest(
+            f"{path} is no file: write what it gives to one, and name that", "params.path"
+        )
+    return path
+
+
+async def _take_bundle(
+    environment: Environment, work: _Work, given: Path | bytes, folder: str
+) -> Imported:
+    data_dir = environment.config.data_dir
+    if isinstance(given, Path) and await asyncio.to_thread(is_own, data_dir, given):
+        back = await take_back(environment.store, given, environment.clock.now())
+        if back is not None:
+            return Imported(back.id, back.revision, OURS, (BACK.format(path=given),))
+    bundle = await work.run(lambda: screened(read_lines(work.each(bundle_file.read(given)))))
+    now, old = environment.clock.now(), bundle.session
+    session_id = SessionId(environment.clock.new_id("ses"))
+    last = bundle.records[-1]
+    body: JsonObject = {"format": OURS, "from": old.id, "redacted": bundle.redacted}
+    record = Record(last.revision + 1, IMPORTED, now, body)
+    row = replace(
+        old,
+        id=session_id,
+        cwd=folder,
+        created=now,
+        updated=now,
+        revision=record.revision,
+        seq=0,
+        turns=len({message.turn_id for message in bundle.messages}),
+        settings=_settings(environment, old),
+    )
+    stored = Stored(row, bundle.messages, (*bundle.records, record))
+    await _store(environment, work, stored, lambda: _changes(stored, bundle))
+    return Imported(session_id, row.revision, OURS, tuple(_notes(bundle, folder)))
+
+
+async def _store(
+    environment: Environment,
+    work: _Work,
+    stored: Stored,
+    changes: Callable[[], Sequence[Change]],
+) -> None:
+    """Store a session that can be opened, as one unit; what takes long is done in a thread."""
+
+    def prepared() -> tuple[Sequence[Change], int]:
+        _try_on(environment, stored, work.check)
+        made = changes()
+        work.check()
+        return made, sum(map(weight, made))
+
+    made, size = await work.run(prepared)
+    await environment.store.write(*made, size=size)
+
+
+def _changes(stored: Stored, bundle: Bundle) -> list[Change]:
+    row = stored.session
+    changes: list[Change] = [PutSession(row)]
+    changes += [PutBlob(name, data) for name, data in bundle.outputs.items()]
+    for message in stored.messages:
+        changes.append(PutMessage(row.id, replace(message, parts=())))
+        changes += gone_outputs(row.id, message, bundle)
+        changes += [PutPart(row.id, message.id, n, part) for n, part in enumerate(message.parts)]
+    changes += [AppendRecord(row.id, record) for record in stored.records]
+    # Nobody here has heard who said them, so they count for nothing beyond this session.
+    facts = tuple(replace(fact, who="tool") for fact in bundle.facts)
+    return [*changes, PutFacts(row.id, row.id, facts)] if facts else changes
+
+
+def _settings(environment: Environment, old: SessionRow) -> JsonObject:
+    config = environment.config
+    settings: JsonObject = {
+        "model": config.model,
+        "policy": config.policy,
+        "window": config.window,
+        "maxTokens": config.max_tokens,
+        "agent": config.agent,
+        "effort": config.effort,
+        "autoCompact": config.auto_compact,
+        "autoContinue": config.auto_continue,
+    }
+    given: JsonObject = {**settings, **old.settings}
+    if not is_model_name(str(given["model"])):
+        given["model"] = config.model
+    info = environment.info(str(given["model"]))
+    for name in ("window", "maxTokens"):
+        if amiss(given, info):
+            given[name] = settings[name]
+    # What is configured here may be too small for the session's model.
+    return {**given, "window": None, "maxTokens": None} if amiss(given, info) else given
+
+
+def _notes(bundle: Bundle, folder: str) -> list[str]:
+    notes = [FILES_STAY]
+    if bundle.session.cwd != folder:
+        notes.append(f"It worked in {bundle.session.cwd}; here it works in {folder}.")
+    if bundle.redacted:
+        notes.append(
+            f"{bundle.redacted} keys were taken out when it was exported: where they stood, the "
+            "model reads “[redacted]”."
+        )
+    if any(isinstance(part, SubtaskPart) for m in bundle.messages for part in m.parts):
+        notes.append(SUBTASKS_LEFT_OUT)
+    if acts_outside(bundle.records):
+        notes.append(TOOLS_ASK)
+    return notes
+
+
+async def _take_recording(
+    environment: Environment, work: _Work, given: Path | bytes, format_name: str, folder: str
+) -> Imported:
+    # Loaded late: only few daemons ever read another agent's recordings.
+    module = await asyncio.to_thread(import_module, "sidecar.session.transfer.foreign_import")
+    read = cast("ReadRecording", module.read_recording)
+    now, clock = environment.clock.now(), environment.clock
+    name = clock.new_id("imported").removeprefix("imported_")
+    recording = await work.run(lambda: read(given, format_name, name, now, work.check))
+    title = whole_letters(recording.title or first_line(recording.messages), TITLE)
+    config = environment.config
+    settings: JsonObject = {"model": config.model}
+    row = SessionRow(
+        SessionId(clock.new_id("ses")), folder, title, now, now, 0, 0, 0, "0", settings
+    )
+    row = replace(row, settings=_settings(environment, row))
+    log = SessionLog(environment.store, Stored(row, (), ()), clock.now)
+    trusted = Trust(config.workspace_trusted, Path(folder), config.data_dir).granted
+    static = await known_instructions.begin(environment, row, trusted, BUILTIN, None)
+    epochs.begin(log, static, clock.new_id("cmp"), "new")
+    log.change(turns=len({message.turn_id for message in recording.messages}))
+    log.note(IMPORTED, {"format": recording.format})
+
+    def fill() -> Stored:
+        for message in work.each(recording.messages):
+            log.put(message)
+        return Stored(log.row, log.messages, tuple(log.records))
+
+    stored = await work.run(fill)
+    await _store(environment, work, stored, lambda: log.unit("created"))
+    notes = []
+    if recording.skipped:
+        notes.append(
+            f"{len(recording.skipped)} lines could not be read and are left out; the first: "
+            f"{recording.skipped[0]}."
+        )
+    return Imported(row.id, log.row.revision, recording.format, tuple(notes))
+
+
+def _try_on(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
+    """Put the session together as opening it would, and have everything read that is in it.
+
+    Raises:
+        BadRequest: that fails, so that it could never be opened.
+    """
+    try:
+        _read_all(environment, stored, check)
+    except (BadRequest, Cancelled):
+        raise
+    except SidecarError as error:
+        raise odd(error.message) from error
+    except Exception as error:
+        # Whatever a log from elsewhere does to its readers, it is refused.
+        raise odd(f"its log cannot be read ({type(error).__name__})") from error
+
+
+def _read_all(environment: Environment, stored: Stored, check: Callable[[], None]) -> None:
+    async def nobody(_: State) -> bool:
+        return False
+
+    log = SessionLog(environment.store, stored, environment.clock.now)
+    check()
+    state = compose(environment, log, nobody, read_only=True, owner=None)
+    check()
+    prompt = state.view.prompt(tuple(log))
+    check()
+    if broken_pairs(prompt) or any(one.role != "user" for one in prompt.messages[:1]):
+        raise odd("what it would send is no conversation")
+    read_meter(state)
+    check()
+    config_options.describe(state)
+    timeline = timeline_of(state)
+    timeline.talk(len(timeline.events))
+    timeline.head_before(len(timeline.events))
+    check()
+    ledger_of(log, log.records)
+    check()
+    asyncio.run(_shown(state, check))
+
+
+async def _shown(state: State, check: Callable[[], None]) -> None:
+    """Have the whole history told to nobody."""
+
+    async def nobody(_: Event) -> None:
+        pass
+
+    rest = await replay(state, None, nobody)
+    for _ in rest():
+        check()

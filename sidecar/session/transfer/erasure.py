@@ -1,0 +1,151 @@
+"""Leaves nothing of a deleted session: not beside the store, nor in its free pages or its log.
+
+Its rows go in one transaction, which says that there is more to do; what follows may be broken
+off at any time, and is gone on with at the next start.
+"""
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sidecar.core.errors import SidecarError, UnknownSession
+from sidecar.core.parts import SessionId
+from sidecar.session.compaction import milestones
+from sidecar.session.state import Environment
+from sidecar.session.transfer import archive, bundle_export
+from sidecar.session.transfer.archive import PAUSE, Ground, ground_of, remove_rest
+from sidecar.store.connection.store_files import ASIDE, REPORTS
+from sidecar.store.content.removal import DELETED
+from sidecar.store.format.values import Owner, SessionRow
+from sidecar.store.journal import Store
+
+logger = logging.getLogger("sidecar.session")
+
+
+async def delete(environment: Environment, owner: Owner, row: SessionRow) -> tuple[str, ...]:
+    """Remove a session that nobody has open, and everything that only it held; see `put_aside`.
+
+    Raises:
+        StorageFailed: it is there still.
+    """
+    await environment.store.delete(row.id)
+    if environment.snapshots is not None:
+        await environment.snapshots.read_anew(row.cwd)
+    await erase(ground_of(environment, owner))
+    return await put_aside(environment)
+
+
+async def erase(ground: Ground) -> bool:
+    """End what was begun for deleted sessions; says whether nothing of them is left.
+
+    Where another process reads on and on, its reads keep some in the log until the next time.
+    """
+    store = ground.store
+    try:
+        leaving = await store.keeping.unfinished()
+        names = [name for name, at in leaving.items() if at == DELETED]
+        if not names:
+            return True
+        for name in names:
+            await remove_rest(store, name)
+            await asyncio.to_thread(remove_files, ground.data_dir, name)
+        await clear_free(store)
+        if not await store.keeping.empty_log():
+            logger.warning("the log could not be emptied: another process reads the store")
+            return False
+        for name in names:
+            await store.keeping.finish(name)
+    except (SidecarError, OSError) as error:
+        # The session is gone for everyone; what is left is tried again.
+        logger.warning("a deleted session is not overwritten yet: %s", error)
+        return False
+    return True
+
+
+async def erase_archived(store: Store, data_dir: Path, session_id: SessionId) -> bool:
+    """Remove the bundles of a session that is not in the store; says whether there were any."""
+    try:
+        await store.row(session_id)
+    except UnknownSession:
+        found = await asyncio.to_thread(archive.bundles_of, data_dir, session_id)
+        await asyncio.to_thread(remove_files, data_dir, session_id)
+        return bool(found)
+    return False
+
+
+def _unheard(_: int) -> None:
+    pass
+
+
+async def clear_free(store: Store, tell: Callable[[int], None] = _unheard) -> None:
+    """Give free pages back, slice by slice, or overwrite them where the file cannot shrink.
+
+    `tell` hears how many bytes are still free.
+    """
+    left = await store.keeping.space()
+    if not left.shrinks:
+        await store.keeping.overwrite_free()
+        return
+    while left.free:
+        before = left.free
+        left = await store.keeping.shrink()
+        tell(left.free)
+        if left.free >= before:
+            return
+        await asyncio.sleep(PAUSE)
+
+
+def remove_files(data_dir: Path, session_id: SessionId) -> None:
+    """Remove what stands beside the store: its checkpoint, exports, bundles, report; blocks.
+
+    Raises:
+        OSError: one of them cannot be removed.
+    """
+    with suppress(ValueError, FileNotFoundError):
+        shutil.rmtree(milestones.folder_of(data_dir, session_id))
+    for path in _beside(data_dir, session_id):
+        path.unlink(missing_ok=True)
+
+
+async def put_aside(environment: Environment) -> tuple[str, ...]:
+    """Say that damaged stores which were put aside may hold what is deleted, and where they are.
+
+    They stay what they were when they were put there, so that nothing of them is lost unasked.
+    """
+    return await asyncio.to_thread(_put_aside, environment.config.data_dir / ASIDE)
+
+
+def _put_aside(folder: Path) -> tuple[str, ...]:
+    found = sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    match found:
+        case []:
+            return ()
+        case [one]:
+            return (f"A damaged store put aside on {_day(one)} may still hold it: delete {one}.",)
+        case [*_]:
+            days = f"from {_day(found[0])} to {_day(found[-1])}"
+            return (f"Damaged stores put aside {days} may still hold it: delete {folder}.",)
+
+
+def _day(aside: Path) -> str:
+    try:
+        at = aside.stat().st_mtime
+    except OSError:
+        # What is deleted is deleted, also where somebody takes this away just now.
+        return "an unknown day"
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+
+
+def _beside(data_dir: Path, session_id: SessionId) -> Iterator[Path]:
+    # An export or a bundle has a time behind the id, a report has not.
+    ours = (f"{session_id}-", f"{session_id}.html")
+    for name in (bundle_export.FOLDER, archive.FOLDER, REPORTS):
+        folder = data_dir / name
+        for path in folder.iterdir() if folder.is_dir() else ():
+            # Those that were not finished begin with a dot.
+            if path.name.lstrip(".").startswith(ours):
+                yield path

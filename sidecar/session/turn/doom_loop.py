@@ -1,0 +1,80 @@
+"""A model that repeats itself: calls in a row that ask the same and are answered the same.
+
+Of an answer numbers are left out, and with them times and durations, and the paths of temporary
+files: they change by themselves. Of what is asked only such paths and times are left out: to read
+on in a file from another line is no repetition.
+"""
+
+import re
+from collections.abc import Sequence
+
+from sidecar.core.errors import Cancelled, SidecarError
+from sidecar.core.parts import JsonObject, Message, ToolCompleted, ToolError, ToolPart
+from sidecar.session.turn.turn_context import TurnContext
+from sidecar.tools.tool_contract import PermissionOption
+
+IN_A_ROW = 3
+
+OPTIONS = (
+    PermissionOption("continue", "Let it continue", "allow_once"),
+    PermissionOption("stop", "Stop this turn", "reject_once"),
+    PermissionOption("always", "Do not ask again in this session", "allow_always"),
+)
+
+
+_TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s'\"`:,;()<>|&]+")
+_TIME = re.compile(
+    r"\b\d{4}-\d\d-\d\d(?:[T _]?\d\d[:h-]?\d\d(?:[:-]?\d\d)?(?:[.,]\d+)?Z?)?"
+    r"|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?\b|\b1\d{9}(?:\d{3}|\.\d+)?\b"
+)
+_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[.,]\d+)*")
+_DURATION = re.compile(r"# ?(?:[nuµm]s|s|secs?|seconds?|m|mins?|minutes?|h|hours?)\b")
+
+
+def repeated(calls: Sequence[ToolPart], cwd: str) -> bool:
+    """Whether the last three calls are the same and had the same outcome; `cwd` is no temporary.
+
+    Another call between them (an edit before the next test run) ends the row.
+    """
+    last = calls[-IN_A_ROW:]
+    return len(last) == IN_A_ROW and len({_signature(call, cwd) for call in last}) == 1
+
+
+def _signature(call: ToolPart, cwd: str) -> tuple[str, str, str]:
+    match call.state:
+        case ToolCompleted(output=output):
+            result = output.text
+        case ToolError(message=message):
+            result = message
+        case _:
+            result = ""
+    asked = _TIME.sub("#", _settled(repr(call.input), cwd))
+    return call.name, asked, _DURATION.sub("#", _NUMBER.sub("#", _settled(result, cwd)))
+
+
+def _settled(text: str, cwd: str) -> str:
+    """Leave out the paths of temporary files, those of a workspace among them excepted."""
+    return _TEMPORARY.sub("/tmp", text.replace(cwd, "."))
+
+
+async def ask_to_go_on(turn: TurnContext, message: Message, call: ToolPart) -> bool:
+    """Ask the user whether the model may go on; `always` is remembered for the session."""
+    question: JsonObject = {
+        "toolCallId": call.call_id,
+        "title": f"{call.name} was called {IN_A_ROW} times in a row with the same result. "
+        "Let it continue?",
+        "kind": "other",
+        "status": "pending",
+        "rawInput": call.input,
+        "_meta": {"sidecar": {"question": "loop", "partId": call.id, "messageId": message.id}},
+    }
+    try:
+        answer = await turn.ask(question, OPTIONS)
+    except Cancelled:
+        raise
+    except SidecarError as error:
+        turn.notice(f"{question['title']} Nobody could be asked: {error.message}.")
+        return False
+    if answer == "always":
+        turn.permissions.loops_allowed = True
+    return answer in ("continue", "always")

@@ -1,0 +1,94 @@
+"""The gate before a cold prefix: one request writes what the sessions of a daemon share.
+
+An entry of the provider's cache can be read once the response that writes it has begun. Requests
+that begin with the same tools and system text would otherwise each pay for writing them.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+
+from sidecar.core.parts import Millis
+from sidecar.core.prompt.prefix import Chain, link
+from sidecar.core.prompt.prompt import ModelRequest, Prompt, Static
+from sidecar.core.prompt.warmth import TTL_MS
+from sidecar.session.view.model_view import View
+
+LIMIT = 30.0
+"""Seconds after which a request goes on although the first one's answer has not begun."""
+
+
+def static_key(static: Static) -> str:
+    """Give what names a static prefix: the chained hash of its model, tools and system text."""
+    prompt = Prompt(static.tools, static.system, ())
+    return link(static.model, prompt, lambda _: 0, Chain()).hashes[-1]
+
+
+class ColdGate:
+    """One for all sessions of a daemon. `now` is its clock, `limit` the longest wait in seconds.
+
+    `waiting` is how many requests wait now.
+    """
+
+    def __init__(self, now: Callable[[], Millis], limit: float = LIMIT) -> None:
+        self._now = now
+        self._limit = limit
+        self._expires: dict[str, Millis] = {}
+        self._first: dict[str, asyncio.Event] = {}
+        self.waiting = 0
+
+    @asynccontextmanager
+    async def request(self, key: str, life: Millis) -> AsyncIterator[Callable[[], None]]:
+        """Hold a request that begins with the prefix `key`; waits while another one warms it.
+
+        What is given is called when the response begins: the prefix is warm from then on, for
+        `life` after this request's start. A request that ends without that lets one other try.
+        """
+        await self._wait(key)
+        started = self._now()
+        mine: asyncio.Event | None = None
+        if not self._warm(key, started) and key not in self._first:
+            mine = self._first[key] = asyncio.Event()
+
+        def leave() -> None:
+            if mine is not None and self._first.get(key) is mine:
+                del self._first[key]
+                mine.set()
+
+        def begun() -> None:
+            self._expires = {k: until for k, until in self._expires.items() if until >= started}
+            self._expires[key] = max(self._expires.get(key, 0), started + life)
+            leave()
+
+        try:
+            yield begun
+        finally:
+            leave()
+
+    async def _wait(self, key: str) -> None:
+        self.waiting += 1
+        try:
+            async with asyncio.timeout(self._limit):
+                # Whoever wakes first becomes the first itself, so that the others wait again.
+                while (first := self._first.get(key)) and not self._warm(key, self._now()):
+                    await first.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self.waiting -= 1
+
+    def _warm(self, key: str, at: Millis) -> bool:
+        return at <= self._expires.get(key, -1)
+
+
+def wait_if_cold(
+    gate: ColdGate, view: View, request: ModelRequest, minimum: int
+) -> AbstractAsyncContextManager[Callable[[], None]]:
+    """Hold a request of a session at its daemon's gate; see `ColdGate.request`.
+
+    What is too short to be cached by itself, or is not marked to be, is not worth a wait.
+    """
+    mark = next((mark for mark in request.prompt.breakpoints if mark.message is None), None)
+    if mark is None or view.static_tokens * view.calibration.factor < minimum:
+        return nullcontext(lambda: None)
+    return gate.request(static_key(view.static), TTL_MS[mark.ttl])

@@ -1,0 +1,225 @@
+"""One model call: stream it, show it, log it.
+
+A step is one assistant message. An attempt that breaks leaves its message in the log, marked as
+discarded and never in a prompt; the retry begins a new one.
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+
+from sidecar.core.conversation.fold import Draft, fold
+from sidecar.core.conversation.sendable import is_id
+from sidecar.core.conversation.stream import AttemptFailed, BlockDelta, BlockStarted, StreamEvent
+from sidecar.core.conversation.turns import settle
+from sidecar.core.errors import ModelFailed
+from sidecar.core.parts import (
+    JsonObject,
+    Message,
+    Part,
+    PartId,
+    ReasoningPart,
+    StepFinishPart,
+    StepStartPart,
+    TextPart,
+    ToolPart,
+    Usage,
+)
+from sidecar.core.prompt.pricing import money
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.session.log.events import Retrying, TextChunk, ToolChanged, ToolInputChunk
+from sidecar.session.turn.prefix_gate import wait_if_cold
+from sidecar.session.turn.turn_context import TurnContext
+from sidecar.session.view.cache_state import as_json
+
+EVENTS_PER_BREATH = 64
+"""A model that never waits (offline, or a fast local one) must not keep the loop to itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnd:
+    """How a step ended. `problems` says which calls' inputs cannot be used, and why."""
+
+    message: Message
+    stop: str
+    problems: dict[PartId, str]
+    error: ModelFailed | None = None
+
+
+async def run_step(turn: TurnContext) -> StepEnd:
+    """Send the session's prompt and log the answer, durably.
+
+    Cancelling leaves the open message as it is; the turn settles it.
+    """
+    async with turn.gate:
+        await turn.view.refresh(turn.log)
+        return await _stream(turn)
+
+
+async def withdraw(turn: TurnContext, step: StepEnd, error: ModelFailed) -> None:
+    """Take a step without output back, because another follows in its place; says so."""
+    turn.log.put(replace(step.message, status="discarded"))
+    why: JsonObject = {"messageId": step.message.id, "why": error.message}
+    await turn.log.commit("discarded", why)
+    turn.channel.publish(
+        Retrying(turn.session_id, 1, 2, 0, error.message, error.kind, error.status, ())
+    )
+
+
+def is_empty(step: StepEnd) -> bool:
+    """Whether nothing of an answer had come."""
+    return all(isinstance(part, StepStartPart) for part in step.message.parts)
+
+
+async def _stream(turn: TurnContext) -> StepEnd:
+    request = ModelRequest(
+        turn.view.static.model,
+        turn.view.prompt(turn.log),
+        turn.max_tokens,
+        turn.effort,
+        turn.purpose,
+    )
+    async with wait_if_cold(turn.cold, turn.view, request, turn.min_cacheable) as begun:
+        attempt = _Attempt(turn, request)
+        try:
+            seen = 0
+            async for event in turn.model.stream(request):
+                if isinstance(event, AttemptFailed):
+                    await attempt.discard(event)
+                    attempt = _Attempt(turn, request)
+                    continue
+                if not seen:
+                    begun()
+                attempt.take(event)
+                seen += 1
+                if seen % EVENTS_PER_BREATH == 0:
+                    await asyncio.sleep(0)
+            return await attempt.finish()
+        except ModelFailed as error:
+            return await attempt.fail(error)
+
+
+class _Attempt:
+    """The message that one attempt writes."""
+
+    def __init__(self, turn: TurnContext, request: ModelRequest) -> None:
+        self._turn = turn
+        self._request = request
+        self._started = turn.clock.now()
+        self._draft = Draft()
+        model = turn.view.static.model
+        self._start = StepStartPart(turn.clock.part_id(), model)
+        self._message = Message(
+            turn.clock.message_id(),
+            turn.turn_id,
+            "assistant",
+            (self._start,),
+            self._started,
+            "open",
+            model,
+        )
+        turn.log.put(self._message)
+
+    def take(self, event: StreamEvent) -> None:
+        turn = self._turn
+        opens = isinstance(event, BlockStarted)
+        part_id = turn.clock.part_id() if opens else self._start.id
+        if isinstance(event, BlockStarted) and event.kind == "tool":
+            event = replace(event, call_id=self._unique(event.call_id))
+        self._draft = fold(self._draft, event, part_id)
+        if isinstance(event, BlockStarted | BlockDelta):
+            self._message = replace(self._message, parts=(self._start, *self._draft.parts))
+            turn.log.stream(self._message)
+            self._show(event)
+            turn.meter_changed()
+
+    async def finish(self) -> StepEnd:
+        turn, usage = self._turn, replace(self._draft.usage, requests=1)
+        price = turn.price(usage)
+        cost = None if price is None else money(price)
+        finish = StepFinishPart(
+            turn.clock.part_id(), self._draft.stop, usage, cost, started=self._started
+        )
+        parts = (self._start, *self._draft.parts, finish)
+        message = replace(self._message, parts=parts, status="complete")
+        turn.log.put(message)
+        turn.log.spend(cost)
+        told = self._checked(usage) if usage.prompt else {}
+        turn.view.observe(message, turn.log)
+        await turn.log.commit("step", {"messageId": message.id, **told})
+        turn.meter_changed()
+        return StepEnd(message, self._draft.stop, {**self._unfinished(), **self._draft.problems})
+
+    def _unfinished(self) -> dict[PartId, str]:
+        calls = (part for part in self._draft.parts if isinstance(part, ToolPart))
+        return {part.id: "it broke off" for part in calls if part.input is None}
+
+    def _checked(self, usage: Usage) -> JsonObject:
+        """Compare what came from the cache with what was predicted."""
+        turn = self._turn
+        factor = turn.view.calibration.factor
+        foreseen, miss = turn.cached.sent(
+            self._request, self._started, turn.min_cacheable, factor, usage
+        )
+        return as_json(foreseen, miss, usage)
+
+    async def discard(self, event: AttemptFailed) -> None:
+        """Withdraw what this attempt streamed, and say that another follows."""
+        turn = self._turn
+        void = tuple(part.id for part in self._draft.parts)
+        turn.log.put(replace(self._message, status="discarded"))
+        await turn.log.commit(
+            "discarded", {"messageId": self._message.id, "why": event.message, "kind": event.kind}
+        )
+        turn.channel.publish(
+            Retrying(
+                turn.session_id,
+                event.attempt,
+                event.max_attempts,
+                event.delay_ms,
+                event.message,
+                event.kind,
+                event.status,
+                void,
+            )
+        )
+
+    async def fail(self, error: ModelFailed) -> StepEnd:
+        turn = self._turn
+        message = settle(self._message, turn.clock.now(), "interrupted", "failed")
+        turn.log.put(message)
+        await turn.log.commit("step_failed", {"messageId": message.id, "kind": error.kind})
+        return StepEnd(message, "error", {}, error)
+
+    def _unique(self, call_id: str) -> str:
+        """Keep the provider's id if it can be sent again and is new: results go by it."""
+        keeps = is_id(call_id) and not self._turn.log.has_call(call_id)
+        return call_id if keeps else self._turn.clock.new_id("call")
+
+    def _show(self, event: BlockStarted | BlockDelta) -> None:
+        turn = self._turn
+        part: Part | None = self._draft.part_at(event.index)
+        text = event.text if isinstance(event, BlockDelta) else ""
+        if part is None or (not text and not isinstance(event, BlockStarted)):
+            return
+        match part:
+            case TextPart() | ReasoningPart() if text:
+                origin = turn.channel.origin(turn.turn_id, self._message.id, part.id)
+                speaker = "agent" if isinstance(part, TextPart) else "thought"
+                turn.channel.publish(TextChunk(origin, speaker, text))
+            case ToolPart() if text:
+                origin = turn.channel.origin(turn.turn_id, self._message.id, part.id)
+                turn.channel.publish(ToolInputChunk(origin, part.call_id, text))
+            case ToolPart():
+                spec = turn.tools.get(part.name)
+                turn.channel.publish(
+                    ToolChanged(
+                        turn.channel.origin(turn.turn_id, self._message.id, part.id),
+                        part.call_id,
+                        "pending",
+                        first=True,
+                        title=part.name,
+                        kind="other" if spec is None else spec.kind,
+                    )
+                )
+            case _:
+                pass

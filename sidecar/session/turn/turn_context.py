@@ -1,0 +1,112 @@
+"""What a running turn works with: handed down from the session, never reached for."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Protocol, TypeAlias
+
+from sidecar.core.parts import Json, JsonObject, MessageId, Millis, PartId, SessionId, TurnId, Usage
+from sidecar.core.prompt.prompt import Purpose, ToolSpec
+from sidecar.model.contract import Model
+from sidecar.session.changes.permissions import Permissions
+from sidecar.session.changes.session_trust import Trust
+from sidecar.session.changes.tracker import Tracking
+from sidecar.session.interface import Recalled
+from sidecar.session.log.channel import Channel
+from sidecar.session.log.notices import give_notice
+from sidecar.session.log.session_log import SessionLog
+from sidecar.session.turn.prefix_gate import ColdGate
+from sidecar.session.view.cache_state import CacheWatch
+from sidecar.session.view.model_view import View
+from sidecar.tools.tool_contract import Client, Delegate, PermissionOption, ToolAnswer
+from sidecar.workspace.buffers import Buffers
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time and new ids, as `daemon.py` gives them; `new_id` takes a prefix like `msg`.
+
+    `sleep` waits for so many seconds, and by another clock than `now` tells.
+    """
+
+    now: Callable[[], Millis]
+    new_id: Callable[[str], str]
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def part_id(self) -> PartId:
+        """Mint a part's id."""
+        return PartId(self.new_id("part"))
+
+    def message_id(self) -> MessageId:
+        """Mint a message's id."""
+        return MessageId(self.new_id("msg"))
+
+    def turn_id(self) -> TurnId:
+        """Mint a turn's id."""
+        return TurnId(self.new_id("turn"))
+
+
+CallMcp: TypeAlias = Callable[[str, Json], Awaitable[ToolAnswer]]
+"""(name of an MCP server's tool, its input) -> its answer; what goes wrong is an answer too."""
+
+
+class MakeRoom(Protocol):
+    """Lets the policy rewrite the view; says whether it did."""
+
+    async def __call__(self, *, opens_turn: bool = False, overflowed: bool = False) -> bool:
+        """`overflowed`: the provider has refused the prompt's length."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """One turn's surroundings. `max_tokens` bounds each answer, `max_steps` the turn.
+
+    `environment` holds the daemon's own variables. `make_room` lets the policy rewrite the view
+    before a request, or after the provider refused its length; `gate` is held while an answer
+    streams, `cold` while others that begin alike may have to wait for it. `goes_on`: a
+    turn in whose middle the context was rewritten goes on by itself. `price` gives what usage
+    costs in USD with this turn's model, or `None` when unknown. Prompts below `min_cacheable`
+    tokens are not cached. `tracking` follows the workspace. `purpose` is what its requests are
+    for; `delegate` has a child session do something; `call_mcp` calls a tool of an MCP server.
+    """
+
+    session_id: SessionId
+    turn_id: TurnId
+    cwd: str
+    trust: Trust
+    log: SessionLog
+    view: View
+    cached: CacheWatch
+    min_cacheable: int
+    channel: Channel
+    clock: Clock
+    model: Model
+    max_tokens: int
+    effort: str
+    max_steps: int
+    price: Callable[[Usage], Decimal | None]
+    tools: Mapping[str, ToolSpec]
+    permissions: Permissions
+    client: Callable[[], Client]
+    buffers: Buffers
+    recall: Callable[[str, int, int | None, str | None], Awaitable[Recalled]]
+    environment: Mapping[str, str]
+    meter_changed: Callable[[], None]
+    make_room: MakeRoom
+    gate: asyncio.Lock
+    cold: ColdGate
+    tracking: Tracking
+    goes_on: bool = True
+    purpose: Purpose = "turn"
+    delegate: Delegate | None = None
+    call_mcp: CallMcp | None = None
+
+    async def ask(self, tool_call: JsonObject, options: tuple[PermissionOption, ...]) -> str | None:
+        """Ask the user, through the editor that is connected now."""
+        return await self.client().request_permission(self.session_id, tool_call, options)
+
+    def notice(self, text: str) -> None:
+        """Tell people something that they should read."""
+        give_notice(self.log, self.channel, "info", text)

@@ -1,0 +1,95 @@
+"""What the provider's cache holds of a session: foreseen before a request, checked after it."""
+
+from sidecar.core.parts import JsonObject, Millis, Usage
+from sidecar.core.prompt.prefix import Chain, Piece, link, marks_of
+from sidecar.core.prompt.prompt import ModelRequest
+from sidecar.core.prompt.render import Block
+from sidecar.core.prompt.tokens import Count, count_block, count_tool
+from sidecar.core.prompt.warmth import (
+    TTL_MS,
+    Asked,
+    Entry,
+    Miss,
+    Prediction,
+    Warm,
+    find_miss,
+    follow,
+    foresee,
+)
+
+
+def as_json(foreseen: Prediction, miss: Miss | None, usage: Usage) -> JsonObject:
+    """Give what a record of a request says of the cache; a miss is told with why."""
+    told: JsonObject = {"predictedRead": foreseen.read, "read": usage.cache_read}
+    if miss is not None:
+        told |= {"miss": miss.cause, "segment": miss.segment, "reason": miss.reason}
+    return told
+
+
+class CacheWatch:
+    """Follows one session's requests. `factor` is tokens per raw estimate, wherever it is given."""
+
+    def __init__(self, count: Count) -> None:
+        self._count = count
+        self._warm: Warm = {}
+        self._last: Asked | None = None
+        self._chain = Chain()
+        self.last_break: tuple[str, str] | None = None
+
+    def foresee(self, request: ModelRequest, at: Millis, minimum: int, factor: float) -> Prediction:
+        """Say what a request reads and writes if it starts `at`; nothing changes."""
+        return self._foresee(self._link(request), request, at, minimum, factor)
+
+    def sent(
+        self, request: ModelRequest, at: Millis, minimum: int, factor: float, usage: Usage
+    ) -> tuple[Prediction, Miss | None]:
+        """Take in a finished request and what it reported, which wins over what was foreseen.
+
+        Gives what was foreseen, and why less came from the cache, if less did.
+        """
+        chain = self._link(request)
+        prediction = self._foresee(chain, request, at, minimum, factor)
+        now = Asked(chain, at, prediction, usage)
+        miss = find_miss(self._last, now, usage.cache_read, minimum)
+        self._warm = follow(self._warm, prediction, usage=usage)
+        self._chain, self._last = chain, now
+        if miss is not None:
+            self.last_break = (miss.segment, miss.reason)
+        return prediction, miss
+
+    def resume(self, request: ModelRequest, started: Millis, usage: Usage) -> None:
+        """Begin again after a restart with what an earlier request left at its breakpoints.
+
+        `usage` is what it reported, so that how much its prefix holds is known exactly.
+        """
+        chain = self._link(request)
+        self._chain = chain
+        marks = marks_of(request.prompt)
+        cached = usage.prompt - usage.input
+        warm: dict[object, Entry] = {}
+        for index, ttl in marks:
+            size = round(chain.sizes[index] * cached / max(1, chain.sizes[marks[-1][0]]))
+            warm[chain.hashes[index]] = Entry(size, started + TTL_MS[ttl], TTL_MS[ttl])
+        self._warm = warm
+
+    def _foresee(
+        self, chain: Chain, request: ModelRequest, at: Millis, minimum: int, factor: float
+    ) -> Prediction:
+        return foresee(
+            self._warm,
+            chain.hashes,
+            chain.sizes,
+            chain.places,
+            marks_of(request.prompt),
+            at,
+            minimum,
+            scale=factor,
+        )
+
+    def _link(self, request: ModelRequest) -> Chain:
+        return link(request.model, request.prompt, self._weigh, self._chain, request.effort)
+
+    def _weigh(self, content: Piece) -> int:
+        if isinstance(content, Block):
+            return count_block(content, self._count)
+        return sum(count_tool(tool, self._count) for tool in content)

@@ -1,0 +1,82 @@
+"""One message as the model sees it, counted block by block."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sidecar.core.parts import Message, MessageId, Millis, OpaquePart, PartId, ReasoningPart, Usage
+from sidecar.core.prompt.render import Block, CallBlock, Region, Rendered, render
+from sidecar.core.prompt.tokens import Count, count_block
+from sidecar.core.prompt.visibility import Shown, show
+
+Weights: TypeAlias = Mapping[PartId, tuple[int, int]]
+"""Raw estimates by part: (the call's own share, the rest)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A message as rendered for one model, with the raw estimate of each of its blocks."""
+
+    message: Message
+    model: str
+    rendered: tuple[Rendered, ...]
+    raw: tuple[int, ...]
+    regions: tuple[tuple[Region, int], ...]
+
+    def weights(self) -> Weights:
+        """Give the estimates by part; what is not rendered has none."""
+        parts: dict[PartId, tuple[int, int]] = {}
+        blocks = (block for one in self.rendered for block in one.blocks)
+        for block, tokens in zip(blocks, self.raw, strict=True):
+            if block.part_id is not None:
+                call, rest = parts.get(block.part_id, (0, 0))
+                is_call = isinstance(block.content, CallBlock)
+                weight = (call + tokens, rest) if is_call else (call, rest + tokens)
+                parts[block.part_id] = weight
+        return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The last response whose reported usage still describes the prompt's beginning.
+
+    `blocks` is how many message blocks that request had. A rewrite ends an anchor, but what the
+    provider has cached, and since when, is still known from the last one.
+    """
+
+    message_id: MessageId
+    usage: Usage
+    started: Millis
+    blocks: int
+    model: str
+
+
+def look(message: Message, shown: Mapping[PartId, Shown], model: str, count: Count) -> Seen:
+    """Render a message as it is shown and count it; one that still streams is counted roughly."""
+    rendered = render(show(message, shown), model)
+    blocks = [block for one in rendered for block in one.blocks]
+    chosen = _rough if message.status == "open" else count
+    raw = tuple(count_block(block, chosen) for block in blocks)
+    return Seen(message, model, rendered, raw, _by_region(blocks, raw))
+
+
+def thinks(message: Message) -> bool:
+    """Whether a message holds what is bound to the bytes before it."""
+    return any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts)
+
+
+def characters(message: Message) -> int:
+    """Give about how many characters are to be counted in a message."""
+    return sum(len(getattr(part, "text", None) or "") for part in message.parts)
+
+
+def _by_region(blocks: Sequence[Block], raw: Sequence[int]) -> tuple[tuple[Region, int], ...]:
+    sums: dict[Region, int] = {}
+    for block, tokens in zip(blocks, raw, strict=True):
+        sums[block.region] = sums.get(block.region, 0) + tokens
+    return tuple(sums.items())
+
+
+def _rough(text: str) -> int:
+    # A message that still streams is counted again and again; this is good enough for the meter.
+    return len(text) // 4

@@ -1,0 +1,388 @@
+"""What the model sees of a session's log, how large it is, and what of it the provider caches.
+
+Rendering and counting are pure and each message is done once: a step's work is proportional to
+what is new, plus one pass over what is sent.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from itertools import accumulate
+from math import ceil, floor
+
+from sidecar.core.parts import Message, MessageId, Millis, PartId, StepFinishPart, TurnId
+from sidecar.core.prompt import breakpoints
+from sidecar.core.prompt import visibility as core_view
+from sidecar.core.prompt.meter import Size
+from sidecar.core.prompt.prompt import Prompt, Static, Ttl, assemble
+from sidecar.core.prompt.render import Region, Rendered
+from sidecar.core.prompt.tokens import Calibration, Count, checked, count_block, count_tool, observe
+from sidecar.session.view.message_view import Anchor, Seen, Weights, characters, look, thinks
+from sidecar.tools.mcp.servers import server_of
+
+THREAD_CHARS = 200_000
+"""Counting runs at some 10 MB/s; more than this is done off the event loop."""
+PREVIEW = TurnId("preview")
+"""The turn of a message that is only looked at and never sent."""
+LEFT = 8
+"""Views whose sizes are remembered after a rewrite, in case it is taken back."""
+REPORTED = 500
+"""Answers whose reported sizes are remembered, in case the conversation goes back to them."""
+SURE = 3
+"""Observations after which the factor is trusted to tell a wrong static part from a wrong rest."""
+SURELY = 0.9
+"""What is estimated to be less than this share of the least that is cached is not marked."""
+
+
+class View:
+    """The model's view of one session. `since` is when the epoch began.
+
+    `shown` says how parts are shown that are not shown verbatim; `anchor_message` is the first
+    message after what the newest rewrite rebuilt, before which a cached prefix ends; `minimum` the
+    fewest tokens that the model caches.
+    """
+
+    def __init__(
+        self, static: Static, count: Count, factor: float, since: Millis, bound: Millis = 0
+    ) -> None:
+        self._count = count
+        self._seen: dict[MessageId, Seen] = {}
+        self._notes: dict[PartId, int] = {}
+        self._whole: dict[MessageId, tuple[Message, Weights]] = {}
+        self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
+        self.shown = core_view.View()
+        self.anchor_message: MessageId | None = None
+        self.static_ttl: Ttl = "5m"
+        self.minimum = self.bias = self._off = 0
+        self.last: Anchor | None = None
+        self.anchor: Anchor | None = None
+        self._left: list[tuple[core_view.View, Anchor]] = []
+        self._reported: dict[MessageId, tuple[core_view.View, Anchor]] = {}
+        self.static, self._bound = static, bound
+        self._static_raw: dict[Region, int] = {}
+        self._static_pieces: tuple[int, ...] = ()
+        self._tools: tuple[tuple[str, int], ...] = ()
+        self.rewrite(static, factor, since)
+
+    def rewrite(self, static: Static, factor: float, since: Millis) -> None:
+        """Begin an epoch with other static bytes or another model; nothing is known of it yet."""
+        self.restate(static, since)
+        self.calibration = Calibration(factor)
+        self._whole = {}
+        self.bias = self._off = 0
+        self._forget(since)
+
+    def restate(self, static: Static, since: Millis) -> None:
+        """Send other static bytes from `since` on, when an epoch begins; `reshape` begins it.
+
+        Thinking is bound to the tools and the system text that it was thought under, and newer
+        models refuse it under others: what is older is not sent any more.
+        """
+        if static == self.static and self._static_raw:
+            return
+        if (static.tools, static.system) != (self.static.tools, self.static.system):
+            self.bias = self.bias if self.anchor is None else self._off
+            self.anchor, self._left, self._whole = None, [], {}
+            self._reported = {}
+            self._bound = since
+        self.static = static
+        self._seen = {
+            message_id: seen
+            for message_id, seen in self._seen.items()
+            if seen.model == self._reader(seen.message)
+        }
+        self._tools = tuple((server_of(t), count_tool(t, self._count)) for t in static.tools)
+        raw: dict[Region, int] = {"tools": sum(tokens for _, tokens in self._tools)}
+        system = [count_block(block, self._count) for block in static.system]
+        self._static_pieces = raw["tools"], *system
+        for block, tokens in zip(static.system, system, strict=True):
+            raw[block.region] = raw.get(block.region, 0) + tokens
+        self._static_raw = raw
+
+    def tokens(self, text: str) -> int:
+        """Count a text as the model does, as far as is known."""
+        return ceil(self._count(text) * self.calibration.factor)
+
+    def trust(self, calibration: Calibration, bias: int) -> None:
+        """Count as before a restart."""
+        self.calibration, self.bias = calibration, bias
+
+    def imagined(self) -> "View":
+        """Give a view to try things with: what it is made to show and learns stays with it."""
+        other = copy(self)
+        own = {"_seen": {**self._seen}, "_notes": {**self._notes}, "_whole": {**self._whole}}
+        vars(other).update(own)
+        return other
+
+    def back_to(self, before: "View") -> None:
+        """Be as an imagined view is, which was made before something that failed."""
+        vars(self).update(vars(before))
+
+    def reshape(
+        self, shown: core_view.View, anchor_message: MessageId | None, since: Millis | None
+    ) -> None:
+        """Show parts otherwise from now on; `since` is when an epoch began, `None` if none did.
+
+        What was learned of the model's tokens stays; only what looks different is counted again.
+        """
+        changed = {
+            part_id
+            for part_id in {*self.shown.shown, *shown.shown}
+            if self.shown.shown.get(part_id) != shown.shown.get(part_id)
+        }
+        self._seen = {
+            message_id: seen
+            for message_id, seen in self._seen.items()
+            if not any(part.id in changed for part in seen.message.parts)
+        }
+        if since is not None and self.anchor is not None:
+            self._left = [*self._left[-LEFT:], (self.shown, self.anchor)]
+            self.bias = self._off
+        self.shown, self.anchor_message = shown, anchor_message
+        grouped: dict[MessageId, tuple[core_view.Note, ...]] = {}
+        for note in shown.notes.values():
+            grouped[note.before] = (*grouped.get(note.before, ()), note)
+            if note.id not in self._notes:
+                self._notes[note.id] = self._weigh_note(note)
+        self._before = grouped
+        if since is not None:
+            self._forget(since)
+            # What was taken back is known again: the provider has counted just this prompt.
+            known = (anchor for view, anchor in reversed(self._left) if view == shown)
+            self.anchor = next(known, None)
+
+    def widen(
+        self, pairs: Sequence[tuple[core_view.View, core_view.View]], shown: core_view.View
+    ) -> None:
+        """Be the view of a whole log, not of a window; `pairs` say what became what."""
+        whole = {id(narrow): wide for narrow, wide in pairs}
+        self.shown = shown
+        self._left = [(whole.get(id(v), v), anchor) for v, anchor in self._left]
+        self._reported = {
+            name: (whole.get(id(v), v), anchor) for name, (v, anchor) in self._reported.items()
+        }
+
+    def stand_on(self, message_id: MessageId | None) -> None:
+        """Go on from an answer that was given in just this view, if its size is remembered."""
+        shown, anchor = self._reported.get(message_id or MessageId(""), (None, None))
+        self.anchor = anchor if shown == self.shown else None
+
+    def _forget(self, since: Millis) -> None:
+        self.since = since
+        self.anchor = None
+        if self.last is not None and self.last.model != self.static.model:
+            self.last = None
+            self._left, self._reported = [], {}
+
+    @property
+    def static_tokens(self) -> int:
+        """Raw estimate of tools, system text and instructions."""
+        return sum(self._static_raw.values())
+
+    def seen(self, messages: Iterable[Message]) -> list[Seen]:
+        """Give messages as they are rendered and counted now."""
+        return self._current(messages)
+
+    def note_tokens(self, note: core_view.Note) -> int:
+        """Raw estimate of a note."""
+        return self._notes[note.id]
+
+    def notes_before(self, message_id: MessageId) -> tuple[core_view.Note, ...]:
+        """Give the notes that stand before a message."""
+        return self._before.get(message_id, ())
+
+    def weigh_whole(self, message: Message) -> Weights:
+        """Estimate each part of a message as if it were shown verbatim: (call, rest), raw."""
+        known = self._whole.get(message.id)
+        if known is not None and known[0] is message:
+            return known[1]
+        seen = self._seen.get(message.id)
+        touched = any(part.id in self.shown.shown for part in message.parts)
+        if seen is None or seen.message is not message or touched:
+            seen = look(message, {}, self._reader(message), self._count)
+        weights = seen.weights()
+        self._whole[message.id] = (message, weights)
+        return weights
+
+    def rendered_messages(self, messages: Iterable[Message]) -> int:
+        """Count the messages that the model sees; the results of calls are one of their own."""
+        return sum(len(one.rendered) for one in self._current(messages))
+
+    def unsent(self, messages: Iterable[Message]) -> int:
+        """Estimate what has come since the last request and its answer, calibrated."""
+        if self.anchor is None:
+            return 0
+        return round(self._added(self._current(messages)) * self.calibration.factor)
+
+    def _weigh_note(self, note: core_view.Note) -> int:
+        return sum(
+            count_block(block, self._count) for block in core_view.rendered_note(note).blocks
+        )
+
+    async def weigh(self, message: Message) -> int:
+        """Estimate one message that is not in the log yet, raw."""
+        if characters(message) > THREAD_CHARS:
+            return sum((await asyncio.to_thread(self._look, message)).raw)
+        return sum(self._look(message).raw)
+
+    async def refresh(self, messages: Iterable[Message]) -> None:
+        """Render and count what is new; large texts are counted in a thread."""
+        fresh = [m for m in messages if self._stale(m)]
+        if sum(characters(m) for m in fresh) > THREAD_CHARS:
+            for seen in await asyncio.to_thread(lambda: [self._look(m) for m in fresh]):
+                self._seen[seen.message.id] = seen
+        else:
+            self._refresh_now(fresh)
+
+    def prompt(self, messages: Iterable[Message]) -> Prompt:
+        """Build the prompt that would be sent now, breakpoints included."""
+        seen = self._current(messages)
+        prompt = assemble(self.static, self._rendered(seen))
+        sent_before = 0 if self.anchor is None else self.anchor.blocks
+        marks = breakpoints.place(
+            prompt,
+            sent_before,
+            anchor=self._anchored(seen),
+            static_ttl=self.static_ttl,
+            sizes=self._sizes(seen) if self.minimum else (),
+            minimum=floor(self.minimum * SURELY / self.calibration.factor),
+        )
+        return replace(prompt, breakpoints=marks)
+
+    def _sizes(self, seen: list[Seen]) -> list[int]:
+        """Estimate the tokens up to each piece, raw: tools, system blocks, message blocks."""
+        pieces = [*self._static_pieces]
+        for one in seen:
+            pieces += (self._notes[note.id] for note in self._before.get(one.message.id, ()))
+            pieces += one.raw
+        return list(accumulate(pieces))
+
+    def _rendered(self, seen: list[Seen]) -> Iterator[Rendered]:
+        for one in seen:
+            for note in self._before.get(one.message.id, ()):
+                yield core_view.rendered_note(note)
+            yield from one.rendered
+
+    def _anchored(self, seen: list[Seen]) -> int:
+        """Count the message blocks before the end of what the newest rewrite rebuilt."""
+        blocks = 0
+        for one in seen if self.anchor_message else ():
+            if one.message.id == self.anchor_message:
+                return blocks
+            blocks += len(one.raw) + len(self._before.get(one.message.id, ()))
+        return 0
+
+    def size(self, messages: Iterable[Message]) -> Size:
+        """Measure the prompt that would be sent now.
+
+        The last reported total is trusted for what that request held and what came back;
+        only what was added since is estimated.
+        """
+        seen = self._current(messages)
+        raw = dict(self._static_raw)
+        for one in seen:
+            for region, tokens in one.regions:
+                raw[region] = raw.get(region, 0) + tokens
+            for note in self._before.get(one.message.id, ()):
+                raw[note.region] = raw.get(note.region, 0) + self._notes[note.id]
+        factor = self.calibration.factor
+        if self.anchor is None:
+            total = max(0, round(sum(raw.values()) * factor) + self.bias)
+            why = "no response yet" if self.last is None else "no response since the rewrite"
+            why = f"{why}: estimated from the text"
+            return Size(total, raw, "estimated", why, self._tools, total)
+        added = self._added(seen)
+        known = self.anchor.usage.prompt + self.anchor.usage.output
+        if added == 0:
+            reason = checked(known, sum(raw.values()) * factor)
+            return Size(known, raw, "exact", reason, self._tools)
+        guessed = round(added * factor)
+        reason = f"{known} tokens reported, {guessed} estimated since"
+        return Size(known + guessed, raw, "estimated", reason, self._tools, guessed)
+
+    def observe(self, message: Message, messages: Iterable[Message]) -> None:
+        """Learn from a finished step: anchor on its usage, calibrate by what had been added."""
+        finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
+        if finish is None or not finish.usage.prompt:
+            return
+        before = [s for s in self._current(messages) if s.message.id != message.id]
+        if self.anchor is not None:
+            known = self.anchor.usage.prompt + self.anchor.usage.output
+            self.calibration = observe(
+                self.calibration,
+                raw_delta=self._added(before),
+                reported_delta=finish.usage.prompt - known,
+            )
+        else:
+            raw = sum(self._static_raw.values()) + sum(self._weight(s) for s in before)
+            self.calibration = observe(
+                self.calibration, raw_delta=raw, reported_delta=finish.usage.prompt
+            )
+        blocks = sum(len(s.raw) + len(self._before.get(s.message.id, ())) for s in before)
+        self._off = self._beside(finish.usage.prompt, before)
+        self.anchor = Anchor(message.id, finish.usage, finish.started, blocks, message.model)
+        self.last = self.anchor
+        self._reported[message.id] = (self.shown, self.anchor)
+        if len(self._reported) > REPORTED:
+            del self._reported[next(iter(self._reported))]
+
+    def renew(self, started: Millis) -> None:
+        """A request that began at `started` has read again what the last one left in the cache."""
+        if self.anchor is not None:
+            self.anchor = self.last = replace(self.anchor, started=started)
+
+    def _beside(self, reported: int, sent: list[Seen]) -> int:
+        """Say how far the estimate of the static part is off, by what the history leaves over.
+
+        The factor is learned from what is added to the history, so what it gets wrong of a
+        whole prompt is mostly the static part, which a rewrite leaves as it is.
+        """
+        if self.calibration.observations < SURE:
+            return 0
+        static = self.static_tokens * self.calibration.factor
+        history = sum(self._weight(one) for one in sent) * self.calibration.factor
+        return round(min(static, max(-static / 2, reported - static - history)))
+
+    def _weight(self, one: Seen) -> int:
+        notes = self._before.get(one.message.id, ())
+        return sum(one.raw) + sum(self._notes[note.id] for note in notes)
+
+    def _added(self, seen: list[Seen]) -> int:
+        """Raw estimate of what was added after the anchor's own answer."""
+        assert self.anchor is not None
+        added = 0
+        past = False
+        for one in seen:
+            if past:
+                added += self._weight(one)
+            elif one.message.id == self.anchor.message_id:
+                past = True
+                added += sum(n for region, n in one.regions if region == "toolResults")
+        return added
+
+    def _current(self, messages: Iterable[Message]) -> list[Seen]:
+        current: list[Seen] = []
+        known = self._seen
+        for message in messages:
+            seen = known.get(message.id)
+            if seen is None or seen.message is not message:
+                seen = known[message.id] = self._look(message)
+            current.append(seen)
+        return current
+
+    def _refresh_now(self, fresh: list[Message]) -> None:
+        for message in fresh:
+            self._seen[message.id] = self._look(message)
+
+    def _stale(self, message: Message) -> bool:
+        seen = self._seen.get(message.id)
+        return seen is None or seen.message is not message
+
+    def _look(self, message: Message) -> Seen:
+        return look(message, self.shown.shown, self._reader(message), self._count)
+
+    def _reader(self, message: Message) -> str:
+        """Give the model that reads a message; none reads thinking that is bound to other bytes."""
+        unreadable = message.created < self._bound and thinks(message)
+        return "" if unreadable else self.static.model

@@ -1,0 +1,101 @@
+"""What would have been sent at any time of a log, as raw estimates by region, kept as it goes on.
+
+The meter counts all messages anew for each request. To go through a whole log that way takes the
+square of its length, so here only what is new or shown otherwise is counted; the sums are the same.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from sidecar.core.parts import Message, MessageId, Millis, OpaquePart, PartId, ReasoningPart
+from sidecar.core.prompt.prompt import Static
+from sidecar.core.prompt.render import Region
+from sidecar.core.prompt.tokens import Count, count_block, count_tool
+from sidecar.core.prompt.visibility import Note, View, rendered_note
+from sidecar.session.view.message_view import look
+
+
+class Standing:
+    """The conversation as it stood; `raw` is what its prompt was estimated at, by region."""
+
+    def __init__(self, static: Static, count: Count, since: Millis) -> None:
+        self._count = count
+        self._view = View()
+        self._messages: dict[MessageId, Message] = {}
+        self._weights: dict[MessageId, Mapping[Region, int]] = {}
+        self._home: dict[PartId, MessageId] = {}
+        self._left: set[MessageId] = set()
+        self._notes: dict[MessageId, tuple[Note, ...]] = {}
+        self._thinking: set[MessageId] = set()
+        self._static, self._bound = static, since
+        self._sums: dict[Region, int] = {}
+        self._static_raw = self._weigh_static()
+
+    @property
+    def raw(self) -> Mapping[Region, int]:
+        """Raw estimates of all that would be sent now."""
+        sums = dict(self._static_raw)
+        for region, tokens in self._sums.items():
+            sums[region] = sums.get(region, 0) + tokens
+        return sums
+
+    def add(self, message: Message) -> None:
+        """A message came."""
+        self._messages[message.id] = message
+        self._home.update((part.id, message.id) for part in message.parts)
+        if any(isinstance(part, ReasoningPart | OpaquePart) for part in message.parts):
+            self._thinking.add(message.id)
+        self._weigh(message.id)
+
+    def restate(self, static: Static, at: Millis) -> None:
+        """An epoch began with other static bytes, to which older thinking is not bound."""
+        before, self._static = self._static, static
+        if (before.tools, before.system) != (static.tools, static.system):
+            self._bound = at
+        self._static_raw = self._weigh_static()
+        self._again(self._thinking)
+
+    def reshape(self, view: View) -> None:
+        """Parts are shown otherwise from now on."""
+        old, new = self._view.shown, view.shown
+        parts = [p for p in {*old, *new} if old.get(p) != new.get(p)]
+        before = self._notes
+        self._view, self._notes = view, {}
+        for note in view.notes.values():
+            self._notes[note.before] = (*self._notes.get(note.before, ()), note)
+        noted = {m for m in {*before, *self._notes} if before.get(m) != self._notes.get(m)}
+        self._again({*noted, *(self._home[p] for p in parts if p in self._home)})
+
+    def go_back(self, left: Collection[MessageId], back: Collection[MessageId]) -> None:
+        """Messages left the conversation, and others came back into it."""
+        self._left = (self._left | set(left)) - set(back)
+        self._again({*left, *back})
+
+    def _again(self, names: Iterable[MessageId]) -> None:
+        for name in names:
+            if name in self._messages:
+                self._weigh(name)
+
+    def _weigh(self, name: MessageId) -> None:
+        for region, tokens in self._weights.pop(name, {}).items():
+            self._sums[region] -= tokens
+        if name in self._left:
+            return
+        message, weights = self._messages[name], dict[Region, int]()
+        unreadable = message.created < self._bound and name in self._thinking
+        reader = "" if unreadable else self._static.model
+        for region, tokens in look(message, self._view.shown, reader, self._count).regions:
+            weights[region] = weights.get(region, 0) + tokens
+        for note in self._notes.get(name, ()):
+            tokens = sum(count_block(block, self._count) for block in rendered_note(note).blocks)
+            weights[note.region] = weights.get(note.region, 0) + tokens
+        self._weights[name] = weights
+        for region, tokens in weights.items():
+            self._sums[region] = self._sums.get(region, 0) + tokens
+
+    def _weigh_static(self) -> dict[Region, int]:
+        raw: dict[Region, int] = {
+            "tools": sum(count_tool(t, self._count) for t in self._static.tools)
+        }
+        for block in self._static.system:
+            raw[block.region] = raw.get(block.region, 0) + count_block(block, self._count)
+        return raw

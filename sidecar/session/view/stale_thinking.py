@@ -1,0 +1,43 @@
+"""Thinking that can no longer be sent: it is bound to the prompt that it was an answer to.
+
+Newer models answer 400 when a block of thinking comes back after anything but exactly what stood
+before it when it was thought. So whoever changes how parts are shown drops what loses its prefix.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from sidecar.core.parts import Message, MessageId, PartId, ReasoningPart
+from sidecar.core.prompt.visibility import Dropped, Note, View
+from sidecar.session.view.view_history import Epoch
+
+
+def unbound(messages: Iterable[Message], epochs: Sequence[Epoch], now: View) -> frozenset[PartId]:
+    """Name the shown thinking that would stand after another prefix than the one it belongs to.
+
+    `epochs` are all views there were, oldest first; `now` is the view that is to be.
+    """
+    gone: set[PartId] = set()
+    differs = [False] * len(epochs)
+    before = _grouped(now)
+    noted = [_grouped(epoch.view) for epoch in epochs]
+    for message in messages:
+        if message.status == "discarded":
+            continue
+        for k, notes in enumerate(noted):
+            differs[k] = differs[k] or notes.get(message.id) != before.get(message.id)
+        own = max(k for k, epoch in enumerate(epochs) if epoch.since <= message.created)
+        for part in message.parts:
+            how = now.shown.get(part.id)
+            if isinstance(part, ReasoningPart) and how is None and differs[own]:
+                gone.add(part.id)
+                how = Dropped()
+            for k, epoch in enumerate(epochs):
+                differs[k] = differs[k] or epoch.view.shown.get(part.id) != how
+    return frozenset(gone)
+
+
+def _grouped(view: View) -> Mapping[MessageId, tuple[Note, ...]]:
+    grouped: dict[MessageId, tuple[Note, ...]] = {}
+    for note in view.notes.values():
+        grouped[note.before] = (*grouped.get(note.before, ()), note)
+    return grouped

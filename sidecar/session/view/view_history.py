@@ -1,0 +1,170 @@
+"""How a session's parts were shown, are shown, and why: a fold over the records of its log."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sidecar.core.parts import MessageId, Millis, PartId
+from sidecar.core.prompt.visibility import View, fold_rewrites
+from sidecar.session.log.rewrite_records import PINNED, REWRITE, UNDONE, Recorded, from_json
+from sidecar.session.log.session_log import RESTORED
+from sidecar.store.format.values import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """How parts were shown from a time on; what the model thought then is bound to that.
+
+    `newest` is the change, among those that stood then, that last began an epoch of the cache;
+    `opened` is when that was.
+    """
+
+    since: Millis
+    view: View
+    newest: Recorded | None = None
+    opened: Millis = 0
+
+
+class Views:
+    """Follows what a log's records say of its view; each record is read once."""
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self._records = records
+        self.forget()
+
+    def forget(self) -> None:
+        """Read everything again: a record that could not be written is gone."""
+        self._read = 0
+        self._made: dict[str, Recorded] = {}
+        self._by_revision: dict[int, Recorded] = {}
+        self._stood: list[tuple[int, tuple[Recorded, ...]]] = [(0, ())]
+        self._pinned: frozenset[PartId] = frozenset()
+        self._epochs: list[Epoch] = [Epoch(0, View())]
+        self._opened: tuple[Millis, Recorded] | None = None
+
+    def standing(self) -> tuple[Recorded, ...]:
+        """Give the rewrites that are not undone, and the undoings, in order."""
+        self._follow()
+        return self._stood[-1][1]
+
+    def standing_at(self, revision: int) -> tuple[int, ...]:
+        """Give the revisions of what stood before a revision of the log was written."""
+        self._follow()
+        stood = next(s for since, s in reversed(self._stood) if since < max(1, revision))
+        known = {id(recorded): number for number, recorded in self._by_revision.items()}
+        return tuple(known[id(recorded)] for recorded in stood)
+
+    def of(self, revisions: Iterable[int]) -> tuple[Recorded, ...]:
+        """Give what was recorded with these revisions."""
+        self._follow()
+        return tuple(self._by_revision[revision] for revision in revisions)
+
+    def view(self) -> View:
+        """Give how parts are shown now."""
+        self._follow()
+        return self._epochs[-1].view
+
+    def epochs(self) -> tuple[Epoch, ...]:
+        """Give every view there was, oldest first."""
+        self._follow()
+        return tuple(self._epochs)
+
+    def newest_epoch(self) -> Recorded | None:
+        """Give the newest change that still stands and that began an epoch."""
+        self._follow()
+        return self._epochs[-1].newest
+
+    @property
+    def anchor(self) -> MessageId | None:
+        """The first message after what the newest standing rewrite rebuilt."""
+        newest = self.newest_epoch()
+        return None if newest is None else newest.anchor
+
+    @property
+    def opened(self) -> tuple[Millis, Recorded] | None:
+        """The newest change that began an epoch, whatever became of it, and when that was."""
+        self._follow()
+        return self._opened
+
+    @property
+    def pinned(self) -> frozenset[PartId]:
+        """The parts that are pinned."""
+        self._follow()
+        return self._pinned
+
+    def find(self, compaction_id: str) -> Recorded | None:
+        """Give a rewrite by its id, one that was undone too."""
+        self._follow()
+        return self._made.get(compaction_id)
+
+    def is_undone(self, compaction_id: str) -> bool:
+        """Whether a rewrite was taken back."""
+        self._follow()
+        return not any(_is(recorded, compaction_id) for recorded in self._stood[-1][1])
+
+    def left_out(self, compaction_id: str) -> frozenset[PartId] | None:
+        """Name the parts that a rewrite left out or shortened; `None` if there is none.
+
+        Those of earlier rewrites whose notes it replaced are among them: nothing else names them.
+        """
+        found = self.find(compaction_id)
+        if found is None:
+            return None
+        gone = {part_id for part_id, how in found.rewrite.shown.items() if how is not None}
+        retired = set(found.rewrite.retired)
+        for other in self._made.values():
+            if retired & {note.id for note in other.rewrite.notes}:
+                gone |= self.left_out(other.rewrite.id) or frozenset()
+        return frozenset(gone)
+
+    @property
+    def made(self) -> int:
+        """How many rewrites there were, undone ones too."""
+        self._follow()
+        return len(self._made)
+
+    def _follow(self) -> None:
+        for record in self._records[self._read :]:
+            self._read += 1
+            if record.kind == PINNED:
+                part = {PartId(cast("str", record.body["partId"]))}
+                pinned = record.body["pinned"] is True
+                self._pinned = self._pinned | part if pinned else self._pinned - part
+            elif record.kind in (REWRITE, UNDONE) or is_turn(record):
+                self._take(record)
+
+    def _take(self, record: Record) -> None:
+        recorded = from_json(record.body)
+        self._by_revision[record.revision] = recorded
+        stood = self._stood[-1][1]
+        if record.kind == REWRITE:
+            self._made[recorded.rewrite.id] = recorded
+        elif record.kind == UNDONE:
+            stood = tuple(r for r in stood if not _is(r, recorded.rewrite.id))
+        else:
+            standing = cast("list[int]", record.body["standing"])
+            stood = tuple(self._by_revision[revision] for revision in standing)
+        stand = (*stood, recorded)
+        self._stood.append((record.revision, stand))
+        if recorded.opens:
+            self._opened = (record.at, recorded)
+        newest = next((r for r in reversed(stand) if r.opens), None)
+        opened = record.at if recorded.opens else self._epochs[-1].opened
+        if record.kind == REWRITE:
+            # A long session has hundreds of them: what stood before is folded already.
+            view = fold_rewrites((recorded.rewrite,), self._epochs[-1].view)
+        else:
+            view = fold_rewrites(r.rewrite for r in stand)
+        self._epochs.append(Epoch(record.at, view, newest, opened))
+
+
+def is_turn(record: Record) -> bool:
+    """Whether a record says that the conversation went back, or forth again."""
+    return record.kind == RESTORED and "standing" in record.body
+
+
+def _is(recorded: Recorded, compaction_id: str) -> bool:
+    return recorded.rewrite.id == compaction_id and recorded.rewrite.cause not in (
+        "undo",
+        "restore",
+    )

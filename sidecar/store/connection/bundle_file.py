@@ -1,0 +1,189 @@
+"""Bundles as files: lines packed with zstd, written whole or not at all, read within limits.
+
+A file that comes from elsewhere may claim or unfold to anything, so it is unpacked in small
+pieces and given up as soon as it is too much.
+"""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+import zstandard
+
+from sidecar.core.errors import BadRequest
+from sidecar.store.connection.store_files import FILE_MODE, sync_folder
+from sidecar.store.format.bundles import HEAD
+
+LEVEL = 9
+"""Packs a session to a third less than level 3 does; it is written once, at some 50 MB/s."""
+MOST_BYTES = 256 * 1024 * 1024
+"""Of a bundle, unpacked."""
+LONGEST_LINE = 34 * 1024 * 1024
+"""The largest request that the Messages API takes has 32 MB."""
+_MAGIC = b"\x28\xb5\x2f\xfd"
+_WINDOW = 1 << 25
+_PACKED_PIECE = 1024
+"""A kilobyte can unfold to 32 MB at most."""
+_PLAIN_PIECE = 1024 * 1024
+
+TOO_LARGE = (
+    f"it holds more than {MOST_BYTES >> 20} MiB, which is more than is taken: fork the session at "
+    "an earlier message, and export that"
+)
+
+
+def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
+    """Pack lines into a file that only this user can read; gives its size in bytes.
+
+    Durable when it returns. Whatever happens, there is either the whole file or none.
+
+    Raises:
+        FileExistsError: there is one already, and `replace` is not set.
+        BadRequest: it is too large to be read again.
+        OSError: it cannot be written.
+    """
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    descriptor = os.open(temporary, flags, FILE_MODE)
+    try:
+        with open(descriptor, "wb") as file:
+            _pack(file, lines)
+            file.flush()
+            os.fsync(descriptor)
+            size = os.fstat(descriptor).st_size
+        if replace:
+            temporary.replace(path)
+        else:
+            _put_new(temporary, path)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+    sync_folder(path.parent)
+    return size
+
+
+def is_bundle(source: Path | bytes) -> bool:
+    """Tell whether a file, or its content, is packed or begins as a bundle does; raises OSError.
+
+    No recording of another agent is read packed, so that what is packed is ours, or damaged.
+    """
+    with suppress(BadRequest), _opened(source) as (first, rest):
+        return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
+    return False
+
+
+def read(source: Path | bytes) -> Iterator[bytes]:
+    """Give the lines of a file, or of its content, packed or not, each with its end.
+
+    Raises:
+        BadRequest: it is damaged, or more than is taken.
+        OSError: it cannot be read.
+    """
+    with _opened(source) as (first, rest):
+        line = bytearray()
+        for piece in _limited(_unpacked(first, rest)):
+            start = 0
+            while (end := piece.find(b"\n", start)) >= 0:
+                line += piece[start : end + 1]
+                yield bytes(line)
+                line.clear()
+                start = end + 1
+            line += piece[start:]
+            if len(line) > LONGEST_LINE:
+                raise _damaged("a line is too long")
+        if line:
+            yield bytes(line)
+
+
+def _pack(file: IO[bytes], lines: Iterable[bytes]) -> None:
+    press = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+    total = 0
+    with press.stream_writer(file, closefd=False) as packed:
+        for line in lines:
+            total += len(line)
+            if total > MOST_BYTES or len(line) > LONGEST_LINE:
+                raise BadRequest(
+                    f"this session cannot be exported: {TOO_LARGE}", "params.sessionId"
+                )
+            packed.write(line)
+
+
+def _put_new(temporary: Path, path: Path) -> None:
+    """Give a file its name unless there is one of that name."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Some file systems have no links; there, somebody could still come between.
+        if os.path.lexists(path):
+            raise FileExistsError(path) from None
+        temporary.replace(path)
+
+
+@contextmanager
+def _opened(source: Path | bytes) -> Iterator[tuple[bytes, Iterator[bytes]]]:
+    """Give the first bytes and, in pieces, what follows."""
+    if isinstance(source, bytes):
+        yield source[:4], iter((source[4:],))
+        return
+    # Without O_NONBLOCK, opening a named pipe would wait for its writer.
+    descriptor = os.open(source, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise BadRequest(f"{source} is no file: name the bundle itself", "params.path")
+        if found.st_size > MOST_BYTES:
+            raise BadRequest(f"{source} cannot be imported: {TOO_LARGE}", "params.path")
+        first = file.read(4)
+        size = _PACKED_PIECE if first == _MAGIC else _PLAIN_PIECE
+        yield first, iter(lambda: file.read(size), b"")
+
+
+def _unpacked(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if first != _MAGIC:
+        yield from _joined(first, rest)
+        return
+    expand = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+    try:
+        for piece in _cut(_joined(first, rest), _PACKED_PIECE):
+            if expand.eof:
+                raise _damaged("something follows its end")
+            if found := expand.decompress(piece):
+                yield found
+    except zstandard.ZstdError as error:
+        raise _damaged(str(error)) from error
+    if not expand.eof or expand.unused_data:
+        raise _damaged("it is cut off, or something follows its end")
+
+
+def _joined(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    # One read gives what must be looked at first in one piece, too.
+    yield first + next(rest, b"")
+    yield from rest
+
+
+def _cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
+    for piece in pieces:
+        for start in range(0, len(piece), size):
+            yield piece[start : start + size]
+
+
+def _limited(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > MOST_BYTES:
+            raise BadRequest(f"this bundle cannot be imported: {TOO_LARGE}", "params.path")
+        yield piece
+
+
+def _damaged(why: str) -> BadRequest:
+    return BadRequest(
+        f"this bundle is damaged ({why}): copy the file again, or export the session again",
+        "params.path",
+    )

@@ -1,0 +1,130 @@
+"""Who writes a session: one process at a time, and nobody for longer than it lives.
+
+On the same machine a lease ends with its process: the pid must be alive and must be the process
+that took the lease, for pids are used again. Elsewhere (another host or container, a system
+without /proc) a lease ends when its heartbeat stops.
+"""
+
+import os
+import platform
+import sqlite3
+import sys
+from pathlib import Path
+
+from sidecar.core.parts import Millis, SessionId
+from sidecar.store.format.values import Owner
+
+HEARTBEAT_LIMIT: Millis = 30_000
+"""Owners beat every few seconds; this lets them miss some while a disk or machine is busy."""
+
+
+def this_process(token: str) -> Owner:
+    """Give this process as an owner."""
+    pid = os.getpid()
+    return Owner(pid, platform.node(), _since(pid), token)
+
+
+_since_known: dict[int, str] = {}
+
+
+def _since(pid: int) -> str:
+    """Name the start of this process, which stays the same; a child asks with another pid."""
+    if pid in _since_known:
+        return _since_known[pid]
+    started, world = _started(pid), _world()
+    since = "" if started is None else f"{world}:{started}"
+    # What could not be read now, because no more files can be opened, may be the next time.
+    if started is not None and world:
+        _since_known[pid] = since
+    return since
+
+
+def acquire(
+    con: sqlite3.Connection, session_id: SessionId, owner: Owner, now: Millis
+) -> Owner | None:
+    """Take a session's lease; gives `None` when it is taken, else the living owner."""
+    found = con.execute(
+        "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
+        (session_id,),
+    ).fetchone()
+    if found is not None:
+        pid, host, started, token, heartbeat = found
+        holder = Owner(pid, host, started, token)
+        if token != owner.token and alive(holder, heartbeat, now):
+            return holder
+    con.execute(
+        """INSERT OR REPLACE INTO lease (session_id, token, pid, host, started, heartbeat)
+        VALUES (?, ?, ?, ?, ?, ?)""",
+        (session_id, owner.token, owner.pid, owner.host, owner.started, now),
+    )
+    return None
+
+
+def release(con: sqlite3.Connection, session_id: SessionId, token: str) -> None:
+    """Give a lease back; one that is another's stays."""
+    con.execute("DELETE FROM lease WHERE session_id = ? AND token = ?", (session_id, token))
+
+
+def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
+    """Say that the owner of all leases under this token is alive."""
+    con.execute("UPDATE lease SET heartbeat = ? WHERE token = ?", (now, token))
+
+
+def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
+    """Tell whether an owner still runs, as far as can be known from here."""
+    if not _is_owner(owner, heartbeat):
+        return False
+    fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT
+    if owner.host != platform.node():
+        return fresh
+    if owner.started and owner.started.startswith(f"{_world()}:"):
+        return _started(owner.pid) == owner.started.rpartition(":")[2]
+    return fresh and (bool(owner.started) or _exists(owner.pid))
+
+
+def _is_owner(owner: Owner, heartbeat: Millis) -> bool:
+    """Tell whether a row names an owner; a damaged one may hold values of any type."""
+    texts = isinstance(owner.host, str) and isinstance(owner.started, str)
+    return texts and isinstance(owner.pid, int) and isinstance(heartbeat, int)
+
+
+def boot_of_machine() -> str:
+    """Name this start of the machine; empty where the system does not tell."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return ""
+
+
+def _world() -> str:
+    """Name what pids mean here: this boot of this kernel, and this container's numbering."""
+    try:
+        boot = boot_of_machine()
+        return boot and f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
+    except OSError:
+        return ""
+
+
+def _started(pid: int) -> str | None:
+    """Give when a process started, in ticks since the boot, or `None` where it has ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    # The second field is the program's name and may hold blanks and brackets itself.
+    state, *others = stat.rpartition(")")[2].split()
+    # One that was killed but not yet waited for writes nothing any more.
+    return None if state in "ZX" else others[18]
+
+
+def _exists(pid: int) -> bool:
+    if sys.platform == "win32":
+        # There, signal 0 is a real one: only the heartbeat can tell.
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,67 @@
+"""Connections for reading that are kept: to open one takes longer than most of what is read."""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from sidecar.store.connection import store_files
+
+T = TypeVar("T")
+_Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
+"""Which file it was when the connection to it was opened."""
+
+
+class Readers:
+    """Reads a file that is written here, too; from any thread.
+
+    It keeps as many connections as have read at the same time.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._idle: list[_Kept] = []
+        self._closed = False
+
+    def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """Look at one consistent state of the file that is there now."""
+        return store_files.patiently(partial(self._once, look))
+
+    def close(self) -> None:
+        """Let go of the file; what reads just now does so when it ends."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for _, con in idle:
+            con.close()
+
+    def _once(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        kept = self._take()
+        con = kept[1]
+        try:
+            con.execute("BEGIN")
+            found = look(con)
+            con.execute("ROLLBACK")
+        except BaseException:
+            con.close()
+            raise
+        with self._lock:
+            if not self._closed:
+                self._idle.append(kept)
+                return found
+        con.close()
+        return found
+
+    def _take(self) -> _Kept:
+        here = store_files.identity(self._path)
+        with self._lock:
+            kept = self._idle.pop() if self._idle else None
+        if kept is not None:
+            # Another file may have come to its place, or none be there any more.
+            if here is not None and kept[0] == here:
+                return kept
+            kept[1].close()
+        return here, store_files.open_lasting_reader(self._path)

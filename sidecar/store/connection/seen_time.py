@@ -1,0 +1,178 @@
+"""How long things have been stored, by the time that was seen to pass, and not by dates alone.
+
+A date is what a clock said, and a clock may be set. So the store keeps eras: stretches in which the
+clock went as the machine's own count since it was started, which nobody can set. A new era begins
+where the two part, and after a long time in which nobody looked. The rule: nothing ages faster
+than time was seen to pass, but for minutes, and half a day for each stretch that nobody saw.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from sidecar.core.parts import Millis
+from sidecar.store.connection.lease import boot_of_machine
+
+SLACK: Millis = 5 * 60_000
+"""How far clock and count may part in one era: clocks are put right by seconds all the time."""
+UNSEEN: Millis = 12 * 3_600_000
+"""What counts at most of a time that nobody saw. Less than the day that a session rests, so that
+one that was used just before stays live."""
+SELDOM: Millis = 600_000
+"""How often it is noted that an era goes on."""
+MOST = 100
+"""Eras that are kept; what is dated before them counts as being as old as the oldest."""
+ALWAYS: Millis = 1 << 60
+"""Milliseconds: longer ago than any date."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uptime:
+    """How long the machine has run, sleep included; `boot` names this start of it."""
+
+    boot: str
+    millis: Millis
+
+
+ReadUptime: TypeAlias = Callable[[], Uptime | None]
+
+
+def uptime(passed: float) -> Uptime | None:
+    """Read the machine's count and add seconds to it; `None` where no start of it is known."""
+    boot = boot_of_machine()
+    if not boot:
+        return None
+    # The other one stands still while the machine sleeps.
+    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+    return Uptime(boot, round((time.clock_gettime(clock) + passed) * 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class Era:
+    """Dates from `start` to `end`, at whose start so much time had been counted.
+
+    `offset` is how far the clock was ahead of the machine's count when it was last taken for right.
+    """
+
+    start: Millis
+    end: Millis
+    counted: Millis
+    boot: str = ""
+    offset: Millis = 0
+
+    def at(self, date: Millis) -> Millis:
+        """Give what had been counted at one of its dates."""
+        return self.counted + date - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Ages:
+    """What is known at a moment of the time before; the eras are in the order of time.
+
+    `noticed` says in a sentence what was just found to be wrong with the clock, or nothing.
+    """
+
+    now: Millis
+    eras: tuple[Era, ...]
+    noticed: str = ""
+
+    def of(self, date: Millis) -> Millis:
+        """Say how old a thing with this date is at most, for all that was seen.
+
+        Where a date was there twice, because the clock went back, the later time is meant. What is
+        dated where nobody looked counts from when somebody did again, in the order of dates.
+        """
+        last = self.eras[-1]
+        known = [era.at(date) for era in self.eras if era.start <= date <= era.end]
+        later = [(era.start, era.counted) for era in self.eras if era.start > date]
+        if not known and not later:
+            return 0
+        return last.at(last.end) - (max(known) if known else min(later)[1])
+
+
+def believing(now: Millis) -> Ages:
+    """Take all dates for what they say: there is nothing to hold them against."""
+    return Ages(now, (Era(-ALWAYS, now, -ALWAYS),))
+
+
+def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
+    """Look at clock and count once more; pure."""
+
+    def begun(ago: Millis, counted: Millis) -> Era:
+        # It may be put back a little afterwards, within what clocks and counts part anyway.
+        start, offset = now - ago - SLACK, now - count.millis
+        return Era(start, now, counted - SLACK, count.boot, offset)
+
+    if not eras:
+        return Ages(now, (begun(0, 0),))
+    *before, last = eras
+    seen = last.at(last.end)
+    if last.boot == count.boot:
+        # Where the clock would stand, had nobody set it.
+        would = count.millis + last.offset
+        if abs(now - would) <= SLACK:
+            return Ages(now, (*before, replace(last, end=max(last.end, now))))
+        closed = replace(last, end=max(last.end, would))
+        era = begun(max(0, would - last.end), seen)
+        return Ages(now, (*before, closed, era), _told(now - would))
+    missed = now - last.end
+    if -SLACK <= missed <= UNSEEN:
+        offset = now - count.millis
+        going = replace(last, end=max(last.end, now), boot=count.boot, offset=offset)
+        return Ages(now, (*before, going))
+    era = begun(0, seen + (UNSEEN if missed > 0 else 0))
+    return Ages(now, (*eras, era), _missed(missed))
+
+
+def ages(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> Ages:
+    """Say how old things are now; changes nothing."""
+    return believing(now) if count is None else looked(_read(con), now, count)
+
+
+def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
+    """Look, and keep what was seen; gives a sentence where the clock was found to be wrong."""
+    if count is None:
+        return ""
+    before = _read(con)
+    after = looked(before, now, count)
+    kept = after.eras[-MOST:]
+    goes_on = len(after.eras) == len(before) and replace(kept[-1], end=before[-1].end) == before[-1]
+    if goes_on and kept[-1].end - before[-1].end < SELDOM:
+        return ""
+    con.execute("DELETE FROM era")
+    con.executemany(
+        "INSERT INTO era (number, began, ended, counted, boot, ahead) VALUES (?, ?, ?, ?, ?, ?)",
+        [(n, e.start, e.end, e.counted, e.boot, e.offset) for n, e in enumerate(kept)],
+    )
+    return after.noticed
+
+
+def _read(con: sqlite3.Connection) -> tuple[Era, ...]:
+    found = con.execute("SELECT began, ended, counted, boot, ahead FROM era ORDER BY number")
+    return tuple(Era(*row) for row in found)
+
+
+def _told(jump: Millis) -> str:
+    return (
+        f"The clock was set {_days(abs(jump))} {'ahead' if jump > 0 else 'back'} while this "
+        "machine ran. What is stored does not age by that: only what was seen to pass counts."
+    )
+
+
+def _missed(missed: Millis) -> str:
+    if missed < 0:
+        return (
+            f"The clock stands {_days(-missed)} before what it said when the store was last looked "
+            "at. What is stored goes on ageing from there."
+        )
+    return (
+        f"Nobody looked at the store for {_days(missed)}, if the clock is right. Half a day of "
+        "that counts for how old things are."
+    )
+
+
+def _days(span: Millis) -> str:
+    hours = span / 3_600_000
+    return f"{hours / 24:,.1f} days" if hours >= 48 else f"{hours:.1f} hours"

@@ -1,0 +1,232 @@
+"""The store's folder and file: who may read them, and how connections to them are opened."""
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+from sidecar.core.errors import StorageFailed
+from sidecar.store.connection.store_faults import is_busy
+from sidecar.store.format.migrations import version
+
+NAME = "store.db"
+SUFFIXES = ("", "-wal", "-shm")
+REPORTS = "reports"
+"""The folder, in the data folder, of the pages that are made of sessions: `{id}.html`."""
+ASIDE = "damaged"
+"""The folder, in the data folder, with a folder for each store that was put aside.
+
+Each is called by when that was, in milliseconds since 1970.
+"""
+SERVERS = "servers"
+"""The folder, in the data folder, in which MCP servers start where no workspace is trusted."""
+OURS = (
+    NAME, "trusted-workspaces.json", "checkpoints", "exports", "archive", REPORTS, "cookies",
+    "audit", "quarantine", ASIDE, SERVERS,
+)  # fmt: skip
+"""How what we put into the folder is called, or begins."""
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+BUSY_SECONDS = 30.0
+"""A commit holds the lock for some milliseconds, so dozens of processes have their turn in this."""
+RETRY_SECONDS = 0.02
+
+T = TypeVar("T")
+
+
+def prepare(folder: Path) -> Path:
+    """Make the folder and an empty file if need be, for this user alone; give the file's path.
+
+    Raises OSError. Modes do not depend on the umask, and SQLite gives `-wal` and `-shm` the mode
+    of the file itself.
+    """
+    make_folder(folder)
+    path = folder / NAME
+    _close(folder)
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    except FileExistsError:
+        _tighten(path)
+        return path
+    os.close(handle)
+    path.chmod(FILE_MODE)
+    sync_folder(folder)
+    return path
+
+
+def writable(path: Path) -> bool:
+    """Tell whether the file and its folder can be written; SQLite needs both."""
+    return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.R_OK | os.W_OK)
+
+
+def open_writer(path: Path) -> sqlite3.Connection:
+    """Open the file for writing: WAL, every commit on the disk before it returns."""
+    con = _connect(f"{path.absolute().as_uri()}?mode=rw")
+    try:
+        if con.execute("PRAGMA page_count").fetchone() == (0,):
+            # Only a file that holds nothing yet takes this; one that has it would be written to.
+            con.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        # Changing the mode does not wait for other connections by itself.
+        (mode,) = patiently(lambda: con.execute("PRAGMA journal_mode = WAL").fetchone())
+        _require_wal(mode)
+        con.execute("PRAGMA synchronous = FULL")
+        con.execute("PRAGMA foreign_keys = ON")
+        # What a page still holds of a removed row is overwritten where the page is written anyway.
+        con.execute("PRAGMA secure_delete = FAST")
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """Open the file for reading; it and what it holds stay as they are."""
+    try:
+        return open_lasting_reader(path)
+    except sqlite3.OperationalError as error:
+        wal = path.with_name(path.name + "-wal")
+        unreachable = error.sqlite_errorcode & 0xFF in (
+            sqlite3.SQLITE_CANTOPEN,
+            sqlite3.SQLITE_READONLY,
+        )
+        if not unreachable or (wal.exists() and wal.stat().st_size > 0):
+            raise
+        # A folder that cannot be written has no room for `-shm`; without a log none is needed.
+        return _connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1")
+
+
+def open_lasting_reader(path: Path) -> sqlite3.Connection:
+    """Open the file for reading as long as one likes: it sees what others write to the log."""
+    con = _connect(f"{path.absolute().as_uri()}?mode=ro")
+    try:
+        version(con)
+    except BaseException:
+        con.close()
+        raise
+    return con
+
+
+def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
+    """Look at one consistent state of the file through a connection of its own."""
+
+    def once() -> T:
+        with closing(open_reader(path)) as con:
+            con.execute("BEGIN")
+            return look(con)
+
+    return patiently(once)
+
+
+def patiently(act: Callable[[], T]) -> T:
+    """Try again while other connections are in the way, for half a minute at most.
+
+    SQLite waits by itself in most cases; while another process opens or closes the file, it
+    answers "locked" at once.
+    """
+    give_up = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return act()
+        except sqlite3.OperationalError as error:
+            if not is_busy(error) or time.monotonic() >= give_up:
+                raise
+        time.sleep(RETRY_SECONDS)
+
+
+def roll_back(path: Path) -> bool:
+    """Take back what a power cut left half done while the file was made; says if there was any.
+
+    Only before it is in WAL mode has it a journal, and a reader must not touch that.
+    """
+    if not path.with_name(f"{path.name}-journal").exists() or not writable(path):
+        return False
+    with closing(_connect(f"{path.absolute().as_uri()}?mode=rw")) as con:
+        version(con)
+    return True
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Give by what a file is known from another of its name; `None` where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def size(path: Path) -> int:
+    """Give the bytes that the store takes on the disk."""
+    total = 0
+    for suffix in SUFFIXES:
+        try:
+            total += path.with_name(path.name + suffix).stat().st_size
+        except FileNotFoundError:
+            continue
+    return total
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    # Transactions are ours to begin; a connection is made in one thread and lives in another.
+    return sqlite3.connect(
+        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+
+
+def _require_wal(mode: str) -> None:
+    if mode != "wal":
+        raise StorageFailed(
+            "The store's file system cannot share memory between processes, which SQLite's log "
+            "needs. Set SIDECAR_DATA_DIR to a folder on a local disk.",
+            kind="io",
+        )
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for this user alone, unless it is there; raises OSError."""
+    if folder.is_dir():
+        return
+    if not folder.parent.is_dir():
+        make_folder(folder.parent)
+    try:
+        folder.mkdir(FOLDER_MODE)
+    except FileExistsError:
+        if not folder.is_dir():
+            raise
+    else:
+        folder.chmod(FOLDER_MODE)
+
+
+def _close(folder: Path) -> None:
+    """Take from others what they may do in a folder that was there, if it is ours alone.
+
+    It is where nothing is in it but what we put there. Somebody may have named a folder that they
+    share, such as /tmp: there, only the files are closed.
+    """
+    found = folder.stat()
+    ours = hasattr(os, "geteuid") and found.st_uid == os.geteuid()
+    if not ours or not found.st_mode & 0o077 or found.st_mode & stat.S_ISVTX:
+        return
+    if all(child.name.startswith(OURS) for child in folder.iterdir()):
+        folder.chmod(FOLDER_MODE)
+
+
+def _tighten(path: Path) -> None:
+    for suffix in SUFFIXES:
+        file = path.with_name(path.name + suffix)
+        if file.exists() and file.stat().st_mode & 0o077 and os.access(file, os.W_OK):
+            file.chmod(FILE_MODE)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable; raises OSError."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,351 @@
+"""The one thread that owns the write connection: a bounded queue and group commit.
+
+Whatever waits when a commit ends goes into the next one: one transaction, one sync to the disk,
+a savepoint for each of several units, so that a bad unit fails alone. A small unit that waits
+neither for the disk nor for others is written where it is asked for. It knows nothing of what is
+stored.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+
+from sidecar.core.errors import SidecarError, StorageFailed
+from sidecar.store.connection.store_faults import FAULTS, is_busy, storage_failed
+from sidecar.store.connection.store_files import patiently
+
+QUEUE_BYTES = 128 * 1024 * 1024
+"""What may wait for the disk. Callers await their writes, so only a stalled disk gets here."""
+CHECKPOINT_PAGES = 1000
+"""SQLite's own measure of a log that is brought into the file."""
+OVERLOADED = (
+    "The store is overloaded: too much waits for the disk already. Wait a moment and try again."
+)
+CLOSED = "The store is closed, because the daemon is stopping. Start it again."
+
+T = TypeVar("T")
+Run: TypeAlias = Callable[[sqlite3.Connection], T]
+Settle: TypeAlias = Callable[[], None]
+Key: TypeAlias = tuple[str, str]
+"""What a save is of: a session and something in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Work that is done whole or not at all. `run` gives what to call once it is committed.
+
+    `synced`: the commit is on the disk then. Else it is there with the next one that is, and a
+    power cut before that takes it away.
+    """
+
+    run: Run[Settle]
+    fail: Callable[[SidecarError], None]
+    loop: asyncio.AbstractEventLoop
+    weight: int
+    synced: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Save:
+    """Work that nobody waits for and that a newer one of its key replaces."""
+
+    run: Run[None]
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a unit ended: what to call on the loop of whoever waits for it."""
+
+    loop: asyncio.AbstractEventLoop
+    settle: Settle
+
+
+class Writer:
+    """Owns a connection and writes to it in a thread of its own until it is closed.
+
+    `guard` runs at the start of each transaction and may refuse it with a StorageFailed.
+    """
+
+    def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
+        # A connection that is in the way is waited for by `patiently`, in the thread alone.
+        con.execute("PRAGMA busy_timeout = 0")
+        self._con = con
+        self._guard = guard
+        self._syncing = True
+        self._checkpoints = True
+        self._changed = threading.Condition()
+        self._units: deque[Unit] = deque()
+        self._saves: dict[Key, Save] = {}
+        self._waiting_bytes = 0
+        self._writing = False
+        """Whether the connection is in use, by the thread or by a loop."""
+        self._closing = False
+        self._closers: list[Outcome] = []
+        self._ended = False
+        threading.Thread(target=self._work, name="store-write", daemon=True).start()
+
+    def submit(
+        self, run: Run[T], weight: int = 0, *, synced: bool = True, small: bool = False
+    ) -> "asyncio.Future[T]":
+        """Queue a unit of about `weight` bytes; must be called on an event loop.
+
+        The future gets what `run` gave, after the commit, or a StorageFailed. Cancelling the
+        future does not stop the unit. One that need not be `synced` saves the disk a sync: it is
+        for what means nothing until a later unit, which is synced, refers to it. One that is
+        `small` too is committed before this returns where nobody else writes: to hand it to the
+        thread would take as long again.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+
+        def attempt(con: sqlite3.Connection) -> Settle:
+            value = run(con)
+            return lambda: None if future.done() else future.set_result(value)
+
+        def fail(error: SidecarError) -> None:
+            if not future.done():
+                future.set_exception(error)
+
+        unit = Unit(attempt, fail, loop, weight, synced)
+        with self._changed:
+            refusal = self._refusal(weight)
+            here = small and not synced and refusal is None and self._is_idle()
+            if here:
+                self._writing = True
+            elif refusal is None:
+                self._queue(unit)
+        if refusal is not None:
+            future.set_exception(refusal)
+        elif here:
+            self._write_here(unit)
+        return future
+
+    def save(self, key: Key, run: Run[None], weight: int = 0) -> None:
+        """Queue work that nobody waits for, in place of an older one of the same key."""
+        with self._changed:
+            self._forget(key)
+            if self._refusal(weight) is None:
+                self._saves[key] = Save(run, weight)
+                self._waiting_bytes += weight
+                self._changed.notify()
+
+    def forget(self, unwanted: Callable[[Key], bool]) -> None:
+        """Drop saves that still wait: a unit is about to overtake them."""
+        with self._changed:
+            for key in list(filter(unwanted, self._saves)):
+                self._forget(key)
+
+    def depth(self) -> int:
+        """Count the units and saves that wait; from any thread."""
+        return len(self._units) + len(self._saves)
+
+    def close(self) -> "asyncio.Future[None]":
+        """Write everything that waits and close the connection; the future says when."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        closed = Outcome(loop, lambda: None if future.done() else future.set_result(None))
+        with self._changed:
+            self._closing = True
+            self._closers.append(closed)
+            ended = self._ended
+            self._changed.notify()
+        if ended:
+            closed.settle()
+        return future
+
+    def _refusal(self, weight: int) -> StorageFailed | None:
+        if self._closing:
+            return StorageFailed(CLOSED, kind="io")
+        if self._waiting_bytes and self._waiting_bytes + weight > QUEUE_BYTES:
+            return StorageFailed(OVERLOADED, kind="io")
+        return None
+
+    def _queue(self, unit: Unit) -> None:
+        self._units.append(unit)
+        self._waiting_bytes += unit.weight
+        self._changed.notify()
+
+    def _is_idle(self) -> bool:
+        return not (self._writing or self._units or self._saves)
+
+    def _write_here(self, unit: Unit) -> None:
+        """Commit a unit on this thread; queue it where the connection cannot begin at once."""
+        outcomes: list[Outcome] = []
+        begun = False
+        try:
+            # Another process writes now, or worse: the thread waits for it, or says what is wrong.
+            with suppress(sqlite3.Error):
+                self._begin(synced=False, here=True)
+            begun = self._con.in_transaction
+            if begun:
+                outcomes = self._commit([unit], [], begun=True)
+        finally:
+            # Whatever interrupts a loop, it leaves the connection to others as it was.
+            self._roll_back()
+            with self._changed:
+                self._writing = False
+                if not begun:
+                    self._queue(unit)
+                elif self._units or self._saves or self._closing:
+                    self._changed.notify()
+        for outcome in outcomes:
+            outcome.settle()
+
+    def _roll_back(self) -> None:
+        if self._con.in_transaction:
+            with suppress(sqlite3.Error, MemoryError):
+                self._con.execute("ROLLBACK")
+
+    def _forget(self, key: Key) -> None:
+        save = self._saves.pop(key, None)
+        if save is not None:
+            self._waiting_bytes -= save.weight
+
+    def _work(self) -> None:
+        while (taken := self._take()) is not None:
+            outcomes = self._commit(*taken)
+            with self._changed:
+                self._writing = False
+            _settle_all(outcomes)
+        self._con.close()
+        with self._changed:
+            self._ended = True
+            closers = tuple(self._closers)
+        _settle_all(closers)
+
+    def _take(self) -> tuple[list[Unit], list[Save]] | None:
+        with self._changed:
+            self._changed.wait_for(
+                lambda: not self._writing and (self._units or self._saves or self._closing)
+            )
+            if not self._units and not self._saves:
+                return None
+            taken = list(self._units), list(self._saves.values())
+            self._units.clear()
+            self._saves.clear()
+            self._waiting_bytes = 0
+            self._writing = True
+            return taken
+
+    def _commit(
+        self, units: list[Unit], saves: list[Save], *, begun: bool = False
+    ) -> list[Outcome]:
+        try:
+            if not begun:
+                synced = bool(saves) or any(unit.synced for unit in units)
+                patiently(lambda: self._begin(synced=synced))
+            return self._transact(units, saves)
+        except (*FAULTS, MemoryError, SidecarError, _GivenUp) as error:
+            self._roll_back()
+            hopeless = isinstance(error, SidecarError) or is_busy(error)
+            if hopeless or len(units) + len(saves) == 1:
+                return [_failed(unit, error) for unit in units]
+        # One of them took the whole transaction down with it: each for itself now.
+        outcomes = [outcome for unit in units for outcome in self._commit([unit], [])]
+        for save in saves:
+            self._commit([], [save])
+        return outcomes
+
+    def _begin(self, *, synced: bool, here: bool = False) -> None:
+        """Begin a transaction; raises sqlite3.Error where that is not possible now.
+
+        `here`: on an event loop, which leaves it to the thread to bring the log into the file.
+        """
+        con = self._con
+        # A sync takes all before it along.
+        if synced != self._syncing:
+            con.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
+            self._syncing = synced
+        if here == self._checkpoints:
+            con.execute(f"PRAGMA wal_autocheckpoint = {0 if here else CHECKPOINT_PAGES}")
+            self._checkpoints = not here
+        con.execute("BEGIN IMMEDIATE")
+
+    def _transact(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
+        con = self._con
+        self._guard(con)
+        if len(units) == 1 and not saves:
+            return [self._finish(units[0])]
+        outcomes = [self._attempt(unit) for unit in units]
+        for save in saves:
+            # A save that cannot be kept is lost until the next one; nobody was promised it.
+            _in_savepoint(con, save.run)
+        con.execute("COMMIT")
+        return outcomes
+
+    def _finish(self, unit: Unit) -> Outcome:
+        """Run a unit that has the transaction to itself, and end that with it.
+
+        For a savepoint SQLite would keep a copy of each page that is changed; of many, in a file.
+        """
+        done = _run(self._con, unit.run, "ROLLBACK")
+        if not isinstance(done, Exception):
+            self._con.execute("COMMIT")
+        return _ended(unit, done)
+
+    def _attempt(self, unit: Unit) -> Outcome:
+        return _ended(unit, _in_savepoint(self._con, unit.run))
+
+
+class _GivenUp(Exception):
+    """SQLite has ended the transaction itself, and what the unit raised is none of its errors."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+
+def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
+    """Run something whole or not at all, as `_run` does."""
+    con.execute("SAVEPOINT unit")
+    done = _run(con, run, "ROLLBACK TO unit")
+    con.execute("RELEASE unit")
+    return done
+
+
+def _run(con: sqlite3.Connection, run: Run[T], undo: str) -> T | Exception:
+    """Run something, or undo it and give its error to whoever waits for it.
+
+    Raises only when SQLite has given up the transaction itself.
+    """
+    try:
+        return run(con)
+    except Exception as error:
+        if con.in_transaction:
+            con.execute(undo)
+            return error
+        if isinstance(error, (*FAULTS, MemoryError, SidecarError)):
+            raise
+        raise _GivenUp(error) from error
+
+
+def _ended(unit: Unit, done: Settle | Exception) -> Outcome:
+    return _failed(unit, done) if isinstance(done, Exception) else Outcome(unit.loop, done)
+
+
+def _failed(unit: Unit, error: Exception) -> Outcome:
+    failure = storage_failed(error.error if isinstance(error, _GivenUp) else error)
+    return Outcome(unit.loop, lambda: unit.fail(failure))
+
+
+def _settle_all(outcomes: Iterable[Outcome]) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[Settle]] = {}
+    for outcome in outcomes:
+        by_loop.setdefault(outcome.loop, []).append(outcome.settle)
+    for loop, settles in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_call_all, settles)
+        except RuntimeError:
+            # The loop is closed, so nobody waits any more.
+            continue
+
+
+def _call_all(settles: list[Settle]) -> None:
+    for settle in settles:
+        settle()

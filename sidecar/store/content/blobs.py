@@ -1,0 +1,176 @@
+"""Blobs: bytes under their hash, compressed, once for all who refer to them."""
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import zstandard
+
+from sidecar.core.errors import StorageFailed
+from sidecar.core.text.digest import digest
+from sidecar.store.format.fields import BodyBroken
+from sidecar.store.format.migrations import WITH_RECENT, version
+
+ZSTD_LEVEL = 3
+"""Level 3 packs tool outputs to about a sixth at some 300 MB/s; higher ones gain little."""
+MIN_COMPRESS_BYTES = 128
+"""Below this a zstd frame is seldom smaller than what it holds."""
+
+
+class _Press(threading.local):
+    """A compressor for each thread: making one takes longer than compressing a small file.
+
+    So does the way back.
+    """
+
+    def __init__(self) -> None:
+        self.compress = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress
+        self.expand = zstandard.ZstdDecompressor().decompress
+
+
+_press = _Press()
+
+MOST_RECENT = 256
+"""Blobs in the small table, from which on they are brought to the large one."""
+MOST_RECENT_BYTES = 16 * 1024
+"""A larger blob is many pages, so that one of the index counts little, and takes long to move."""
+_PUT_RECENT, _PUT_LARGE = (
+    f"INSERT OR IGNORE INTO {table} (hash, size, encoding, data) "
+    f"SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE hash = ?1)"
+    for table, other in (("recent", "blob"), ("blob", "recent"))
+)
+NAMED = 500
+"""Hashes in one query; old versions of SQLite take no more than 999."""
+AT_ONCE = 32 * 1024 * 1024
+"""Bytes that are made room for because a frame says so; for more, as they really come."""
+
+
+class PressedBlob(NamedTuple):
+    """A blob as it is stored: its hash, its size before compression, and the compressed bytes.
+
+    A row of the table. A tuple, because there is one for each file that a snapshot reads.
+    """
+
+    hash: str
+    size: int
+    encoding: str
+    data: bytes
+
+
+def press(data: bytes) -> PressedBlob:
+    """Hash and compress; for threads that spare the writer this work."""
+    packed = _compressed(data)
+    encoding = "raw" if packed is None else "zstd"
+    return PressedBlob(digest(data), len(data), encoding, data if packed is None else packed)
+
+
+def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
+    """Keep a blob unless it is there."""
+    con.execute("INSERT OR IGNORE INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)", blob)
+
+
+def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bool) -> int:
+    """Keep contents of files unless they are there; gives the bytes that this took.
+
+    `recent`: those that are short come to the small table, from which `settle` brings them to the
+    large one.
+    """
+    added = 0
+    done = con.cursor()
+    for blob in blobs:
+        size = len(blob.data)
+        done.execute(_PUT_RECENT if recent and size <= MOST_RECENT_BYTES else _PUT_LARGE, blob)
+        added += size if done.rowcount else 0
+    return added
+
+
+def settle(con: sqlite3.Connection) -> None:
+    """Bring recent blobs to the others, once there are many."""
+    (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
+    if last is not None and last > MOST_RECENT:
+        # One after the other as the index has them, each of its pages is written once.
+        con.execute("INSERT OR IGNORE INTO blob SELECT * FROM recent ORDER BY hash")
+        con.execute("DELETE FROM recent")
+
+
+def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
+    """Keep bytes under their hash unless they are there; raises StorageFailed for a wrong hash."""
+    if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
+        return
+    blob = press(data)
+    if blob.hash != name:
+        raise StorageFailed(f"Not stored: {name} is not the hash of its content.", kind="io")
+    put_pressed(con, blob)
+
+
+def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
+    """Give the bytes under a hash, or `None`; raises BodyBroken when they are not those."""
+    return get_blobs(con, (name,)).get(name)
+
+
+def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]:
+    """Give the bytes under several hashes, as far as they are there; raises as `get_blob`."""
+    found = _stored(con, "blob", names)
+    missing = [name for name in names if name not in found]
+    # A file that is only looked at may be from before there was such a table.
+    if missing and version(con) >= WITH_RECENT:
+        found |= _stored(con, "recent", missing)
+    return found
+
+
+def contents(con: sqlite3.Connection) -> str:
+    """Name what has the blobs of both tables, or of the one in a file of before."""
+    return "content" if version(con) >= WITH_RECENT else "blob"
+
+
+def _stored(con: sqlite3.Connection, table: str, names: Sequence[str]) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    for start in range(0, len(names), NAMED):
+        some = names[start : start + NAMED]
+        wanted = ", ".join("?" * len(some))
+        query = f"SELECT hash, size, encoding, data FROM {table} WHERE hash IN ({wanted})"
+        for name, *stored in con.execute(query, some):
+            found[name] = _whole(name, *stored)
+    return found
+
+
+def _whole(name: str, size: int, encoding: str, stored: object) -> bytes:
+    if not isinstance(stored, bytes):
+        raise BodyBroken(f"blob {name} is damaged: it holds no bytes")
+    data = expand(name, size, encoding, stored)
+    if digest(data) != name:
+        raise BodyBroken(f"blob {name} is damaged: its content has another hash")
+    return data
+
+
+def _compressed(data: bytes) -> bytes | None:
+    if len(data) < MIN_COMPRESS_BYTES:
+        return None
+    packed = _press.compress(data)
+    return packed if len(packed) < len(data) else None
+
+
+def expand(name: str, size: int, encoding: str, stored: bytes) -> bytes:
+    """Give the bytes that were compressed; raises BodyBroken, which names the blob."""
+    match encoding:
+        case "raw":
+            data = stored
+        case "zstd":
+            try:
+                # A damaged frame may claim any size, so it is believed only where the row agrees.
+                if zstandard.frame_content_size(stored) != size:
+                    raise BodyBroken(f"blob {name} is damaged: its frame has another size")
+                data = _press.expand(stored) if size <= AT_ONCE else _grown(stored)
+            except zstandard.ZstdError as error:
+                raise BodyBroken(f"blob {name} is damaged: {error}") from error
+        case _:
+            raise BodyBroken(f"blob {name} has the unknown encoding {encoding!r}")
+    if len(data) != size:
+        raise BodyBroken(f"blob {name} is damaged: {len(data)} bytes instead of {size}")
+    return data
+
+
+def _grown(stored: bytes) -> bytes:
+    with zstandard.ZstdDecompressor().stream_reader(stored) as reader:
+        return b"".join(iter(lambda: reader.read(AT_ONCE), b""))

@@ -1,0 +1,263 @@
+"""Chains of snapshots as SQL, on a connection whose transaction is somebody else's.
+
+Each workspace has one chain: a base and the deltas that follow it, up to a head. Blobs that a
+delta names are held by it until it is swept.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sidecar.core.files.tree import Delta, Seen, SnapshotId
+from sidecar.store.content import trees
+from sidecar.store.content.blobs import MOST_RECENT, PressedBlob, put_new, settle
+from sidecar.store.content.deltas import pack_delta, unpack_delta
+from sidecar.store.content.holders import drop_unreferenced
+from sidecar.store.format.fields import BodyBroken
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A workspace as stored.
+
+    `complete`: the content of its first state has been stored as far as the limits allow.
+    `held`: the bytes that its blobs take on the disk. `tree`: the state at `head`, by path.
+    """
+
+    id: int
+    head: SnapshotId
+    complete: bool
+    held: int
+    tree: dict[bytes, Seen]
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What leads from one snapshot to the next.
+
+    `tree`: what else is known now. What it does not say of the paths in `delta` is to be told by
+    a `fill` some time; until then they are known without a stat.
+    """
+
+    delta: Delta
+    blobs: Sequence[PressedBlob]
+    tree: Sequence[tuple[bytes, Seen | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The head is now `id`, and the workspace's blobs take `held` bytes."""
+
+    id: SnapshotId
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Nothing was stored: others have appended meanwhile."""
+
+    head: SnapshotId
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """How many blobs were looked at, 0 when nothing is left to do, and the bytes still held."""
+
+    looked: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a workspace takes: snapshots, bytes of blobs, and the time of the oldest (ms)."""
+
+    root: bytes
+    snapshots: int
+    held: int
+    oldest: int
+
+
+def load(con: sqlite3.Connection, root: bytes) -> Workspace | None:
+    """See `SnapshotRows.load`."""
+    found = con.execute(
+        "SELECT id, head, folded, complete, held FROM workspace WHERE root = ?", (root,)
+    ).fetchone()
+    if found is None:
+        return None
+    number, head, folded, complete, held_bytes = found
+    tree, whole = trees.tree(con, number, folded)
+    return Workspace(number, SnapshotId(head), bool(complete) and whole, held_bytes, tree)
+
+
+def telling(con: sqlite3.Connection, root: bytes) -> tuple[int, int] | None:
+    """See `SnapshotRows.telling`."""
+    found: tuple[int, int] | None = con.execute(
+        "SELECT head, (SELECT count(*) FROM tree WHERE workspace_id = workspace.id) "
+        "FROM workspace WHERE root = ? AND NOT complete",
+        (root,),
+    ).fetchone()
+    return found
+
+
+def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
+    """See `SnapshotRows.begin`."""
+    con.execute(
+        "INSERT OR IGNORE INTO workspace (root, head, complete, held) VALUES (?, 0, 0, 0)",
+        (root,),
+    )
+    number, held_bytes = con.execute(
+        "SELECT id, held FROM workspace WHERE root = ?", (root,)
+    ).fetchone()
+    trees.fold(con, number)
+    con.execute("DELETE FROM tree WHERE workspace_id = ?", (number,))
+    head = _insert(con, number, None, (), at)
+    con.execute(
+        "UPDATE workspace SET head = ?1, folded = ?1, complete = 0 WHERE id = ?2", (head, number)
+    )
+    return Workspace(number, head, False, held_bytes, {})
+
+
+def fill(
+    con: sqlite3.Connection, workspace: int, head: SnapshotId, addition: Addition, complete: bool
+) -> Appended | Moved:
+    """See `SnapshotRows.fill`."""
+    (current,) = con.execute("SELECT head FROM workspace WHERE id = ?", (workspace,)).fetchone()
+    if current != head:
+        return Moved(SnapshotId(current))
+    trees.fold(con, workspace, {path for path, _ in addition.tree})
+    added = put_new(con, addition.blobs, recent=False)
+    settle(con)
+    trees.hold(con, head, {blob.hash for blob in addition.blobs})
+    trees.put(con, workspace, addition.tree)
+    (held_bytes,) = con.execute(
+        "UPDATE workspace SET complete = complete OR ?, held = held + ? WHERE id = ? "
+        "RETURNING held",
+        (complete, added, workspace),
+    ).fetchone()
+    return Appended(head, held_bytes)
+
+
+def append(
+    con: sqlite3.Connection, workspace: int, parent: SnapshotId, addition: Addition, at: int
+) -> Appended | Moved:
+    """See `SnapshotRows.append`."""
+    head, held_bytes = con.execute(
+        "SELECT head, held FROM workspace WHERE id = ?", (workspace,)
+    ).fetchone()
+    if head != parent:
+        return Moved(SnapshotId(head))
+    number = _insert(con, workspace, parent, addition.delta, at)
+    # Many at once share the pages of the large table's index.
+    held_bytes += put_new(con, addition.blobs, recent=len(addition.blobs) <= MOST_RECENT)
+    if addition.tree:
+        trees.put(con, workspace, addition.tree)
+    # What was read of a path that is left out now is in no delta.
+    if unnamed := {blob.hash for blob in addition.blobs} - trees.named(addition.delta):
+        trees.hold(con, number, unnamed)
+    con.execute(
+        "UPDATE workspace SET head = ?, held = ? WHERE id = ?", (number, held_bytes, workspace)
+    )
+    return Appended(number, held_bytes)
+
+
+def _insert(
+    con: sqlite3.Connection, workspace: int, parent: SnapshotId | None, delta: Delta, at: int
+) -> SnapshotId:
+    done = con.execute(
+        "INSERT INTO snapshot (workspace_id, parent, at, body) VALUES (?, ?, ?, ?)",
+        (workspace, parent, at, pack_delta(delta)),
+    )
+    assert done.lastrowid is not None
+    return SnapshotId(done.lastrowid)
+
+
+def deltas(
+    con: sqlite3.Connection, workspace: int, after: SnapshotId, until: SnapshotId
+) -> tuple[Delta, ...] | None:
+    """See `SnapshotRows.deltas`."""
+    found: list[Delta] = []
+    current: int | None = until
+    while current is not None and current != after:
+        row = con.execute(
+            "SELECT parent, body FROM snapshot WHERE id = ? AND workspace_id = ?",
+            (current, workspace),
+        ).fetchone()
+        if row is None:
+            return None
+        found.append(unpack_delta(row[1]))
+        current = row[0]
+    return None if current is None else tuple(reversed(found))
+
+
+def some(con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]) -> dict[bytes, Seen]:
+    """See `SnapshotRows.tree`."""
+    row = con.execute("SELECT folded FROM workspace WHERE id = ?", (workspace,)).fetchone()
+    if row is None:
+        raise BodyBroken(f"workspace {workspace} is missing")
+    (folded,) = row
+    return trees.tree(con, workspace, folded, paths)[0]
+
+
+def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int) -> Swept:
+    """See `SnapshotRows.sweep`."""
+    trees.fold(con, workspace)
+    ends = con.execute(
+        "SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id LIMIT 2", (workspace,)
+    ).fetchall()
+    # The head is the newest, so of two the first is not it.
+    if len(ends) < 2 or ends[0][0] >= before:
+        return Swept(0, _held_by(con, workspace))
+    (oldest,), (following,) = ends
+    found = con.execute("SELECT hash FROM holding WHERE snapshot_id = ? LIMIT ?", (oldest, most))
+    names = [name for (name,) in found]
+    # What the newest state consists of is held on, by the oldest snapshot that stays.
+    query = "SELECT DISTINCT hash FROM tree WHERE workspace_id = ?"
+    current = {name for (name,) in con.execute(query, (workspace,))}
+    con.executemany(
+        "INSERT OR IGNORE INTO holding (hash, snapshot_id) VALUES (?, ?)",
+        [(name, following) for name in names if name in current],
+    )
+    con.executemany(
+        "DELETE FROM holding WHERE hash = ? AND snapshot_id = ?", [(name, oldest) for name in names]
+    )
+    freed = _sizes(con, names)
+    drop_unreferenced(con, names)
+    freed -= _sizes(con, names)
+    con.execute("UPDATE workspace SET held = max(0, held - ?) WHERE id = ?", (freed, workspace))
+    if len(names) < most:
+        con.execute("DELETE FROM snapshot WHERE id = ?", (oldest,))
+    return Swept(max(1, len(names)), _held_by(con, workspace))
+
+
+def _held_by(con: sqlite3.Connection, workspace: int) -> int:
+    (found,) = con.execute("SELECT held FROM workspace WHERE id = ?", (workspace,)).fetchone()
+    return int(found)
+
+
+def _sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:
+    total = 0
+    for name in names:
+        row = con.execute("SELECT length(data) FROM content WHERE hash = ?", (name,)).fetchone()
+        total += row[0] if row else 0
+    return total
+
+
+def ids(con: sqlite3.Connection, workspace: int) -> tuple[SnapshotId, ...]:
+    """See `SnapshotRows.ids`."""
+    found = con.execute("SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id", (workspace,))
+    return tuple(SnapshotId(number) for (number,) in found)
+
+
+def held(con: sqlite3.Connection) -> tuple[Held, ...]:
+    """See `SnapshotRows.held`."""
+    found = con.execute(
+        "SELECT w.root, count(*), w.held, min(s.at) FROM workspace w "
+        "JOIN snapshot s ON s.workspace_id = w.id GROUP BY w.id ORDER BY w.held DESC"
+    )
+    return tuple(Held(*row) for row in found)
+
+
+def weight(addition: Addition) -> int:
+    """Estimate the bytes of an addition."""
+    rows = len(addition.delta) + len(addition.tree)
+    return sum([len(blob.data) + 100 for blob in addition.blobs]) + 200 * rows

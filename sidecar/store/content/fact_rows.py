@@ -1,0 +1,305 @@
+"""Facts on the disk: kept by session, found by their words, and marked once they are promoted."""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from sidecar.core.errors import UnknownSession
+from sidecar.core.ledger.facts import Fact, fact_id, from_json, to_json
+from sidecar.core.ledger.learned_markdown import key_of
+from sidecar.core.parts import Millis, SessionId
+from sidecar.store.content.session_rows import reader
+from sidecar.store.content.snapshot_rows import Read, Submit
+from sidecar.store.format.fields import BodyBroken
+from sidecar.store.format.migrations import has_full_text
+from sidecar.store.format.packing import encode_text, pack, unpack
+
+WORDS = 32
+"""Words of a query that count."""
+MOST_WRITTEN = 100
+"""States of one file that are remembered as our own; in older ones it shows as somebody's work."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """A fact of a session; `learned` when it was promoted in its workspace."""
+
+    id: str
+    session_id: SessionId
+    fact: Fact
+    learned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fact that was not promoted yet; so many `sessions` of its workspace have borne it out."""
+
+    fact: Fact
+    sessions: int
+
+
+class FactRows:
+    """The facts of all sessions. Everything may raise StorageFailed."""
+
+    def __init__(self, submit: Submit, read: Read) -> None:
+        self._submit = submit
+        self._read = read
+
+    async def add(self, session_id: SessionId, cwd: str, facts: Iterable[Fact]) -> None:
+        """Keep facts; those that the session has already are left as they are.
+
+        Durable when it returns.
+        """
+        kept = tuple(facts)
+        if kept:
+            size = sum(len(fact.content) + 500 for fact in kept)
+            await self._submit(partial(put_facts, session_id=session_id, cwd=cwd, facts=kept), size)
+
+    async def find(
+        self,
+        *,
+        session_id: SessionId | None = None,
+        cwd: str | None = None,
+        kind: str | None = None,
+        query: str | None = None,
+        limit: int,
+    ) -> tuple[StoredFact, ...]:
+        """Find facts, newest first: those with all words of `query`, the last one only begun.
+
+        Raises:
+            UnknownSession: there is no such session, and no fact of it.
+        """
+        return await self._read(
+            partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
+        )
+
+    async def candidates(self, session_id: SessionId) -> tuple[Candidate, ...]:
+        """Give a session's facts that were not promoted in its workspace, oldest first."""
+        return await self._read(partial(_candidates, session_id=session_id))
+
+    async def promoted(self, cwd: str, keys: Iterable[str], at: Millis) -> None:
+        """Remember what was promoted in a workspace, by `core.learned.key_of`."""
+        rows = [(encode_text(cwd), key, at) for key in sorted(keys)]
+        if rows:
+            await self._submit(partial(_mark, rows=rows), 100 * len(rows))
+
+    async def writes(self, path: bytes, hash_: str) -> None:
+        """Remember, before it is done, that the daemon itself leaves this in a file.
+
+        `path` is absolute. Durable when it returns.
+        """
+        await self._submit(partial(_write, path=path, hash_=hash_), 200)
+
+    async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:
+        """Give what the daemon itself left below a folder: paths, each with a hash."""
+        return await self._read(partial(_written, folder=folder))
+
+
+@dataclass(frozen=True, slots=True)
+class _Only:
+    session_id: str | None
+    cwd: str | None
+    kind: str | None
+    query: str | None
+
+
+def put_facts(
+    con: sqlite3.Connection, session_id: SessionId, cwd: str, facts: Iterable[Fact]
+) -> None:
+    """Keep facts of a session; those that it has already are left as they are."""
+    indexed = _is_indexed(con)
+    for fact in facts:
+        name, text = fact_id(fact), _plain(fact.content)
+        packed = pack({"id": name, **to_json(fact)}, spill=False)
+        done = con.execute(
+            """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session_id, id) DO NOTHING""",
+            (
+                session_id,
+                name,
+                encode_text(cwd),
+                fact.kind,
+                _plain(fact.source),
+                fact.at,
+                key_of(fact.content),
+                text,
+                packed.body,
+                packed.hash,
+            ),
+        )
+        if done.rowcount and indexed:
+            con.execute("INSERT INTO fact_text (rowid, text) VALUES (?, ?)", (done.lastrowid, text))
+
+
+def decode_fact(body: bytes, con: sqlite3.Connection) -> tuple[str, Fact]:
+    """Read a fact's body and the id that it says; raises BodyBroken."""
+    fields = unpack(body, reader(con))
+    try:
+        return fields.text("id"), from_json(fields.content)
+    except ValueError as error:
+        raise BodyBroken(str(error)) from error
+
+
+_LEARNED = "EXISTS (SELECT 1 FROM learned l WHERE l.cwd = fact.cwd AND l.key = fact.key)"
+
+
+def _find(con: sqlite3.Connection, only: _Only, most: int) -> tuple[StoredFact, ...]:
+    where, values = ["1"], list[object]()
+    columns = {"session_id": only.session_id, "kind": only.kind}
+    for column, value in columns.items():
+        if value is not None:
+            where.append(f"{column} = ?")
+            values.append(_plain(value))
+    if only.cwd is not None:
+        where.append("cwd = ?")
+        values.append(encode_text(only.cwd))
+    if only.query is not None and only.query.strip():
+        condition, words = _matching(con, only.query)
+        where.append(condition)
+        values.extend(words)
+    found = con.execute(
+        f"SELECT id, session_id, body, {_LEARNED} FROM fact WHERE {' AND '.join(where)} "
+        "ORDER BY at DESC, number DESC LIMIT ?",
+        (*values, most),
+    ).fetchall()
+    if not found and only.session_id is not None:
+        _require(con, _plain(only.session_id))
+    facts: list[StoredFact] = []
+    for name, session_id, body, learned in found:
+        try:
+            _, fact = decode_fact(body, con)
+        except BodyBroken:
+            # `sidecar verify` tells of it; what is whole can still be listed.
+            continue
+        facts.append(StoredFact(name, SessionId(session_id), fact, bool(learned)))
+    return tuple(facts)
+
+
+def _require(con: sqlite3.Connection, session_id: str) -> None:
+    for table, column in (("session", "id"), ("fact", "session_id")):
+        if con.execute(f"SELECT 1 FROM {table} WHERE {column} = ?", (session_id,)).fetchone():
+            return
+    raise UnknownSession(
+        f"There is no session {session_id!r}. `session/list` names those there are."
+    )
+
+
+def _matching(con: sqlite3.Connection, query: str) -> tuple[str, list[str]]:
+    """Give the condition for a text with all words of a query, and its values.
+
+    In quotes, nothing that people type is syntax.
+    """
+    plain = _plain(query).replace("\0", " ")
+    words = [word for word in plain.split() if any(c.isalnum() for c in word)][:WORDS]
+    if words and _is_indexed(con):
+        quoted = " ".join('"{}"'.format(word.replace('"', '""')) for word in words)
+        inner = "SELECT rowid FROM fact_text WHERE fact_text MATCH ?"
+        begun = " *" if words[-1][-1].isalnum() else ""
+        return f"number IN ({inner})", [quoted + begun]
+    pieces = [_escaped(piece) for piece in words or plain.split()[:WORDS]]
+    return (
+        " AND ".join(["text LIKE ? ESCAPE '\\'"] * len(pieces) or ["0"]),
+        [f"%{piece}%" for piece in pieces],
+    )
+
+
+def _escaped(piece: str) -> str:
+    for special in ("\\", "%", "_"):
+        piece = piece.replace(special, f"\\{special}")
+    return piece
+
+
+def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[Candidate, ...]:
+    # In a fork the same turn bears a fact out again, which makes it no truer.
+    found = con.execute(
+        f"""SELECT body, (
+            SELECT min(count(DISTINCT other.session_id), count(DISTINCT other.source))
+            FROM fact other WHERE other.cwd = fact.cwd AND other.key = fact.key
+        ) FROM fact WHERE session_id = ? AND NOT {_LEARNED} ORDER BY at, number""",
+        (session_id,),
+    ).fetchall()
+    return tuple(Candidate(decode_fact(body, con)[1], sessions) for body, sessions in found)
+
+
+def _mark(con: sqlite3.Connection, rows: list[tuple[bytes, str, Millis]]) -> None:
+    con.executemany("INSERT OR IGNORE INTO learned (cwd, key, at) VALUES (?, ?, ?)", rows)
+
+
+def _write(con: sqlite3.Connection, path: bytes, hash_: str) -> None:
+    con.execute("INSERT OR REPLACE INTO written (path, hash) VALUES (?, ?)", (path, hash_))
+    con.execute(
+        """DELETE FROM written WHERE path = ?1 AND number NOT IN (
+            SELECT number FROM written WHERE path = ?1 ORDER BY number DESC LIMIT ?2
+        )""",
+        (path, MOST_WRITTEN),
+    )
+
+
+def _written(con: sqlite3.Connection, folder: bytes) -> frozenset[tuple[bytes, str]]:
+    # "0" comes right after "/".
+    rows = con.execute(
+        "SELECT path, hash FROM written WHERE path > ? AND path < ?", (folder + b"/", folder + b"0")
+    )
+    return frozenset((path, hash_) for path, hash_ in rows)
+
+
+def copy_facts(
+    con: sqlite3.Connection, source: SessionId, target: SessionId, before: Millis | None
+) -> None:
+    """Give a new session the facts of another, or those of before a time."""
+    con.execute(
+        """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
+        SELECT ?, id, cwd, kind, source, at, key, text, body, hash FROM fact
+        WHERE session_id = ? AND at < ifnull(?, at + 1) ORDER BY number""",
+        (target, source, before),
+    )
+    if _is_indexed(con):
+        copied = "SELECT number, text FROM fact WHERE session_id = ?"
+        con.execute(f"INSERT INTO fact_text (rowid, text) {copied}", (target,))
+
+
+_SHARED = (
+    "EXISTS (SELECT 1 FROM fact other WHERE other.cwd = fact.cwd AND other.key = fact.key "
+    "AND other.session_id != fact.session_id)"
+)
+
+
+def drop_facts(
+    con: sqlite3.Connection, session_id: SessionId, *, shared: bool = True, dry: bool = False
+) -> int:
+    """Remove a session's facts, but for those that were promoted; gives the bytes of their rows.
+
+    `shared`: also those that other sessions of the folder bear out. `dry` removes nothing.
+    """
+    stays = _LEARNED if shared else f"({_LEARNED} OR {_SHARED})"
+    gone = con.execute(
+        "SELECT number, text, length(body) + length(CAST(text AS BLOB)) FROM fact "
+        f"WHERE session_id = ? AND NOT {stays}",
+        (session_id,),
+    ).fetchall()
+    if gone and not dry:
+        if _is_indexed(con):
+            con.executemany(
+                "INSERT INTO fact_text (fact_text, rowid, text) VALUES ('delete', ?, ?)",
+                [(number, text) for number, text, _ in gone],
+            )
+        con.executemany("DELETE FROM fact WHERE number = ?", [(number,) for number, *_ in gone])
+    return sum(size for *_, size in gone)
+
+
+def forget_words(con: sqlite3.Connection) -> None:
+    """Rewrite the index of words, so that it holds none of what was removed."""
+    if _is_indexed(con):
+        con.execute("INSERT INTO fact_text (fact_text) VALUES ('optimize')")
+
+
+def _is_indexed(con: sqlite3.Connection) -> bool:
+    """Whether there is an index of words, and this SQLite can use it."""
+    query = "SELECT 1 FROM sqlite_master WHERE name = 'fact_text'"
+    return con.execute(query).fetchone() is not None and has_full_text(con)
+
+
+def _plain(text: str) -> str:
+    """Give text that SQLite can hold."""
+    return text.encode("utf-8", "replace").decode()

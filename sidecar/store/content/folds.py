@@ -1,0 +1,114 @@
+"""Folds: what a log comes to up to a record, kept so that a resume reads a window of the log.
+
+Nothing here is needed: a fold that does not hold any more is as if there were none. It holds
+while the record that it ends with is the one it was made for, by the chain of hashes, and while
+its own bytes are the ones that were written.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import zstandard
+
+from sidecar.core.parts import MessageId, SessionId
+from sidecar.core.text.digest import digest
+from sidecar.store.content import session_rows
+from sidecar.store.format import rows
+from sidecar.store.format.values import PutFold, Stored
+
+Choose: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
+"""Names the messages of before a fold that are still needed, given its body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A fold's body, and of the log: the messages it names, and all that came after it."""
+
+    body: bytes
+    stored: Stored
+
+
+def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
+    """Keep a fold, in place of an older one; one that does not fit the log is left out."""
+    chain = _chain(con, put.session_id, put.revision)
+    found = con.execute(
+        "SELECT number FROM message WHERE session_id = ? AND id = ?", (put.session_id, put.newest)
+    ).fetchone()
+    if chain is None or found is None:
+        return
+    packed = zstandard.compress(put.body)
+    con.execute(
+        """INSERT OR REPLACE INTO fold (session_id, revision, number, chain, version, body, hash)
+        VALUES (?, ?, ?, ?, ?, ?, ?)""",
+        (put.session_id, put.revision, found[0], chain, put.version, packed, digest(packed)),
+    )
+
+
+def window(
+    con: sqlite3.Connection, session_id: SessionId, version: str, choose: Choose
+) -> Window | None:
+    """Read a session from its fold on; `None` where it has none that holds.
+
+    Raises UnknownSession, or BodyBroken for the session's own row.
+    """
+    row_body, row_hash = session_rows.session_body(con, session_id)
+    found = con.execute(
+        "SELECT revision, number, chain, body, hash FROM fold WHERE session_id = ? AND version = ?",
+        (session_id, version),
+    ).fetchone()
+    if found is None:
+        return None
+    revision, number, chain, packed, expected = found
+    if _chain(con, session_id, revision) != chain or session_rows.damage("", packed, expected):
+        return None
+    try:
+        body = zstandard.decompress(packed)
+    except zstandard.ZstdError:
+        return None
+    chosen = choose(body)
+    if chosen is None:
+        return None
+    problems = session_rows.damage("", row_body, row_hash)
+    after = con.execute(
+        "SELECT number, id FROM message WHERE session_id = ? AND number > ? ORDER BY number",
+        (session_id, number),
+    ).fetchall()
+    names = [*chosen, *(MessageId(name) for _, name in after)]
+    headers = list(_headers(con, session_id, names))
+    messages = session_rows.put_together(con, headers, _parts(con, session_id, names), problems)
+    records = session_rows.records_after(con, session_id, revision, chain, problems)
+    if problems or len(headers) < len(names):
+        # Who reads all of it says what is amiss.
+        return None
+    row = rows.decode_session(row_body, session_rows.reader(con))
+    return Window(body, Stored(row, messages, records))
+
+
+def _headers(
+    con: sqlite3.Connection, session_id: SessionId, names: Sequence[MessageId]
+) -> Iterator[tuple[str, bytes, str]]:
+    for name in names:
+        yield from con.execute(
+            "SELECT id, body, hash FROM message WHERE session_id = ? AND id = ?", (session_id, name)
+        )
+
+
+def _parts(
+    con: sqlite3.Connection, session_id: SessionId, names: Sequence[MessageId]
+) -> Iterator[tuple[str, str, int, bytes, str]]:
+    for name in names:
+        yield from con.execute(
+            # Left to itself, SQLite goes through all parts of the session for each message.
+            "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
+            "WHERE session_id = ? AND message_id = ? ORDER BY position, id",
+            (session_id, name),
+        )
+
+
+def _chain(con: sqlite3.Connection, session_id: SessionId, revision: int) -> str | None:
+    found = con.execute(
+        "SELECT hash FROM record WHERE session_id = ? AND revision = ?", (session_id, revision)
+    ).fetchone()
+    return None if found is None else str(found[0])

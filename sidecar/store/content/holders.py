@@ -1,0 +1,41 @@
+"""Who needs a blob: parts of sessions, snapshots, restores. Without any of them it goes."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from sidecar.core.parts import SessionId
+from sidecar.store.content.trees import fold_all
+
+
+def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[str]) -> None:
+    """Let one holder (`part:…`, `record:…`, `session`) refer to exactly these blobs."""
+    rows = con.execute(
+        "SELECT hash FROM reference WHERE session_id = ? AND holder = ?", (session_id, holder)
+    )
+    before = {name for (name,) in rows}
+    con.executemany(
+        "INSERT INTO reference (session_id, holder, hash) VALUES (?, ?, ?)",
+        [(session_id, holder, name) for name in sorted(now - before)],
+    )
+    gone = sorted(before - now)
+    con.executemany(
+        "DELETE FROM reference WHERE session_id = ? AND holder = ? AND hash = ?",
+        [(session_id, holder, name) for name in gone],
+    )
+    drop_unreferenced(con, gone)
+
+
+def drop_unreferenced(con: sqlite3.Connection, names: Iterable[str]) -> None:
+    """Remove those of these blobs that nobody refers to any more."""
+    names = tuple(names)
+    if not names:
+        return
+    fold_all(con)
+    for table in ("blob", "recent"):
+        con.executemany(
+            f"""DELETE FROM {table} WHERE hash = ?1
+            AND NOT EXISTS (SELECT 1 FROM reference WHERE hash = ?1)
+            AND NOT EXISTS (SELECT 1 FROM holding WHERE hash = ?1)
+            AND NOT EXISTS (SELECT 1 FROM restore_blob WHERE hash = ?1)""",
+            [(name,) for name in names],
+        )

@@ -1,0 +1,184 @@
+"""Complete outputs of tools: which there are, which may go, and what is known of those that went.
+
+An output is live while its session is: while a daemon has it open, or the one that it was made
+from, and for a day after it was last used. What was shown of an output is in its part and stays.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sidecar.config.retention import DAY
+from sidecar.core.parts import Millis, PartId, SessionId, ToolCompleted, ToolError, ToolPart
+from sidecar.store.connection import lease
+from sidecar.store.connection.seen_time import Ages
+from sidecar.store.content.holders import drop_unreferenced
+from sidecar.store.content.session_rows import leaving, reader
+from sidecar.store.format import rows
+from sidecar.store.format.fields import BodyBroken
+from sidecar.store.format.packing import spilled
+from sidecar.store.format.values import Gone, Owner, PutGone, SessionRow, Why
+
+RESTS: Millis = DAY
+"""So long after its last use a session counts as live: it was closed for the night, as it were."""
+PARENT = "parent"
+"""The setting that names the session that another was made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoingOutput:
+    """A complete output that is to go; `bound` is the days or MiB that it is beyond."""
+
+    session_id: SessionId
+    part_id: PartId
+    hash: str
+    at: Millis
+    why: Why
+    bound: int
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """What really went: how many, and how many bytes they had taken."""
+
+    count: int
+    size: int
+
+
+def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:
+    """Remember the complete output that a part names; `False` where it has gone already."""
+    name = rows.whole_output(part)
+    assert isinstance(part.state, ToolCompleted | ToolError)
+    con.execute(
+        """INSERT INTO output (session_id, part_id, hash, at) VALUES (?, ?, ?, ?)
+        ON CONFLICT (session_id, part_id) DO UPDATE SET
+            hash = excluded.hash, at = excluded.at, gone = NULL WHERE hash != excluded.hash""",
+        (session_id, part.id, name, part.state.finished),
+    )
+    return gone(con, session_id, part.id) is None
+
+
+def gone(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Gone | None:
+    """Say when and why a part's complete output went; `None` where none did."""
+    found = con.execute(
+        "SELECT gone, why, bound FROM output WHERE session_id = ? AND part_id = ?",
+        (session_id, part_id),
+    ).fetchone()
+    return None if found is None or found[0] is None else Gone(*found)
+
+
+def gone_by_hash(con: sqlite3.Connection, name: str) -> Gone | None:
+    """Say when and why an output went, where nobody has it any more."""
+    found = con.execute(
+        "SELECT gone, why, bound FROM output WHERE hash = ? AND gone IS NOT NULL "
+        "ORDER BY gone DESC LIMIT 1",
+        (name,),
+    ).fetchone()
+    return None if found is None else Gone(*found)
+
+
+def put_gone(con: sqlite3.Connection, put: PutGone) -> None:
+    """Remember of an output that comes from elsewhere that it went there."""
+    what = put.gone
+    con.execute(
+        """INSERT OR REPLACE INTO output (session_id, part_id, hash, at, gone, why, bound)
+        VALUES (?, ?, ?, ?, ?, ?, ?)""",
+        (put.session_id, put.part_id, put.hash, what.at, what.at, what.why, what.bound),
+    )
+
+
+def gone_of(con: sqlite3.Connection, session_id: SessionId) -> dict[str, Gone]:
+    """Give the outputs of a session that went, by hash."""
+    found = con.execute(
+        "SELECT hash, gone, why, bound FROM output WHERE session_id = ? AND gone IS NOT NULL",
+        (session_id,),
+    )
+    return {name: Gone(*what) for name, *what in found}
+
+
+def copy_outputs(con: sqlite3.Connection, source: SessionId, target: SessionId) -> None:
+    """Let a session that has another's parts know their outputs too."""
+    con.execute(
+        """INSERT INTO output (session_id, part_id, hash, at, gone, why, bound)
+        SELECT :target, held.part_id, held.hash, held.at, held.gone, held.why, held.bound
+        FROM output AS held CROSS JOIN part
+        ON part.session_id = :target AND part.id = held.part_id
+        WHERE held.session_id = :source""",
+        {"source": source, "target": target},
+    )
+
+
+def let_go(con: sqlite3.Connection, going: Sequence[GoingOutput], ages: Ages) -> Freed:
+    """Let outputs go, but for those of sessions that have come to life meanwhile."""
+    live: dict[SessionId, bool] = {}
+    names: list[str] = []
+    for one in going:
+        if one.session_id not in live:
+            live[one.session_id] = is_live(con, one.session_id, ages)
+        if live[one.session_id]:
+            continue
+        done = con.execute(
+            "UPDATE output SET gone = ?, why = ?, bound = ? "
+            "WHERE session_id = ? AND part_id = ? AND hash = ? AND gone IS NULL",
+            (ages.now, one.why, one.bound, one.session_id, one.part_id, one.hash),
+        )
+        if done.rowcount:
+            names.append(one.hash)
+            _unrefer(con, one)
+    before = sizes(con, names)
+    drop_unreferenced(con, names)
+    return Freed(len(names), before - sizes(con, names))
+
+
+def _unrefer(con: sqlite3.Connection, one: GoingOutput) -> None:
+    found = con.execute(
+        "SELECT body FROM part WHERE session_id = ? AND id = ?", (one.session_id, one.part_id)
+    ).fetchone()
+    # What the part itself contains stays, should it be the same text.
+    if found is None or one.hash not in spilled(found[0]):
+        con.execute(
+            "DELETE FROM reference WHERE session_id = ? AND holder = ? AND hash = ?",
+            (one.session_id, f"part:{one.part_id}", one.hash),
+        )
+
+
+def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
+    """Tell whether a session is open somewhere, or was used within a day; unknown ones are not."""
+    if is_open(con, session_id, ages.now):
+        return True
+    row = row_of(con, session_id)
+    if row is None:
+        return False
+    parent = row.settings.get(PARENT)
+    if ages.of(row.updated) < RESTS:
+        return True
+    return isinstance(parent, str) and is_open(con, parent, ages.now)
+
+
+def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
+    """Tell whether a living process has a session's lease."""
+    found = con.execute(
+        "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
+        (session_id,),
+    ).fetchone()
+    return found is not None and lease.alive(Owner(*found[:4]), found[4], now)
+
+
+def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
+    """Read a session's row; `None` where there is none that can be read."""
+    found = con.execute("SELECT body FROM session WHERE id = ?", (session_id,)).fetchone()
+    try:
+        return (
+            None
+            if found is None or session_id in leaving(con)
+            else rows.decode_session(found[0], reader(con))
+        )
+    except BodyBroken:
+        return None
+
+
+def sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:
+    """Add up the bytes that blobs take, each once."""
+    query = "SELECT length(data) FROM blob WHERE hash = ?"
+    found = (con.execute(query, (name,)).fetchone() for name in set(names))
+    return sum(row[0] for row in found if row is not None)

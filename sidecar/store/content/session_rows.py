@@ -1,0 +1,229 @@
+"""Sessions as SQL gives them, on a connection that sees one consistent state.
+
+What is damaged is left out and told of; a session is unreadable only when its own row is.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TypeVar
+
+from sidecar.core.errors import BadRequest, UnknownSession
+from sidecar.core.parts import Message, Part, PartId, SessionId
+from sidecar.core.text.digest import digest
+from sidecar.store.content.blobs import get_blob
+from sidecar.store.format import rows
+from sidecar.store.format.fields import BodyBroken
+from sidecar.store.format.packing import ReadBlob, encode_text
+from sidecar.store.format.values import Page, Record, SessionRow, Stored
+
+T = TypeVar("T")
+
+
+def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:
+    """Read a whole session; raises UnknownSession, or BodyBroken for its own row."""
+    body, expected = session_body(con, session_id)
+    row = rows.decode_session(body, reader(con))
+    problems = damage(f"session {session_id}", body, expected)
+    messages = _messages(con, session_id, problems)
+    records = records_after(con, session_id, 0, "", problems)
+    return Stored(row, messages, records, tuple(problems))
+
+
+def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
+    """Read a session's row; raises UnknownSession or BodyBroken."""
+    body, _ = session_body(con, session_id)
+    return rows.decode_session(body, reader(con))
+
+
+def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
+    """Read sessions, newest first, after a cursor; rows that are damaged are left out."""
+    where, values = ["1"], list[object]()
+    if cwd is not None:
+        where.append("cwd = ?")
+        values.append(encode_text(cwd))
+    if gone := leaving(con):
+        where.append(f"id NOT IN ({', '.join('?' * len(gone))})")
+        values.extend(gone)
+    if before is not None:
+        where.append("(updated, id) < (?, ?)")
+        values.extend(_cursor(before))
+    found = con.execute(
+        f"SELECT updated, id, body FROM session WHERE {' AND '.join(where)} "
+        "ORDER BY updated DESC, id DESC LIMIT ?",
+        (*values, limit + 1),
+    ).fetchall()
+    decode = partial(rows.decode_session, read=reader(con))
+    sessions = [readable("session", body, decode, []) for _, _, body in found[:limit]]
+    cursor = None
+    if len(found) > limit > 0:
+        updated, session_id, _ = found[limit - 1]
+        cursor = f"{updated}.{session_id}"
+    return Page(tuple(row for row in sessions if row is not None), cursor)
+
+
+def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
+    """Read the sessions whose ids begin so, newest first; damaged rows are left out."""
+    if not storable(start):
+        return ()
+    found = con.execute(
+        "SELECT body FROM session WHERE substr(id, 1, ?) = ? ORDER BY updated DESC, id DESC "
+        "LIMIT ?",
+        (len(start), start, most),
+    ).fetchall()
+    decode = partial(rows.decode_session, read=reader(con))
+    sessions = [readable("session", body, decode, []) for (body,) in found]
+    return tuple(row for row in sessions if row is not None)
+
+
+def leaving(con: sqlite3.Connection) -> frozenset[str]:
+    """Name the sessions whose rows are being removed: they are not there any more for anybody."""
+    # A store of an earlier Sidecar may be read as it is.
+    if con.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone() is None:
+        return frozenset()
+    return frozenset(name for (name,) in con.execute("SELECT session_id FROM erasing"))
+
+
+def part(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Part | None:
+    """Read one part; raises BodyBroken."""
+    if not (storable(session_id) and storable(part_id)):
+        return None
+    found = con.execute(
+        "SELECT body FROM part WHERE session_id = ? AND id = ?", (session_id, part_id)
+    ).fetchone()
+    return None if found is None else rows.decode_part(found[0], reader(con))
+
+
+def blob(con: sqlite3.Connection, name: str) -> bytes | None:
+    """Read a blob; raises BodyBroken."""
+    return get_blob(con, name) if storable(name) else None
+
+
+def reader(con: sqlite3.Connection) -> ReadBlob:
+    """Give the function that fetches blobs for bodies."""
+
+    def read(name: str) -> bytes:
+        data = get_blob(con, name)
+        if data is None:
+            raise BodyBroken(f"blob {name:.80} is missing")
+        return data
+
+    return read
+
+
+def session_body(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
+    """Give the body and the hash of a session's row; raises UnknownSession."""
+    found: tuple[bytes, str] | None = None
+    if storable(session_id) and session_id not in leaving(con):
+        found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
+    if found is None:
+        raise UnknownSession(
+            f"There is no session {session_id!r}. `session/list` names those there are."
+        )
+    return found
+
+
+def _messages(
+    con: sqlite3.Connection, session_id: SessionId, problems: list[str]
+) -> tuple[Message, ...]:
+    found = con.execute(
+        "SELECT id, message_id, position, body, hash FROM part WHERE session_id = ? "
+        "ORDER BY position, id",
+        (session_id,),
+    )
+    headers = con.execute(
+        "SELECT id, body, hash FROM message WHERE session_id = ? ORDER BY number", (session_id,)
+    )
+    return put_together(con, headers, found, problems)
+
+
+def put_together(
+    con: sqlite3.Connection,
+    headers: Iterable[tuple[str, bytes, str]],
+    found: Iterable[tuple[str, str, int, bytes, str]],
+    problems: list[str],
+    read: ReadBlob | None = None,
+) -> tuple[Message, ...]:
+    """Decode messages (id, body, hash) and give them their parts.
+
+    Those come as (id, message, position, body, hash), in the order of their positions.
+    """
+    read = read or reader(con)
+    parts: dict[str, list[Part]] = {}
+    for part_id, message_id, position, body, expected in found:
+        name = f"part {part_id} of message {message_id}"
+        problems.extend(damage(name, body, expected, str(position)))
+        one = readable(name, body, partial(rows.decode_part, read=read), problems)
+        if one is not None:
+            parts.setdefault(message_id, []).append(one)
+    messages: list[Message] = []
+    for message_id, body, expected in headers:
+        name = f"message {message_id}"
+        problems.extend(damage(name, body, expected))
+        decode = partial(rows.decode_message, read=read, parts=tuple(parts.get(message_id, ())))
+        message = readable(name, body, decode, problems)
+        if message is not None:
+            messages.append(message)
+    return tuple(messages)
+
+
+def records_after(
+    con: sqlite3.Connection,
+    session_id: SessionId,
+    after: int,
+    previous: str,
+    problems: list[str],
+) -> tuple[Record, ...]:
+    """Read the records after a revision, whose hash is `previous`."""
+    decode = partial(rows.decode_record, read=reader(con))
+    records: list[Record] = []
+    for revision, body, expected in con.execute(
+        "SELECT revision, body, hash FROM record WHERE session_id = ? AND revision > ? "
+        "ORDER BY revision",
+        (session_id, after),
+    ):
+        name = f"record {revision} of {session_id}"
+        problems.extend(damage(name, body, expected, previous))
+        previous = expected
+        record = readable(name, body, decode, problems)
+        if record is not None:
+            records.append(record)
+    return tuple(records)
+
+
+def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
+    """Say so, if a body has not the hash that was stored with it."""
+    # A damaged row may hold a value of any type, and the next one's hash is chained to it.
+    chained = isinstance(previous, str) and previous.isascii()
+    if chained and isinstance(body, bytes) and digest(body, previous) == expected:
+        return []
+    return [f"{name} is damaged: its hash is not the one that was stored with it"]
+
+
+def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
+    """Decode a body, or add to the problems why it cannot be."""
+    try:
+        return decode(body)
+    except BodyBroken as error:
+        problems.append(f"{name} is left out: {error}")
+        return None
+
+
+def _cursor(text: str) -> tuple[int, str]:
+    updated, _, session_id = text.partition(".")
+    number = updated.isdecimal() and updated.isascii() and len(updated) < 19
+    if not (number and session_id and storable(session_id)):
+        raise BadRequest(
+            "This cursor is not one that `session/list` gave. Leave it out to start anew.",
+            path="params.cursor",
+        )
+    return int(updated), session_id
+
+
+def storable(name: str) -> bool:
+    """Tell whether a name from outside can be in the store at all; SQLite refuses the rest."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

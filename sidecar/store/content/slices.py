@@ -1,0 +1,145 @@
+"""A log in slices, for who goes through all of it once and keeps none of it."""
+
+import sqlite3
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from sidecar.core.parts import Message, MessageId, PartId, SessionId
+from sidecar.store.content import session_rows
+from sidecar.store.format import rows
+from sidecar.store.format.values import Record
+
+MESSAGES = 64
+RECORDS = 256
+BYTES = 512 * 1024
+"""Most of a slice, but for what the last of it has more; texts that stand in blobs count."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSlice:
+    """Messages by the first `taken` numbers, oldest first; `problems` say what is damaged."""
+
+    messages: tuple[Message, ...]
+    taken: int
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSlice:
+    """Records, oldest first; `revision` and `hash` are of the last that was looked at.
+
+    It is empty, without problems, where there are no more.
+    """
+
+    records: tuple[Record, ...]
+    revision: int
+    hash: str
+    problems: tuple[str, ...]
+
+
+def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
+    """Give the numbers of a session's messages up to one, oldest first: 8 bytes for each.
+
+    Raises UnknownSession.
+    """
+    session_rows.session_body(con, session_id)
+    found = con.execute(
+        # Without the sign, SQLite may go through everybody's messages by their numbers.
+        "SELECT number FROM message WHERE session_id = ?1 AND +number <= "
+        "(SELECT number FROM message WHERE session_id = ?1 AND id = ?2) ORDER BY number",
+        (session_id, until),
+    )
+    return array("q", (number for (number,) in found))
+
+
+def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
+    """Read messages by their numbers, as many as a slice may hold.
+
+    Raises UnknownSession.
+    """
+    session_rows.session_body(con, session_id)
+    read = _Reader(con)
+    found: list[Message] = []
+    problems: list[str] = []
+    taken = 0
+    for number in wanted[:MESSAGES]:
+        if read.bytes >= BYTES:
+            break
+        taken += 1
+        header = con.execute(
+            "SELECT id, body, hash FROM message WHERE number = ?", (number,)
+        ).fetchone()
+        if header is None:
+            problems.append(f"message {number} of {session_id} is missing")
+            continue
+        parts = con.execute(
+            # Left to itself, SQLite goes through all parts of the session for each message.
+            "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
+            "WHERE session_id = ? AND message_id = ? ORDER BY position, id",
+            (session_id, header[0]),
+        ).fetchall()
+        for *_, body, _ in parts:
+            read.count(body)
+        found.extend(session_rows.put_together(con, (header,), parts, problems, read))
+    return MessageSlice(tuple(found), taken, tuple(problems))
+
+
+def records(
+    con: sqlite3.Connection, session_id: SessionId, after: int, previous: str, until: int
+) -> RecordSlice:
+    """Read the records after a revision, whose hash is `previous`, as many as a slice may hold.
+
+    None is later than `until`. Raises UnknownSession.
+    """
+    session_rows.session_body(con, session_id)
+    read = _Reader(con)
+    decode = partial(rows.decode_record, read=read)
+    found: list[Record] = []
+    problems: list[str] = []
+    for revision, body, expected in con.execute(
+        "SELECT revision, body, hash FROM record WHERE session_id = ? AND revision > ? "
+        "AND revision <= ? ORDER BY revision LIMIT ?",
+        (session_id, after, until, RECORDS),
+    ):
+        name = f"record {revision} of {session_id}"
+        problems.extend(session_rows.damage(name, body, expected, previous))
+        read.count(body)
+        record = session_rows.readable(name, body, decode, problems)
+        if record is not None:
+            found.append(record)
+        after, previous = revision, expected
+        if read.bytes >= BYTES:
+            break
+    return RecordSlice(tuple(found), after, previous, tuple(problems))
+
+
+def message_of(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Message | None:
+    """Read the message that a part is of, without its parts; `None` if it cannot be read."""
+    if not session_rows.storable(part_id):
+        return None
+    found = con.execute(
+        "SELECT message.body FROM part JOIN message ON message.session_id = part.session_id "
+        "AND message.id = part.message_id WHERE part.session_id = ? AND part.id = ?",
+        (session_id, part_id),
+    ).fetchone()
+    decode = partial(rows.decode_message, read=session_rows.reader(con))
+    return None if found is None else session_rows.readable("message", found[0], decode, [])
+
+
+class _Reader:
+    """Fetches blobs, and counts the bytes that were read."""
+
+    def __init__(self, con: sqlite3.Connection) -> None:
+        self._fetch = session_rows.reader(con)
+        self.bytes = 0
+
+    def __call__(self, name: str) -> bytes:
+        data = self._fetch(name)
+        self.count(data)
+        return data
+
+    def count(self, body: object) -> None:
+        """Count a body; a damaged row may hold a value of any type."""
+        self.bytes += len(body) if isinstance(body, bytes) else 0

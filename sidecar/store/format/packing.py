@@ -1,0 +1,121 @@
+"""Bodies on disk: msgpack behind a format tag, with long strings apart in blobs. Pure.
+
+Opaque JSON is carried as JSON text, because msgpack has no integers beyond 64 bits. Text is
+UTF-8 with lone surrogates let through, because JSON from a wire may hold them.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+import msgpack
+
+from sidecar.core.parts import Json
+from sidecar.core.text.digest import digest
+from sidecar.store.format.fields import BodyBroken, Fields, fields_of
+
+TAG = b"mp1:"
+SPILL_BYTES = 1024
+"""A longer string is kept as a blob: compressed, and once for all that hold the same."""
+BLOB_EXTENSION = 1
+
+Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
+ReadBlob: TypeAlias = Callable[[str], bytes]
+"""Content hash to bytes; raises BodyBroken where there is no such blob."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A body, its hash, and the blobs (content hash, bytes) that it refers to."""
+
+    body: bytes
+    hash: str
+    blobs: tuple[tuple[str, bytes], ...]
+
+
+def encode_text(text: str) -> bytes:
+    """Give the bytes of any text."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def decode_text(data: bytes) -> str:
+    """Give the text that `encode_text` had; raises BodyBroken for other bytes."""
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise BodyBroken(f"text is not UTF-8: {error}") from error
+
+
+def to_json(value: Json) -> str:
+    """Give the JSON text of any JSON, dict order kept.
+
+    Nothing is escaped beyond need: two lone surrogates written as escapes would come back joined.
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") -> Packed:
+    """Make a body; with `spill`, strings over 1 KiB go to blobs. `previous` chains the hash."""
+    blobs: dict[str, bytes] = {}
+    content = _spilled(fields, blobs) if spill else fields
+    packed = msgpack.packb(content, unicode_errors="surrogatepass")
+    assert packed is not None
+    body = TAG + packed
+    return Packed(body, digest(body, previous), tuple(blobs.items()))
+
+
+def unpack(body: bytes, read: ReadBlob) -> Fields:
+    """Read a body, fetching the strings that stand in blobs; raises BodyBroken."""
+    # A damaged row may hold a value of any type.
+    if not isinstance(body, bytes) or not body.startswith(TAG):
+        raise BodyBroken(f"unknown format {body!r:.20}; a newer Sidecar may read it")
+
+    def extension(code: int, data: bytes) -> str:
+        if code != BLOB_EXTENSION:
+            raise BodyBroken(f"unknown extension {code}; a newer Sidecar may read it")
+        return decode_text(read(data.decode("ascii", "replace")))
+
+    try:
+        content = msgpack.unpackb(
+            body[len(TAG) :], unicode_errors="surrogatepass", ext_hook=extension
+        )
+    except ValueError as error:
+        raise BodyBroken(f"not msgpack: {error}") from error
+    return fields_of(content)
+
+
+def spilled(body: bytes) -> frozenset[str]:
+    """Name the blobs whose texts a body contains; empty for what cannot be read."""
+    names: set[str] = set()
+
+    def extension(_: int, data: bytes) -> str:
+        names.add(data.decode("ascii", "replace"))
+        return ""
+
+    try:
+        msgpack.unpackb(body[len(TAG) :], unicode_errors="surrogatepass", ext_hook=extension)
+    except (ValueError, TypeError):
+        return frozenset()
+    return frozenset(names)
+
+
+def _spilled(value: Plain, blobs: dict[str, bytes]) -> object:
+    match value:
+        case str():
+            if len(value) * 4 <= SPILL_BYTES:
+                return value
+            data = encode_text(value)
+            if len(data) <= SPILL_BYTES:
+                return value
+            name = digest(data)
+            blobs[name] = data
+            return msgpack.ExtType(BLOB_EXTENSION, name.encode("ascii"))
+        case list():
+            return [_spilled(item, blobs) for item in value]
+        case dict():
+            return {key: _spilled(item, blobs) for key, item in value.items()}
+        case bool() | int() | None:
+            return value
+        case _:
+            assert_never(value)

@@ -1,0 +1,118 @@
+"""Tables that a repair takes over row by row: snapshots of workspaces, and what was learned."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import suppress
+
+from sidecar.store.content.deltas import unpack_delta
+from sidecar.store.content.trees import fold_all
+from sidecar.store.format.fields import BodyBroken
+from sidecar.store.format.pages import Row
+from sidecar.store.repair.salvage import Collected
+
+SNAPSHOTS = ("workspace", "snapshot", "tree", "holding")
+SKIP_AHEAD = 1_000_000
+"""By how much numbers go on that may have been used, where it is not known which were."""
+
+
+def copy_tables(con: sqlite3.Connection, made: Collected) -> Iterator[str]:
+    """Take over what stands alone; gives what is lost."""
+    for name, columns in (("learned", 3), ("written", 3)):
+        for row in made.rows.get(name, ()):
+            _insert(con, name, row, columns)
+    if made.rows.get("restore"):
+        yield (
+            "a restore of files was under way when the store was damaged, and its plan is lost: "
+            "look into the workspace's `.sidecar` folders for what it had put aside"
+        )
+
+
+def copy_gone(con: sqlite3.Connection, made: Collected) -> None:
+    """Take over what is known of outputs that were let go; before the parts that name them."""
+    for row in made.rows.get("output", ()):
+        if len(row) == 7 and row[4] is not None:
+            _insert(con, "output", row, 7)
+    for row in made.rows.get("erasing", ()):
+        _insert(con, "erasing", row, 2)
+
+
+def copy_snapshots(con: sqlite3.Connection, made: Collected) -> Iterator[str]:
+    """Take over the snapshots of workspaces, each workspace's whole or not at all."""
+    torn = any(name in made.damaged for name in (*SNAPSHOTS, "schema"))
+    for name, columns in zip(SNAPSHOTS, (6, 5, 12, 2), strict=True):
+        for row in made.rows.get(name, ()):
+            _insert(con, name, row, columns)
+    fold_all(con)
+    known = con.execute("SELECT id, root, head FROM workspace").fetchall()
+    for number, root, head in known:
+        why = "they stand on damaged pages" if torn else _wrong(con, number, head)
+        if why:
+            con.execute(
+                "DELETE FROM holding WHERE snapshot_id IN "
+                "(SELECT id FROM snapshot WHERE workspace_id = ?)",
+                (number,),
+            )
+            for table in ("snapshot", "tree"):
+                con.execute(f"DELETE FROM {table} WHERE workspace_id = ?", (number,))
+            con.execute("DELETE FROM workspace WHERE id = ?", (number,))
+            told = root.decode("utf-8", "replace") if isinstance(root, bytes) else root
+            yield (
+                f"the snapshots of {told} are lost ({why}): its files cannot go back to states "
+                "from before now"
+            )
+    con.execute("DELETE FROM holding WHERE snapshot_id NOT IN (SELECT id FROM snapshot)")
+    con.execute("DELETE FROM snapshot WHERE workspace_id NOT IN (SELECT id FROM workspace)")
+    con.execute("DELETE FROM tree WHERE workspace_id NOT IN (SELECT id FROM workspace)")
+    _go_on_counting(con, made, torn=torn)
+
+
+def _wrong(con: sqlite3.Connection, workspace: int, head: int) -> str:
+    """Say why a workspace's snapshots cannot be used; empty when they can."""
+    last: int | None = None
+    for number, parent, body in con.execute(
+        "SELECT id, parent, body FROM snapshot WHERE workspace_id = ? ORDER BY id", (workspace,)
+    ):
+        if last is not None and parent is not None and parent != last:
+            return f"there is none between {last} and {number}"
+        try:
+            unpack_delta(body)
+        except BodyBroken:
+            return f"number {number} is damaged"
+        last = number
+    if last != head:
+        return "the newest is missing"
+    gone = con.execute(
+        "SELECT count(*) FROM holding h JOIN snapshot s ON s.id = h.snapshot_id "
+        "WHERE s.workspace_id = ? AND NOT EXISTS (SELECT 1 FROM content b WHERE b.hash = h.hash)",
+        (workspace,),
+    ).fetchone()[0]
+    return f"the contents of {gone} files are damaged" if gone else ""
+
+
+def _go_on_counting(con: sqlite3.Connection, made: Collected, *, torn: bool) -> None:
+    """Use no number twice: sessions refer to snapshots by it."""
+    before: dict[str, int] = {}
+    for row in made.rows.get("sqlite_sequence", ()):
+        match row:
+            case (str(name), int(last)):
+                before[name] = last
+            case _:
+                pass
+    for name in ("fact", "snapshot", "restore"):
+        (highest,) = con.execute(f"SELECT coalesce(max(rowid), 0) FROM {name}").fetchone()
+        last = before.get(name, 0)
+        if torn or "sqlite_sequence" in made.damaged:
+            last = max(last, highest) + SKIP_AHEAD
+        con.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
+        con.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, max(last, highest)))
+
+
+def _insert(con: sqlite3.Connection, table: str, row: Row, columns: int) -> None:
+    if len(row) > columns:
+        return
+    # A row from before a column was added is shorter; the column is a number then.
+    values = (*row, *[0] * (columns - len(row)))
+    marks = ", ".join("?" * columns)
+    # What is not of this table's shape is another's, from a page that stands in the wrong place.
+    with suppress(sqlite3.IntegrityError):
+        con.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", values)

@@ -1,0 +1,285 @@
+"""What is readable of a damaged store: its rows, whatever pages they stand on, and its sessions.
+
+Every body has its hash, so that what comes out of damaged pages is known to be right or not.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+from sidecar.core.parts import (
+    Message,
+    MessageId,
+    Millis,
+    Part,
+    PartId,
+    SessionId,
+    ToolCompleted,
+    ToolError,
+    ToolPart,
+)
+from sidecar.store.content.blobs import get_blob
+from sidecar.store.content.outputs import gone_by_hash
+from sidecar.store.content.session_rows import damage, reader
+from sidecar.store.format import rows
+from sidecar.store.format.fields import BodyBroken
+from sidecar.store.format.packing import TAG, ReadBlob, decode_text
+from sidecar.store.format.pages import (
+    INDEX_INTERIOR,
+    INDEX_LEAF,
+    TABLE_LEAF,
+    Pages,
+    Row,
+    orphans,
+    tables,
+)
+from sidecar.store.format.pages import rows as table_rows
+from sidecar.store.format.values import Record, SessionRow
+
+Found: TypeAlias = dict[str, list[Row]]
+"""Rows by table."""
+T = TypeVar("T")
+
+BY_CWD = "session_by_cwd"
+BY_ID = "sqlite_autoindex_message_1"
+"""Indexes that know of sessions and messages whose rows are lost."""
+SHAPED = ("session", "message", "part", "record", "fact", "blob")
+RECENT = "recent"
+"""The blobs that came last, in a table of their own."""
+SKIPPED = ("fact_text", "fold", "lease", "migration", "reference")
+"""Tables, or what their names begin with, that are made anew."""
+
+
+@dataclass(slots=True)
+class Log:
+    """What was found of a session."""
+
+    row: SessionRow | None = None
+    cwd: str = ""
+    updated: Millis = 0
+    """What an index says of it, which stands on other pages than the row."""
+    messages: dict[MessageId, Message] = field(default_factory=dict)
+    parts: dict[PartId, tuple[MessageId, int, Part]] = field(default_factory=dict)
+    records: dict[int, Record] = field(default_factory=dict)
+    indexed: set[MessageId] = field(default_factory=set)
+    """The messages that an index knows of."""
+    notes: list[str] = field(default_factory=list)
+    """What of it was found but cannot be read, or is not as it was written."""
+
+
+@dataclass(slots=True)
+class Collected:
+    """Rows as they were found, and what was seen of the file."""
+
+    rows: Found = field(default_factory=dict)
+    damaged: dict[str, int] = field(default_factory=dict)
+    """How many pages of each table cannot be read."""
+    broken_blobs: int = 0
+
+
+def collect(pages: Pages, con: sqlite3.Connection) -> Collected:
+    """Give the rows of all tables but the blobs, which go to `con` at once, those that are whole.
+
+    Rows of pages that no tree leads to any more come behind the others.
+    """
+    made = Collected()
+    roots = tables(pages)
+    if pages.damaged or not roots:
+        made.damaged["schema"] = max(1, len(pages.damaged))
+    for found, root in roots.items():
+        name = "blob" if found == RECENT else found
+        index = "_by_" in name or "autoindex" in name
+        if name.startswith(SKIPPED) or (index and name not in (BY_CWD, BY_ID)):
+            continue
+        before, strange = len(pages.damaged), False
+        known: set[Row] = set()
+        for kind, row in table_rows(pages, root):
+            # A page may stand where another belongs: of the same table, or of another one.
+            shape = table_of(kind, row) if name in SHAPED else name
+            strange = strange or shape != name or (name in SHAPED and row[:2] in known)
+            known.add(row[:2])
+            if shape == "blob":
+                made.broken_blobs += not put_whole(con, row)
+            else:
+                made.rows.setdefault(shape or name, []).append(row)
+        if (wrong := len(pages.damaged) - before + strange) and not index:
+            made.damaged[name] = made.damaged.get(name, 0) + wrong
+    for kind, row in orphans(pages):
+        name = table_of(kind, row)
+        if name:
+            # In a sound file every page with such rows is led to.
+            made.damaged.setdefault(name, 1)
+        if name == "blob":
+            put_whole(con, row)
+        elif name:
+            made.rows.setdefault(name, []).append(row)
+    return made
+
+
+def table_of(kind: int, row: Row) -> str:
+    """Tell by its shape which table a row is of; empty when it is of none that is looked for."""
+    unnumbered = kind in (INDEX_LEAF, INDEX_INTERIOR)
+    match row:
+        case (str(), bytes(), int(), bytes(body), str()) if body.startswith(TAG):
+            return "session"
+        case (int(), str(), str(), bytes(body), str()) if body.startswith(TAG):
+            return "message"
+        case (str(), str(), str(), int(), bytes(body), str()) if unnumbered:
+            return "part" if body.startswith(TAG) else ""
+        case (str(), int(), bytes(body), str()) if unnumbered and body.startswith(TAG):
+            return "record"
+        case (str(), int(), str(), bytes()) if kind == TABLE_LEAF:
+            return "blob"
+        case (int(), str(), str(), bytes(), str(), str(), int(), str(), str(), bytes(), str()):
+            return "fact"
+        case _:
+            pass
+    return ""
+
+
+def put_whole(con: sqlite3.Connection, row: Row) -> bool:
+    """Keep a blob if its content has the hash that is its name."""
+    match row:
+        case (str(name), int(), str(), bytes()):
+            con.execute("SAVEPOINT blob")
+            con.execute("INSERT OR IGNORE INTO blob VALUES (?, ?, ?, ?)", row)
+            try:
+                get_blob(con, name)
+            except BodyBroken:
+                con.execute("ROLLBACK TO blob")
+                return False
+            finally:
+                con.execute("RELEASE blob")
+            return True
+        case _:
+            pass
+    return False
+
+
+def logs(con: sqlite3.Connection, found: Found) -> dict[SessionId, Log]:
+    """Read what was found of sessions; their blobs are in `con`."""
+    made: dict[SessionId, Log] = {}
+    read = reader(con)
+
+    def of(name: str) -> Log:
+        return made.setdefault(SessionId(name), Log())
+
+    _take_sessions(found, read, of)
+    for row in sorted(found.get("message", ()), key=_number):
+        match row:
+            case (int(), str(name), str(message_id), bytes(body), str(hash_)):
+                told = f"message {message_id}"
+                decode = partial(rows.decode_message, read=read)
+                message = _decoded(of(name), told, decode, (body, hash_, ""))
+                if message is not None:
+                    of(name).messages.setdefault(message.id, message)
+            case _:
+                pass
+    for row in found.get("part", ()):
+        match row:
+            case (str(name), str(part_id), str(message_id), int(at), bytes(body), str(hash_)):
+                decode_part = partial(rows.decode_part, read=read)
+                told = f"part {part_id} of message {message_id}"
+                part = _decoded(of(name), told, decode_part, (body, hash_, str(at)))
+                if part is not None:
+                    kept = _with_known_output(con, of(name), told, part)
+                    of(name).parts.setdefault(part.id, (MessageId(message_id), at, kept))
+            case _:
+                pass
+    _take_records(con, found, of)
+    return made
+
+
+def _take_sessions(found: Found, read: ReadBlob, of: Callable[[str], Log]) -> None:
+    """Take sessions' own rows, and what indexes know of sessions and messages."""
+    for row in found.get("session", ()):
+        match row:
+            case (str(name), bytes(), int(), bytes(body), str(hash_)):
+                _take_session(of(name), partial(rows.decode_session, read=read), body, hash_)
+            case _:
+                pass
+    for row in found.get(BY_CWD, ()):
+        match row:
+            case (bytes(cwd), int(updated), str(name), int()):
+                with suppress(BodyBroken):
+                    of(name).cwd, of(name).updated = decode_text(cwd), updated
+            case _:
+                pass
+    for row in found.get(BY_ID, ()):
+        match row:
+            case (str(name), str(message_id), int()):
+                of(name).indexed.add(MessageId(message_id))
+            case _:
+                pass
+
+
+def _take_session(log: Log, decode: Callable[[bytes], SessionRow], body: bytes, hash_: str) -> None:
+    row = _decoded(log, "its own entry", decode, (body, hash_, ""))
+    # A page that is free by now may hold how it was before.
+    if row is not None and (log.row is None or row.revision > log.row.revision):
+        log.row = row
+
+
+def _take_records(con: sqlite3.Connection, found: Found, of: Callable[[str], Log]) -> None:
+    """Each record's hash says which came before it, so that a gap shows."""
+    decode = partial(rows.decode_record, read=reader(con))
+    stored: dict[tuple[str, int], tuple[bytes, str]] = {}
+    for row in found.get("record", ()):
+        match row:
+            case (str(name), int(revision), bytes(body), str(hash_)):
+                stored.setdefault((name, revision), (body, hash_))
+            case _:
+                pass
+    previous = ("", "")
+    for (name, revision), (body, hash_) in sorted(stored.items()):
+        log, told = of(name), f"record {revision}"
+        before = previous[1] if previous[0] == name else ""
+        previous = (name, hash_)
+        if damage(told, body, hash_, before):
+            log.notes.append(f"its log has a gap before revision {revision}, or damage there")
+        try:
+            record = decode(body)
+        except BodyBroken as error:
+            log.notes.append(f"{told} is lost: {error}")
+        else:
+            log.records[revision] = record
+
+
+def _decoded(
+    log: Log, told: str, decode: Callable[[bytes], T], stored: tuple[bytes, str, str]
+) -> T | None:
+    """Read a body, stored as (body, hash, what the hash is chained to), or note why it is lost."""
+    body, hash_, previous = stored
+    try:
+        value = decode(body)
+    except BodyBroken as error:
+        log.notes.append(f"{told} is lost: {error}")
+        return None
+    if damage(told, body, hash_, previous):
+        log.notes.append(f"{told} is not as it was written, and kept as it is now")
+    return value
+
+
+def _with_known_output(con: sqlite3.Connection, log: Log, told: str, part: Part) -> Part:
+    """Let a part not refer to a complete output that is lost; what the model saw of it is kept."""
+    name = rows.whole_output(part)
+    known = "SELECT 1 FROM blob WHERE hash = ?"
+    if name is None or con.execute(known, (name,)).fetchone() is not None:
+        return part
+    if gone_by_hash(con, name) is not None:
+        return part
+    log.notes.append(f"{told}: its complete output is lost; what the model saw of it is kept")
+    match part:
+        case ToolPart(state=ToolCompleted() | ToolError() as state) if state.output is not None:
+            output = replace(state.output, whole=None)
+            return replace(part, state=replace(state, output=output))
+        case _:
+            pass
+    return part
+
+
+def _number(row: Row) -> int:
+    return row[0] if row and isinstance(row[0], int) else 0

@@ -1,0 +1,199 @@
+"""`write_file` and `edit_file`: changing files, through the editor where it can."""
+
+import asyncio
+import re
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TypeAlias
+
+from sidecar.core.errors import BadRequest, SidecarError
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.text.digest import content_hash
+from sidecar.tools import inputs
+from sidecar.tools.files.edit_diff import compare, hunks
+from sidecar.tools.files.file_text import change_text, current_text
+from sidecar.tools.files.reach import reach, refuse_git
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
+from sidecar.workspace.files import legible, newline
+from sidecar.workspace.paths import Place
+
+_MAX_COMPARED = 5000
+_MAX_LINE = 200
+_MOST_ASKED = 400_000
+"""Characters of a change that a question shows whole."""
+_MARK = "\ufeff"
+
+_Texts: TypeAlias = tuple[str | None, str]
+"""A file's text before and after an edit; before, `None` where there is no file."""
+
+
+async def write_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
+    """Create a file, or replace its text; what it had of CRLF and byte order mark stays."""
+    place = await _place(given, context)
+    async with context.buffers.writing(place.real):
+        return await _change(place, await _rewritten(given, place, context), context)
+
+
+async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
+    """Replace `oldText`, which must occur once, or everywhere with `replaceAll`."""
+    place = await _place(given, context)
+    async with context.buffers.writing(place.real):
+        return await _change(place, await _edited(given, place, context), context)
+
+
+async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
+    """Give what an edit would change now, as ACP's `diff` blocks: one for each hunk.
+
+    Nothing for what is no edit, or one that will fail; nothing is written.
+    """
+    texts = {"write_file": _rewritten, "edit_file": _edited}.get(name)
+    if texts is None:
+        return []
+    try:
+        place = await _place(given, context)
+        before, after = await texts(given, place, context)
+    except (SidecarError, OSError, UnicodeError):
+        return []
+    old = None if before is None else legible(before)
+    found = await asyncio.to_thread(hunks, old or "", legible(after))
+    if sum(len(removed) + len(added) for removed, added in found) > _MOST_ASKED:
+        most = _MOST_ASKED // (2 * len(found))
+        found = tuple((_cut(removed, most), _cut(added, most)) for removed, added in found)
+    return [
+        {
+            "type": "diff",
+            "path": str(place.real),
+            "oldText": None if old is None else removed,
+            "newText": added,
+        }
+        for removed, added in found
+    ]
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    return f"{text[:most]}\n[… {len(text) - most:,} more characters, not shown here]\n"
+
+
+async def _place(given: JsonObject, context: ToolContext) -> Place:
+    place = await reach(inputs.text(given, "path"), context)
+    refuse_git(place)
+    return place
+
+
+async def _rewritten(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
+    """Give a file's text before and after `write_file`."""
+    content = inputs.text(given, "content")
+    exists = await asyncio.to_thread(_exists, place.real)
+    before = await _before(place.real, context) if exists else ""
+    if "\r" not in content:
+        content = content.replace("\n", newline(before))
+    if before.startswith(_MARK):
+        content = _MARK + content.removeprefix(_MARK)
+    return (before if exists else None), content
+
+
+async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
+    """Give a file's text before and after `edit_file`."""
+    old, new = inputs.text(given, "oldText"), inputs.text(given, "newText")
+    if not old:
+        raise BadRequest("`oldText` is empty. To create a file, use write_file.", "input.oldText")
+    if old == new:
+        raise BadRequest("`oldText` and `newText` are the same.", "input.newText")
+    try:
+        before = await current_text(place.real, context)
+    except FileNotFoundError as error:
+        raise BadRequest(f"There is no file {place.shown}.", "input.path") from error
+    everywhere = inputs.flag(given, "replaceAll")
+    return before, await asyncio.to_thread(replaced, before, old, new, everywhere)
+
+
+def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
+    """Replace `old` by `new` in a file's text.
+
+    Exactly as written; where that is not found, a line ending of the one kind also matches the
+    other. The file's own line endings are used for what is put in.
+
+    Raises:
+        BadRequest: when `old` is not there, or more than once without `everywhere`.
+    """
+    spans = _spans(re.escape(old), text)
+    if not spans and "\n" in old:
+        ending = re.escape("\n")
+        loose = re.escape(old.replace("\r\n", "\n")).replace(ending, r"\r?\n")
+        spans = _spans(loose, text)
+    if not spans:
+        raise BadRequest(_not_found(text, old), "input.oldText")
+    if len(spans) > 1 and not everywhere:
+        lines = ", ".join(str(text.count("\n", 0, start) + 1) for start, _ in spans[:10])
+        raise BadRequest(
+            f"`oldText` occurs {len(spans)} times (at lines {lines}). Give more of the lines "
+            "around the one you mean, or set replaceAll.",
+            "input.oldText",
+        )
+    if "\r\n" not in new:
+        new = new.replace("\n", newline(text))
+    pieces: list[str] = []
+    end = 0
+    for start, stop in spans:
+        pieces += (text[end:start], new)
+        end = stop
+    return "".join((*pieces, text[end:]))
+
+
+async def _change(place: Place, texts: _Texts, context: ToolContext) -> ToolAnswer:
+    created, before, after = texts[0] is None, texts[0] or "", texts[1]
+    verb = "Created" if created else "Changed"
+    change = await asyncio.to_thread(compare, place.shown, legible(before), legible(after))
+    if created or before != after:
+        await change_text(place, after, f"Sidecar: {verb.lower()} {place.shown}", context)
+        text = f"{verb} {place.shown} (+{change.additions} -{change.deletions} lines)."
+    else:
+        text = f"{place.shown} has exactly this text already; nothing was changed."
+    return ToolAnswer(
+        text,
+        title=place.shown,
+        metadata={
+            "path": place.shown,
+            "diff": change.diff,
+            "additions": change.additions,
+            "deletions": change.deletions,
+            "created": created,
+            "hash": await asyncio.to_thread(content_hash, after),
+        },
+    )
+
+
+def _exists(real: Path) -> bool:
+    if real.is_dir():
+        raise IsADirectoryError(21, "is a folder", str(real))
+    return real.exists()
+
+
+async def _before(real: Path, context: ToolContext) -> str:
+    """Give the text that is replaced; none when it was no text."""
+    try:
+        return await current_text(real, context)
+    except BadRequest:
+        return ""
+
+
+def _spans(pattern: str, text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in re.finditer(pattern, text)]
+
+
+def _not_found(text: str, old: str) -> str:
+    """Say that text is not there, and which lines come nearest."""
+    lines = text.split("\n", _MAX_COMPARED)[:_MAX_COMPARED]
+    wanted = max((line.strip()[:_MAX_LINE] for line in old.split("\n")), key=len)
+    stripped = [line.strip()[:_MAX_LINE] for line in lines]
+    near = get_close_matches(wanted, set(stripped) - {""}, n=3, cutoff=0.6) if wanted else []
+    numbers = [index for index, line in enumerate(stripped) if line in near][:3]
+    if not numbers:
+        return "`oldText` does not occur in the file. Read the file again and copy it exactly."
+    shown = "\n".join(f"{index + 1}: {legible(lines[index])[:_MAX_LINE]}" for index in numbers)
+    return (
+        "`oldText` does not occur in the file; it must match exactly, blanks included. "
+        f"The nearest lines are:\n{shown}"
+    )

@@ -1,0 +1,95 @@
+"""What a file says now, and changing it: in the editor where it can, else on disk."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from sidecar.core.errors import BadRequest, Cancelled, SidecarError
+from sidecar.tools.tool_contract import ToolContext
+from sidecar.workspace import files
+from sidecar.workspace.paths import Place
+
+Written: TypeAlias = Literal["editor", "disk"]
+
+
+async def editor_text(real: Path, context: ToolContext) -> str | None:
+    """Give a file's text as the editor has it, or `None` when only the disk knows."""
+    buffer = context.buffers.get(real)
+    if buffer is not None:
+        return buffer.text
+    if context.client is None or not context.client.can_read_files:
+        return None
+    # The editor is asked only for what is a text file; else it might answer with rubble.
+    on_disk = await asyncio.to_thread(files.read_text, real)
+    try:
+        return await context.client.read_text_file(context.session_id, str(real))
+    except Cancelled:
+        raise
+    except SidecarError:
+        return on_disk
+
+
+async def current_text(real: Path, context: ToolContext) -> str:
+    """Give a file's text: the editor's, else the disk's.
+
+    Raises:
+        BadRequest: when it is no text file or too large.
+        OSError: when it cannot be read.
+    """
+    held = await editor_text(real, context)
+    return held if held is not None else await asyncio.to_thread(files.read_text, real)
+
+
+async def change_text(place: Place, after: str, label: str, context: ToolContext) -> Written:
+    """Give a file another text, through the editor's undo history where the client can.
+
+    Raises:
+        BadRequest: when the path leads elsewhere by now.
+        OSError: when it cannot be written; the file is as it was.
+    """
+    real = place.real
+    if await asyncio.to_thread(os.path.realpath, real) != str(real):
+        raise BadRequest(f"{place.shown} moved meanwhile. Try again.", "input.path")
+    async with context.changes.editing(real, after):
+        return await _written(real, after, label, context)
+
+
+async def _written(real: Path, after: str, label: str, context: ToolContext) -> Written:
+    client = context.client
+    buffer = context.buffers.get(real)
+    written: Written = "editor"
+    if client is not None and buffer is not None and client.can_apply_edits and _sendable(after):
+        saved = await _on_disk(real) == buffer.text
+        if await client.apply_edit(label, str(real), after):
+            context.buffers.set(real, after, buffer.version)
+            # A document without unsaved changes stays so: commands that run next read the disk.
+            # An editor that saved it itself would see another write as a stranger's change.
+            if saved and await _on_disk(real) != after:
+                await asyncio.to_thread(files.write_atomically, real, after)
+            return written
+    if client is not None and client.can_write_files and _sendable(after):
+        await client.write_text_file(context.session_id, str(real), after)
+    else:
+        written = "disk"
+        await asyncio.to_thread(files.write_atomically, real, after)
+    if buffer is not None:
+        # Until the editor says so itself, the next call must not see the old text.
+        context.buffers.set(real, after, buffer.version)
+    return written
+
+
+async def _on_disk(real: Path) -> str | None:
+    try:
+        return await asyncio.to_thread(files.read_text, real)
+    except (OSError, SidecarError):
+        return None
+
+
+def _sendable(text: str) -> bool:
+    """Whether text can go over the wire: a file that is not UTF-8 cannot."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

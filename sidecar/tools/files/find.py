@@ -1,0 +1,216 @@
+"""`list_files` and `search`: finding files by name and by what they say."""
+
+import asyncio
+import errno
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from threading import Event
+from typing import TypeVar
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import JsonObject
+from sidecar.tools import inputs
+from sidecar.tools.files.grep import Left, Match, compile_pattern, search_text
+from sidecar.tools.files.reach import folder, reach
+from sidecar.tools.files.ripgrep import run_ripgrep
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
+from sidecar.workspace.buffers import Buffers
+from sidecar.workspace.files import read_text
+from sidecar.workspace.paths import Place, display, printable
+from sidecar.workspace.walk import glob, list_folder, visible, walk
+
+MAX_LISTED = 1000
+DEFAULT_MATCHES = 200
+MAX_MATCHES = 2000
+DEADLINE = 20.0
+"""Seconds a search or a listing may take; what was found by then is given."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to search for, below which real path. `accepts` says which relative paths count."""
+
+    pattern: str
+    real: Path
+    is_folder: bool
+    glob: str | None
+    accepts: Callable[[str], bool]
+    limit: int
+
+
+async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
+    """List a folder's entries, or with `pattern` all matching files below it."""
+    pattern = inputs.optional_text(given, "pattern")
+    place = await reach(inputs.optional_text(given, "path") or ".", context)
+    real = await asyncio.to_thread(folder, place, context)
+    late = False
+    if pattern:
+        accepts = glob(pattern)
+        found, late = await _in_time(lambda left: _named(real, accepts, left), MAX_LISTED + 1)
+    else:
+        found = list(await asyncio.to_thread(list_folder, real))
+    names = [printable(name) for name in found[:MAX_LISTED]]
+    if len(found) > MAX_LISTED:
+        names.append(f"[… more than {MAX_LISTED} entries; give a pattern or a narrower path]")
+    if late:
+        names.append(_late("listing"))
+    none = f"[no file below {place.shown} matches {pattern}]" if pattern else "[empty folder]"
+    return ToolAnswer(
+        "\n".join(names) or none,
+        title=f"{pattern} in {place.shown}" if pattern else place.shown,
+        metadata={"path": place.shown, "files": min(len(found), MAX_LISTED)},
+    )
+
+
+async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
+    """Find lines by regular expression: with ripgrep if it is there, else by ourselves."""
+    pattern = inputs.text(given, "pattern")
+    compile_pattern(pattern)
+    only = inputs.optional_text(given, "glob") or None
+    limit = min(inputs.whole(given, "limit", least=1) or DEFAULT_MATCHES, MAX_MATCHES)
+    place = await reach(inputs.optional_text(given, "path") or ".", context)
+    is_folder = await asyncio.to_thread(_is_folder, place)
+    if not is_folder and not await asyncio.to_thread(_is_plain, place.real):
+        text = f"{place.shown} is no file that can be searched: a pipe, a socket or a device."
+        raise BadRequest(text, "input.path")
+    accepts = glob(only) if only and is_folder else lambda _: True
+    query = Query(pattern, place.real, is_folder, only, accepts, limit + 1)
+    matches, late = await _search(query, context)
+    lines = [f"{_shown(query, match, context.cwd)}:{match.line}: {match.text}" for match in matches]
+    if len(lines) > limit:
+        lines[limit:] = [f"[… more than {limit} lines match; narrow the search]"]
+    if late:
+        lines.append(_late("search"))
+    return ToolAnswer(
+        "\n".join(lines) or f"[nothing in {place.shown} matches {pattern}]",
+        title=f"{pattern} in {place.shown}",
+        metadata={
+            "path": place.shown,
+            "matches": min(len(matches), limit),
+            "files": len({match.path for match in matches[:limit]}),
+        },
+    )
+
+
+async def _search(query: Query, context: ToolContext) -> tuple[list[Match], bool]:
+    """Search the files, and apart from them the open documents, which may not be saved."""
+    opened = await asyncio.to_thread(_opened, query, context.buffers)
+    saved, late = await _on_disk(query, opened, context)
+    unsaved, later = await _in_time(lambda left: _in_buffers(query, opened, left), query.limit)
+    both = sorted((*saved, *unsaved), key=lambda match: (match.path.split("/"), match.line))
+    return both[: query.limit], late or later
+
+
+async def _on_disk(
+    query: Query, opened: dict[str, str], context: ToolContext
+) -> tuple[list[Match], bool]:
+    def wanted(path: str) -> bool:
+        # A glob given to ripgrep brings back files that .gitignore leaves out.
+        return path not in opened and (query.glob is None or visible(query.real, path))
+
+    program = shutil.which("rg", path=context.environment.get("PATH", ""))
+    if program is not None:
+        ran = await run_ripgrep(
+            program, query.real, query.pattern, query.glob, wanted, query.limit, DEADLINE
+        )
+        if not ran.failed:
+            return ran.matches, ran.late
+    return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
+
+
+async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:
+    """Take up to `limit` things from a search in a thread; whether it ran out of time."""
+    stopped = Event()
+    end = time.monotonic() + DEADLINE
+
+    def left() -> float:
+        return 0.0 if stopped.is_set() else end - time.monotonic()
+
+    def run() -> tuple[list[T], bool]:
+        found: list[T] = []
+        try:
+            found.extend(islice(work(left), limit))
+        except TimeoutError:
+            return found, True
+        return found, False
+
+    try:
+        return await asyncio.to_thread(run)
+    finally:
+        # A thread cannot be cancelled; it is told to stop.
+        stopped.set()
+
+
+def _named(real: Path, accepts: Callable[[str], bool], left: Left) -> Iterator[str]:
+    for path in walk(real):
+        if left() <= 0:
+            raise TimeoutError
+        if accepts(path):
+            yield path
+
+
+def _by_ourselves(query: Query, opened: dict[str, str], left: Left) -> Iterator[Match]:
+    matches = compile_pattern(query.pattern)
+    base = query.real if query.is_folder else query.real.parent
+    paths = walk(query.real) if query.is_folder else iter((query.real.name,))
+    for path in paths:
+        if path not in opened and query.accepts(path):
+            yield from search_text(path, _text(base / path), matches, left)
+
+
+def _in_buffers(query: Query, opened: dict[str, str], left: Left) -> Iterator[Match]:
+    matches = compile_pattern(query.pattern)
+    for path, text in opened.items():
+        yield from search_text(path, text, matches, left)
+
+
+def _opened(query: Query, buffers: Buffers) -> dict[str, str]:
+    """Give the open documents that the search would come by, by relative path."""
+    base = query.real if query.is_folder else query.real.parent
+    found: dict[str, str] = {}
+    for real in buffers.open_paths():
+        buffer = buffers.get(real)
+        path = display(real, base)
+        if buffer is None or (real != query.real and not query.is_folder):
+            continue
+        if (
+            real.is_relative_to(base)
+            and query.accepts(path)
+            and (not query.is_folder or visible(base, path))
+        ):
+            found[path] = buffer.text
+    return found
+
+
+def _text(real: Path) -> str:
+    """Read a file for searching; what is no text has no lines."""
+    try:
+        return read_text(real)
+    except (OSError, BadRequest):
+        return ""
+
+
+def _is_plain(real: Path) -> bool:
+    return real.is_file()
+
+
+def _is_folder(place: Place) -> bool:
+    if not place.real.exists():
+        raise FileNotFoundError(errno.ENOENT, "does not exist", str(place.real))
+    return place.real.is_dir()
+
+
+def _shown(query: Query, match: Match, cwd: Path) -> str:
+    base = query.real if query.is_folder else query.real.parent
+    return printable(display(base / match.path, Path(os.path.realpath(cwd))))
+
+
+def _late(what: str) -> str:
+    return f"[stopped, because it took too long; a narrower path makes the {what} complete]"

@@ -1,0 +1,47 @@
+"""Which paths a call may touch: those inside the workspace, and those that the user allowed."""
+
+import asyncio
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.tools.tool_contract import ToolContext
+from sidecar.workspace.paths import Place, in_git, locate
+
+
+async def reach(given: str, context: ToolContext) -> Place:
+    """Resolve a path just before it is used: a link may have moved since the user was asked.
+
+    Raises:
+        BadRequest: when it leads where this call may not go.
+    """
+    place = await asyncio.to_thread(locate, given, context.cwd)
+    if not place.inside and str(place.real) not in context.granted:
+        raise BadRequest(
+            f"{given} leads outside of the workspace, to {place.shown}, and that was not allowed.",
+            "input.path",
+        )
+    return place
+
+
+def refuse_git(place: Place) -> None:
+    """Keep writing tools out of a repository's own folder.
+
+    Raises:
+        BadRequest: when the path lies in it.
+    """
+    if in_git(place.real):
+        raise BadRequest(
+            f"{place.shown} belongs to git and is not written by hand. Use git in the shell.",
+            "input.path",
+        )
+
+
+def folder(place: Place, context: ToolContext) -> Path:
+    """Give a place's folder for running something there.
+
+    Raises:
+        NotADirectoryError: when it is none.
+    """
+    if not place.real.is_dir():
+        raise NotADirectoryError(20, "is no folder", place.shown or str(context.cwd))
+    return place.real

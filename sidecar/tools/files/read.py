@@ -1,0 +1,67 @@
+"""`read_file`: a file's text, whole or some lines, as the editor has it."""
+
+import asyncio
+from difflib import get_close_matches
+from io import StringIO
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import JsonObject
+from sidecar.core.text.digest import content_hash
+from sidecar.tools import inputs
+from sidecar.tools.files.file_text import current_text, editor_text
+from sidecar.tools.files.reach import reach
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
+from sidecar.workspace.files import Lines, legible, read_lines
+from sidecar.workspace.paths import Place, printable
+
+
+async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
+    """Read a file; with `offset` (first line, from 1) or `limit`, some of its lines."""
+    path = inputs.text(given, "path")
+    offset, limit = inputs.whole(given, "offset", least=1), inputs.whole(given, "limit", least=1)
+    place = await reach(path, context)
+    metadata: JsonObject = {"path": place.shown}
+    try:
+        if offset is None and limit is None:
+            whole = await current_text(place.real, context)
+            metadata["hash"] = await asyncio.to_thread(content_hash, whole)
+            text = legible(whole) or f"[{place.shown} is empty]"
+            return ToolAnswer(text, title=place.shown, metadata=metadata)
+        lines = await _lines(place.real, offset or 1, limit, context)
+    except FileNotFoundError as error:
+        raise BadRequest(await asyncio.to_thread(_missing, place), "input.path") from error
+    return ToolAnswer(_with_note(lines, offset or 1), title=place.shown, metadata=metadata)
+
+
+async def _lines(real: Path, offset: int, limit: int | None, context: ToolContext) -> Lines:
+    # A file too large to be read whole is none that an editor holds.
+    held = await editor_text(real, context) if context.buffers.get(real) else None
+    if held is None:
+        found = await asyncio.to_thread(read_lines, real, offset, limit)
+        return Lines(legible(found.text), found.more)
+    # Only LF ends a line, as in a file; `splitlines` also splits at form feeds and the like.
+    lines = StringIO(legible(held)).readlines()
+    end = len(lines) if limit is None else offset - 1 + limit
+    return Lines("".join(lines[offset - 1 : end]), more=end < len(lines))
+
+
+def _with_note(lines: Lines, offset: int) -> str:
+    if not lines.text:
+        raise BadRequest(f"The file has fewer than {offset} lines.", "input.offset")
+    if not lines.more:
+        return lines.text
+    last = offset + lines.text.count("\n") - lines.text.endswith("\n")
+    end = "" if lines.text.endswith("\n") else "\n"
+    return f"{lines.text}{end}[lines {offset} to {last}; the file goes on at {last + 1}]"
+
+
+def _missing(place: Place) -> str:
+    """Say that a file is missing, and which ones it may have been."""
+    try:
+        names = [entry.name for entry in place.real.parent.iterdir()]
+    except OSError:
+        return f"There is no file {place.shown}, nor its folder. list_files shows what there is."
+    close = [printable(name) for name in get_close_matches(place.real.name, names)]
+    hint = f"Its folder has {', '.join(close)}." if close else "list_files shows what there is."
+    return f"There is no file {place.shown}. {hint}"

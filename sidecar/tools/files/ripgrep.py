@@ -1,0 +1,129 @@
+"""Searching with ripgrep, where it is installed, with the same rules as our own walk."""
+
+import asyncio
+import codecs
+import os
+import re
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sidecar.tools.files.grep import MAX_SHOWN, Match, shown
+from sidecar.workspace.files import MAX_FILE, legible
+from sidecar.workspace.unlinked_path import folder_of, open_in, standing_in
+from sidecar.workspace.variables import without_secrets
+from sidecar.workspace.walk import SKIPPED, inherited
+
+_OPTIONS = (
+    "--no-config", "--no-heading", "--with-filename", "--line-number", "--null", "--color=never",
+    "--hidden", "--no-require-git", "--no-ignore-dot", "--no-ignore-global", "--no-messages",
+    "--sort=path", "--crlf", f"--max-filesize={MAX_FILE}",
+    f"--max-columns={MAX_SHOWN * 4}", "--max-columns-preview",
+)  # fmt: skip
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
+"""What was a file may be a pipe by now, which nobody waits for."""
+_SURE = MAX_SHOWN
+"""Bytes by which a line is known again: ripgrep shows more of a long one."""
+_LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Ran:
+    """What ripgrep found. `failed`: it could not read the pattern, so its silence says nothing."""
+
+    matches: list[Match] = field(default_factory=list)
+    failed: bool = False
+    late: bool = False
+
+
+async def run_ripgrep(
+    program: str,
+    real: Path,
+    pattern: str,
+    glob: str | None,
+    wanted: Callable[[str], bool],
+    limit: int,
+    seconds: float,
+) -> Ran:
+    """Search a file or folder for up to `limit` lines in files that are `wanted`."""
+    is_folder = await asyncio.to_thread(real.is_dir)
+    rules = [f"--glob={glob}"] if glob else []
+    rules += [f"--glob=!{name}" for name in sorted(SKIPPED)]
+    if not await asyncio.to_thread(inherited, real):
+        rules.append("--no-ignore-parent")
+    base = real if is_folder else real.parent
+    with standing_in(base) as here:
+        process = await asyncio.create_subprocess_exec(
+            program,
+            *_OPTIONS,
+            *(rules if is_folder else ()),
+            f"--regexp={pattern}",
+            "--",
+            "./" if is_folder else f"./{real.name}",
+            cwd=here,
+            env=without_secrets(os.environ),
+            stdin=DEVNULL,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            limit=1024 * 1024,
+        )
+
+    def lines(path: str) -> list[bytes]:
+        return _lines(base / path) if wanted(path) else []
+
+    ran = Ran()
+    try:
+        async with asyncio.timeout(seconds):
+            await _collect(process.stdout, lines, limit, ran.matches)
+            if len(ran.matches) < limit:
+                # 2 with nothing found: most likely a pattern in another dialect than ripgrep's.
+                ran.failed = await process.wait() == 2 and not ran.matches
+    except TimeoutError:
+        ran.late = True
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+        await process.wait()
+    return ran
+
+
+async def _collect(
+    stream: asyncio.StreamReader | None,
+    lines: Callable[[str], list[bytes]],
+    limit: int,
+    matches: list[Match],
+) -> None:
+    """Take lines that stand in a file where we find it ourselves.
+
+    ripgrep goes by paths, on which something may have become a link while it did.
+    """
+    assert stream is not None
+    asked: dict[str, list[bytes]] = {}
+    while len(matches) < limit and (line := await stream.readline()):
+        found = _LINE.fullmatch(line.rstrip(b"\r\n"))
+        if found is None:
+            continue
+        path = found[1].decode("utf-8", "surrogateescape")
+        if path not in asked:
+            asked[path] = await asyncio.to_thread(lines, path)
+        number = int(found[2])
+        stands = asked[path][number - 1 : number]
+        # A long line is cut, and how much of it matches is told behind that.
+        if stands and stands[0][:_SURE].rstrip(b"\r") == found[3][:_SURE].rstrip(b"\r"):
+            text = legible(found[3].decode("utf-8", "surrogateescape"))
+            matches.append(Match(path, number, shown(text)))
+
+
+def _lines(real: Path) -> list[bytes]:
+    """Read a file's lines as ripgrep does, reached without following a link; none, if it cannot."""
+    try:
+        with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
+            data = file.read(MAX_FILE + 1)
+    except OSError:
+        return []
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        data = data.decode("utf-16", "replace").encode()
+    return data.removeprefix(codecs.BOM_UTF8).split(b"\n")

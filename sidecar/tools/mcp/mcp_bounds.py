@@ -1,0 +1,24 @@
+"""How much tools of others may take: what is told of a tool is sent with every request.
+
+A third of a window of 128k tokens is the most that one server, or the client, gets.
+"""
+
+import json
+from typing import Final
+
+from sidecar.core.parts import JsonObject
+from sidecar.core.text.json_text import is_deep
+
+MOST_TOOLS: Final = 128
+"""Of one MCP server, or of a client."""
+MOST_DESCRIPTION: Final = 4_000
+"""Characters of what is told of a tool."""
+MOST_SCHEMA: Final = 16 * 1024
+"""Characters of the JSON schema of a tool's input."""
+MOST_OF_ALL: Final = 128 * 1024
+"""Characters of all descriptions and schemas together."""
+
+
+def schema_size(schema: JsonObject) -> int:
+    """Give the characters of a schema as JSON; one that is nested too deep is beyond any bound."""
+    return MOST_OF_ALL + 1 if is_deep(schema) else len(json.dumps(schema, ensure_ascii=False))

@@ -1,0 +1,154 @@
+"""One connection to an MCP server, through the official SDK; loaded only when there is a server.
+
+The SDK takes more than a second to import, so nothing else imports this module at start.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from typing import TextIO
+
+import httpx2
+from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED
+from mcp_types import Tool as OfferedTool
+
+from sidecar.config.mcp_settings import McpServer
+from sidecar.core.errors import SidecarError
+from sidecar.core.parts import JsonObject
+from sidecar.tools.mcp import mcp_start
+
+MOST_PAGES = 20
+"""Pages of tools that are read of one server."""
+MOST_SAID = 2_000
+"""Bytes kept of what a server writes to stderr: its end, for when it fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A tool as its server describes it.
+
+    `read_only` and `closed`, that what it is given goes nowhere else, are the server's word.
+    """
+
+    name: str
+    description: str
+    input_schema: JsonObject
+    read_only: bool
+    closed: bool
+
+
+class Live:
+    """A server that is connected."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    async def tools(self) -> tuple[Offered, ...]:
+        """List its tools."""
+        found: list[OfferedTool] = []
+        cursor: str | None = None
+        for _ in range(MOST_PAGES):
+            page = await self._client.list_tools(cursor=cursor)
+            found += page.tools
+            cursor = page.next_cursor
+            if not cursor:
+                break
+        return tuple(_offered(tool) for tool in found)
+
+    async def call(self, tool: str, given: JsonObject, seconds: float) -> JsonObject:
+        """Call a tool; gives `{content, isError?}`, as `tool/call` answers.
+
+        Raises:
+            SidecarError: the server answered with an error; it is still there.
+        """
+        try:
+            result = await self._client.call_tool(tool, given, read_timeout_seconds=seconds)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED:
+                raise
+            raise SidecarError(error.message) from error
+        told: JsonObject = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+        if not told.get("content") and result.structured_content is not None:
+            told["content"] = [{"type": "text", "text": str(result.structured_content)}]
+        return told
+
+
+class Said(asyncio.Protocol):
+    """What a server has written to stderr lately."""
+
+    def __init__(self) -> None:
+        self._bytes = b""
+
+    def data_received(self, data: bytes) -> None:
+        """See `asyncio.Protocol`."""
+        self._bytes = (self._bytes + data)[-MOST_SAID:]
+
+    def last(self) -> str:
+        """Give its last line."""
+        lines = self._bytes.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1].strip() if lines else ""
+
+
+@asynccontextmanager
+async def connect(server: McpServer, cwd: str, said: Said) -> AsyncIterator[Live]:
+    """Start or reach a server and shake hands; leaving ends it."""
+    if server.url:
+        async with (
+            httpx2.AsyncClient(headers=dict(server.headers), timeout=60) as http,
+            Client(streamable_http_client(server.url, http_client=http)) as client,
+        ):
+            yield Live(client)
+        return
+    command = _started(server.command)
+    parameters = StdioServerParameters(
+        command=command[0],
+        args=list(command[1:]),
+        env=_environment(server),
+        cwd=cwd,
+    )
+    async with (
+        _heard(said) as errors,
+        Client(stdio_client(parameters, errlog=errors)) as client,
+    ):
+        yield Live(client)
+
+
+def _started(command: Sequence[str]) -> Sequence[str]:
+    """Give the command that starts a server and ends it with us; Windows does that by itself."""
+    if sys.platform == "win32":
+        return command
+    return (sys.executable, "-I", "-S", mcp_start.__file__, str(os.getpid()), *command)
+
+
+def _environment(server: McpServer) -> dict[str, str]:
+    """Give a server's variables; `python -m` then imports nothing from the workspace.
+
+    Whose server is a module of the workspace gives it `PYTHONSAFEPATH = ""`.
+    """
+    safe = {"PYTHONSAFEPATH": "1"} if "-m" in server.command else {}
+    return {**safe, **server.environment}
+
+
+@asynccontextmanager
+async def _heard(said: Said) -> AsyncIterator[TextIO]:
+    """Give a file whose text goes to `said`."""
+    readable, writable = os.pipe()
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: said, os.fdopen(readable, "rb"))
+    with closing(transport), os.fdopen(writable, "w") as errors:
+        yield errors
+
+
+def _offered(tool: OfferedTool) -> Offered:
+    hints = tool.annotations
+    read_only = hints is not None and hints.read_only_hint is True
+    # MCP takes every tool to reach out unless that is denied.
+    closed = hints is not None and hints.open_world_hint is False
+    return Offered(tool.name, tool.description or "", tool.input_schema, read_only, closed)

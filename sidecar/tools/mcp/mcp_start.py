@@ -1,0 +1,98 @@
+"""Starts an MCP server so that it ends with the daemon, however that ends: a program by itself.
+
+`python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. Beside it stays a watcher, which ends
+the server and what that has started when the process DAEMON is gone. Closing a server's stdin is
+not enough: some never read it, and a daemon that is killed says nothing.
+"""
+
+import os
+import select
+import signal
+import sys
+import time
+
+GRACE = 2.0
+"""Seconds from SIGTERM to SIGKILL."""
+LOOK = 1.0
+"""Seconds between looks, where the system does not tell of the end of a process."""
+
+
+def main(daemon: int, command: list[str]) -> None:
+    """Leave a watcher behind and become the server; exits with 127 if there is none."""
+    server = os.getpid()
+    if os.getppid() != daemon:
+        return
+    if os.getpgid(0) != server:
+        os.setpgid(0, 0)
+    between = os.fork()
+    if not between:
+        # Of a process of its own, so that no server waits for a child that it did not start.
+        if not os.fork():
+            watch(daemon, server)
+        os._exit(0)
+    os.waitpid(between, 0)
+    # Python ignores it, and what is started would too.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError)
+        why = f"there is no command {command[0]}" if missing else f"{command[0]}: {error.strerror}"
+        sys.stderr.write(f"{why}\n")
+        os._exit(127)
+
+
+def watch(daemon: int, server: int) -> None:
+    """Wait for the end of either; end the server if it is there still."""
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    if not _ends_before(server, daemon):
+        return
+    try:
+        # The group has the server's number, and is there as long as anything that it started.
+        os.killpg(server, signal.SIGTERM)
+        until = time.monotonic() + GRACE
+        while time.monotonic() < until:
+            os.killpg(server, 0)
+            time.sleep(0.05)
+        os.killpg(server, signal.SIGKILL)
+    except OSError:
+        return
+
+
+def _ends_before(server: int, daemon: int) -> bool:
+    """Wait until one of the two is gone; whether that was the daemon."""
+    waited = []
+    for process in (daemon, server):
+        try:
+            waited.append(os.pidfd_open(process))
+        except ProcessLookupError:
+            return process == daemon
+        except (AttributeError, OSError):
+            return _looked_for(server, daemon)
+    gone, _, _ = select.select(waited, [], [])
+    return waited[0] in gone
+
+
+def _looked_for(server: int, daemon: int) -> bool:
+    while _lives(server):
+        if not _lives(daemon):
+            return True
+        time.sleep(LOOK)
+    return False
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2:])

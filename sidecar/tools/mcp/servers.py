@@ -1,0 +1,333 @@
+"""MCP servers of sessions: their tools, and calling those. A server that fails fails alone.
+
+Each server of a session is a task that connects, waits to be ended, and ends the connection, for
+the SDK's connections belong to the task that made them.
+"""
+
+import asyncio
+import importlib
+import logging
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sidecar.config.mcp_settings import McpServer
+from sidecar.core.errors import SidecarError
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.core.text.digest import content_hash
+from sidecar.tools.client_tool import read_answer
+from sidecar.tools.mcp.mcp_bounds import (
+    MOST_DESCRIPTION,
+    MOST_OF_ALL,
+    MOST_SCHEMA,
+    MOST_TOOLS,
+    schema_size,
+)
+from sidecar.tools.tool_contract import ToolAnswer
+
+if TYPE_CHECKING:
+    from sidecar.tools.mcp.mcp_client import Live, Offered
+
+START = 10.0
+"""Seconds that a server has to start, shake hands and list its tools."""
+JOIN = 2.0
+"""Seconds that a new session waits for its servers; who comes later joins with the first prompt."""
+CALL = 120.0
+"""Seconds that a call may take."""
+ENDING = 6.0
+"""Seconds that servers have to end with the daemon; the SDK kills those that do not within five."""
+MOST_NAME = 64
+"""Characters that providers take for a tool's name."""
+
+logger = logging.getLogger("sidecar.tools")
+
+
+class ServerFailed(SidecarError):
+    """An MCP server did not do what it was asked; the message names it."""
+
+    kind = "mcp"
+
+
+def tool_name(server: str, tool: str) -> str:
+    """Give the name under which a model calls a server's tool."""
+    name = f"mcp__{_plain(server)}__{_plain(tool)}"
+    if len(name) <= MOST_NAME:
+        return name
+    return f"{name[: MOST_NAME - 9]}_{content_hash(name)[-8:]}"
+
+
+def server_of(spec: ToolSpec) -> str:
+    """Name the server that a tool is from; empty for any other tool."""
+    return spec.name.split("__")[1] if spec.origin == "mcp" else ""
+
+
+class _Server:
+    """One server of one session."""
+
+    def __init__(self, server: McpServer, cwd: str) -> None:
+        self.server = server
+        self.cwd = cwd
+        self.live: Live | None = None
+        self.offered: tuple[Offered, ...] = ()
+        self.left_out = ""
+        self.problem = ""
+        self.joined = False
+        self.settled = asyncio.Event()
+        self._ending = asyncio.Event()
+        self._limit: asyncio.Timeout | None = None
+
+    def end(self) -> None:
+        """Let go of the server; one that still starts is given up.
+
+        A task is cancelled once only, by its time limit: a second cancel in the middle of the
+        SDK's own way out would leave that hanging.
+        """
+        self.live = None
+        self._ending.set()
+        if self._limit is not None and not self.settled.is_set():
+            self._limit.reschedule(asyncio.get_running_loop().time())
+
+    async def run(self) -> None:
+        """Connect, and stay so until ended. Never raises."""
+        name = self.server.name
+        # Ending a server that does not answer takes seconds, for which nobody need wait.
+        late = asyncio.get_running_loop().call_later(START, self._late)
+        try:
+            client = await asyncio.to_thread(
+                importlib.import_module, "sidecar.tools.mcp.mcp_client"
+            )
+            said = client.Said()
+            try:
+                async with asyncio.timeout(START) as self._limit:
+                    async with client.connect(self.server, self.cwd, said) as live:
+                        self.offered, self.left_out = taken(await live.tools())
+                        self._limit.reschedule(None)
+                        late.cancel()
+                        self.live = live
+                        self.settled.set()
+                        if self.left_out:
+                            logger.warning("of the MCP server %s %s", name, self.left_out)
+                        await self._ending.wait()
+            except TimeoutError:
+                self._late()
+            except Exception as error:  # noqa: BLE001 - whatever a server does, it fails alone
+                self.problem = said.last() or _reason(error)
+        finally:
+            late.cancel()
+            self.live = None
+            self.settled.set()
+        if self.problem:
+            logger.warning("the MCP server %s is not there: %s", name, self.problem)
+
+    def said(self) -> tuple[str, ...]:
+        """Say what people should know: that it cannot be used, or what of it was left out."""
+        name = self.server.name
+        if self.problem:
+            return (f"The MCP server {name} cannot be used: {self.problem}",)
+        return (f"Of the MCP server {name} {self.left_out}",) if self.left_out else ()
+
+    def _late(self) -> None:
+        self.problem = f"it did not answer within {START:g} s"
+        self.settled.set()
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """Give its tools as a model has them; of those with one name there, the one called."""
+        found: dict[str, ToolSpec] = {}
+        for tool in self.offered:
+            spec = ToolSpec(
+                name=tool_name(self.server.name, tool.name),
+                description=tool.description,
+                input_schema={"type": "object", **tool.input_schema},
+                kind="read" if tool.read_only and tool.closed else "execute",
+                read_only=tool.read_only,
+                origin="mcp",
+            )
+            found.setdefault(spec.name, spec)
+        return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Tools of a session's servers, and what people should know of those servers."""
+
+    tools: tuple[ToolSpec, ...]
+    said: tuple[str, ...]
+
+
+class McpServers:
+    """The servers of all sessions of a daemon, by the session that they belong to."""
+
+    def __init__(self) -> None:
+        self._servers: dict[str, dict[str, _Server]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._group: asyncio.TaskGroup | None = None
+
+    async def run(self) -> None:
+        """Hold the servers' tasks until cancelled; they get a moment to end by themselves."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            try:
+                await asyncio.Event().wait()
+            finally:
+                for owner in tuple(self._servers):
+                    self.drop(owner)
+                if self._tasks:
+                    await asyncio.wait(self._tasks, timeout=ENDING)
+
+    def provide(self, owner: str, servers: Sequence[McpServer], cwd: str) -> None:
+        """Start a session's servers; those of the same name that run already are left."""
+        if not servers:
+            return
+        known = self._servers.setdefault(owner, {})
+        for server in servers:
+            running = known.get(server.name)
+            if running is None or running.server != server or running.problem:
+                if running is not None:
+                    running.end()
+                known[server.name] = self._begin(server, cwd)
+
+    async def found(self, owner: str, wait: float = START) -> Found:
+        """Give the tools of those servers of a session that had not joined it before.
+
+        Waits until each of them is there or has failed, and no longer than `wait` seconds.
+        """
+        servers = [s for s in self._servers.get(owner, {}).values() if not s.joined]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                for server in servers:
+                    await server.settled.wait()
+        for server in servers:
+            server.joined = server.settled.is_set()
+        there = [server for server in servers if server.joined]
+        tools: dict[str, ToolSpec] = {}
+        for spec in (spec for server in there for spec in server.specs()):
+            tools.setdefault(spec.name, spec)
+        return Found(tuple(tools.values()), tuple(text for one in there for text in one.said()))
+
+    def problems(self, owner: str) -> tuple[str, ...]:
+        """Say what is wrong with a session's servers, as far as it is known by now."""
+        servers = self._servers.get(owner, {}).values()
+        return tuple(text for server in servers for text in server.said())
+
+    async def call(self, owner: str, name: str, given: Json) -> ToolAnswer:
+        """Call a tool by the name that the model knows. What goes wrong is an error answer."""
+        try:
+            return await _called(await self._ready(owner, name), name, given)
+        except ServerFailed as error:
+            return ToolAnswer(f"{error.message}.", is_error=True)
+
+    def drop(self, owner: str) -> None:
+        """End a session's servers."""
+        for server in self._servers.pop(owner, {}).values():
+            server.end()
+
+    def status(self) -> list[JsonObject]:
+        """Say how all servers are."""
+        return [
+            {
+                "sessionId": owner,
+                "name": one.server.name,
+                "state": "failed" if one.problem else "running" if one.live else "starting",
+                "tools": len(one.offered),
+                "leftOut": one.left_out,
+                "problem": one.problem,
+            }
+            for owner, servers in self._servers.items()
+            for one in servers.values()
+        ]
+
+    def _begin(self, server: McpServer, cwd: str) -> _Server:
+        assert self._group is not None
+        begun = _Server(server, cwd)
+        task = self._group.create_task(begun.run(), name=f"mcp {server.name}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return begun
+
+    async def _ready(self, owner: str, name: str) -> _Server:
+        """Give the server of a tool, started again if it has ended."""
+        known = self._servers.get(owner, {})
+        wanted = name.split("__")[1]
+        server = next((s for s in known.values() if _plain(s.server.name) == wanted), None)
+        if server is None:
+            raise ServerFailed(
+                f"The MCP server {wanted} is not configured any more, so its tools cannot be called"
+            )
+        await server.settled.wait()
+        if server.live is None:
+            name = server.server.name
+            # Another call may have started it again meanwhile.
+            if known.get(name) is server:
+                known[name] = self._begin(server.server, server.cwd)
+            server = known[name]
+            await server.settled.wait()
+        if server.live is None:
+            raise ServerFailed(
+                f"The MCP server {server.server.name} cannot be used: {server.problem}"
+            )
+        return server
+
+
+def taken(offered: Sequence["Offered"]) -> tuple[tuple["Offered", ...], str]:
+    """Give what is taken of a server's tools, and say what is not; empty when all of it is.
+
+    A long description is cut. A schema cannot be cut, so a tool whose schema is too large is left
+    out, as is what is beyond the number of tools, or beyond what all may take together.
+    """
+    kept: list[Offered] = []
+    room, cut, out = MOST_OF_ALL, 0, 0
+    for tool in offered[: 2 * MOST_TOOLS]:
+        size = schema_size(tool.input_schema)
+        told = tool.description[:MOST_DESCRIPTION]
+        if len(kept) == MOST_TOOLS or size > MOST_SCHEMA or size + len(told) > room:
+            out += 1
+            continue
+        room -= size + len(told)
+        cut += told != tool.description
+        kept.append(replace(tool, description=told))
+    out += len(offered[2 * MOST_TOOLS :])
+    texts = []
+    if out:
+        texts.append(
+            f"{out} of {len(offered)} tools are left out: it may have {MOST_TOOLS} tools, "
+            f"{MOST_SCHEMA} characters for the schema of one, and {MOST_OF_ALL} for all together"
+        )
+    if cut:
+        texts.append(f"{cut} descriptions are cut after {MOST_DESCRIPTION} characters")
+    return tuple(kept), "; ".join(texts)
+
+
+async def _called(server: _Server, name: str, given: Json) -> ToolAnswer:
+    arguments = given if isinstance(given, dict) else {}
+    called, live = server.server.name, server.live
+    tool = next((t.name for t in server.offered if tool_name(called, t.name) == name), None)
+    if tool is None or live is None:
+        raise ServerFailed(f"The MCP server {called} has no such tool any more")
+    try:
+        async with asyncio.timeout(CALL + 1):
+            answer = await live.call(tool, arguments, CALL)
+    except TimeoutError:
+        raise ServerFailed(f"The MCP server {called} did not answer within {CALL:g} s") from None
+    except SidecarError as error:
+        raise ServerFailed(f"The MCP server {called} failed: {error.message}") from None
+    except Exception as error:  # noqa: BLE001 - whatever a server does, it is an answer
+        # It is gone, or cannot be understood: the next call finds it fresh.
+        server.end()
+        raise ServerFailed(f"The MCP server {called} failed: {_reason(error)}") from None
+    return read_answer(name, answer)
+
+
+def _reason(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, FileNotFoundError):
+        return f"there is no command {error.filename}"
+    return str(error) or type(error).__name__
+
+
+def _plain(name: str) -> str:
+    """Give a name with only what providers take, and no `__`, which parts a tool's name."""
+    return re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_") or "server"

@@ -1,0 +1,127 @@
+"""Whether a rule's `*` covers the words of a command, by the table of programs. Pure."""
+
+import re
+from collections.abc import Mapping
+
+from sidecar.tools.rules.program import MANY, Program
+from sidecar.tools.rules.programs import PROGRAMS, TRUSTED
+from sidecar.tools.rules.runs_later import runs_later
+
+_NOTHING: Mapping[str, Program] = {}
+_SIGNS = re.compile(r"[^A-Za-z]")
+
+
+def known(name: str) -> Program | None:
+    """Give what is known of a program, by its name or path; `None` where nothing is.
+
+    GNU's tools are the same with a `g` before their names, and a version after it changes nothing.
+    """
+    base = name.rsplit("/", 1)[-1].casefold().removesuffix(".exe")
+    for spelt in (base, re.sub(r"[-.\d]+$", "", base)):
+        for one in (spelt, spelt[1:] if spelt.startswith("g") else ""):
+            if one in PROGRAMS:
+                return PROGRAMS[one]
+    return None
+
+
+def uncovered(words: tuple[str, ...], named: int) -> str:
+    """Say why a rule's `*` does not cover these words of a command; empty where it does.
+
+    `named` is the number of words at the beginning that the rule has itself.
+    """
+    program = known(words[0])
+    if program is None:
+        return ""
+    if not (program.subcommands or program.named):
+        return _judged(program, words[1:], words[0])
+    at = next((i for i, word in enumerate(words) if i and not word.startswith("-")), len(words))
+    if problem := _judged(program, words[1:at], words[0]):
+        return problem
+    if at == len(words):
+        return "" if program.subcommands else f"`{words[0]}`: {program.why}"
+    for size in (2, 1):
+        name = " ".join(words[at : at + size])
+        found = (program.named if named >= at + size else _NOTHING).get(name)
+        found = found or program.subcommands.get(name)
+        if found is not None:
+            return _judged(found, words[at + size :], f"{words[0]} {name}")
+    if words[at] in program.named:
+        return f"a rule must name `{words[0]} {words[at]}` itself"
+    return f"`{words[0]} {words[at]}`: {program.why}"
+
+
+def written(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the words of a command that may name what it writes; none where that is not known."""
+    program = known(words[0]) if words else None
+    if program is None:
+        return ()
+    named = next((word for word in words[1:] if not word.startswith("-")), "")
+    if not program.named.get(named, program).writes:
+        return ()
+    return tuple(word for word in words[1:] if not word.startswith("-"))
+
+
+def wider(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the beginning of a command behind which a `*` is safe; empty where none is known."""
+    program = known(words[0])
+    if program is None or program in TRUSTED.values() or uncovered(words, 0):
+        return ()
+    size = 1
+    if program.subcommands:
+        name = " ".join(words[1:3])
+        size = 3 if name in program.subcommands else 2
+    return words[:size] if len(words) >= size and words[size - 1][:1] != "-" else ()
+
+
+def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
+    """Say what of the words behind a program or subcommand is not covered."""
+    operands, ended = 0, False
+    if program.first and not re.fullmatch(program.first, words[0] if words else ""):
+        return f"`{name}`: {program.why}"
+    for index, word in enumerate(words):
+        if program.passes and word == "--":
+            return ""
+        if program.first and not index:
+            continue
+        if found := re.search(program.nowhere, word) if program.nowhere else None:
+            return f"`{name} {found[0]}`: {program.why}"
+        if word.startswith("-") and word != "-":
+            # To some programs an option behind an operand is a file, to all one behind `--`.
+            if not _is_covered(program, word) or (program.most < MANY and ended):
+                return f"`{name} {word}`: {program.why}"
+            ended = ended or word == "--"
+            continue
+        operands, ended = operands + 1, True
+        pattern = program.script if program.script and operands == 1 else program.operands
+        if operands > program.most or not re.fullmatch(pattern, word):
+            return f"`{name} {word}`: {program.why}"
+        commit = program.commits and word == "HEAD" and operands == 1
+        if program.writes and not commit and _leads_away(word):
+            return f"`{name} {word}` may write a hidden file, what runs later, or elsewhere"
+    return ""
+
+
+def _is_covered(program: Program, word: str) -> bool:
+    if program.any_option or word == "--":
+        return True
+    if program.whole or word.startswith("--"):
+        return word.partition("=")[0] in program.options
+    # Joined letters, with a value perhaps: each must be an option itself, for who knows which
+    # letters take values where. A path among them is one that nobody looks at.
+    letters = _SIGNS.sub("", word)
+    return "/" not in word and all(f"-{letter}" in program.options for letter in letters)
+
+
+def _leads_away(word: str) -> bool:
+    """Whether a word may name more than an ordinary file.
+
+    To git a `:` at the beginning leads beyond the folder, and a glob to names that nobody spelt.
+    """
+    if word.startswith(("/", ":")) or re.search(r"[*?\[\\]", word) or runs_later(word):
+        return True
+    return is_hidden(word)
+
+
+def is_hidden(path: str) -> bool:
+    """Whether a path goes through a name with a dot before it, or up."""
+    return any(part.startswith(".") and part != "." for part in path.split("/"))

@@ -1,0 +1,348 @@
+r"""Whether a call may run: a pure decision over rules. Nobody is asked here.
+
+A rule is `TOOL`, `TOOL:PATTERN`, or for commands `TOOL@FOLDER` and `TOOL@FOLDER:PATTERN`. TOOL is
+a tool's name, a kind (read, edit, search, execute, other) or `*`. In PATTERN, `\*` is a star and
+`\\` a backslash.
+
+Paths. `write_file` covers every call of the tool inside the workspace, and nothing outside of it.
+`edit:src/*` covers paths inside, its `*` any characters; `read:/etc/hosts` names one outside, by
+its resolved path. What runs later (`tools/rules/runs_later`) is asked about each time, whatever is
+allowed.
+
+Commands. `shell` covers every command inside the workspace. A pattern without a `*` covers that
+command alone. One with a `*` is compared word by word, and covers exactly one simple command of
+plain literal words (`tools/rules/shell_words`): at the end, `*` stands for any number of them; as a
+word elsewhere for one; within a word for a part of it without `..`. Glued to the last word
+(`git status*`), it stands for the rest of that word and any number after it; glued to a path or
+a value (`rm build/*`), for the rest of that word alone. What it does not cover of a program's
+options and words is in `tools/rules/programs`. The program itself no `*` stands for.
+A rule with a pattern holds in the workspace's root; `shell@docs:make html` holds in the folder
+`docs` of it alone, and a folder outside is named by its whole path.
+
+A rule that rejects goes before one that allows, and its `*` stands for anything, in any folder
+unless it names one. It is compared with the whole command and with each simple one in it.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.tools.builtin_tools import DELEGATE
+from sidecar.tools.rules.coverage import is_hidden, known, uncovered, wider
+from sidecar.tools.rules.runs_later import runs_later
+from sidecar.tools.rules.shell_words import BLANK, LONGEST, STAR, plain_words, simple_commands
+from sidecar.tools.tool_contract import Access, PermissionOption
+
+_ASKING = ("edit", "execute")
+_HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
+"""What some shell or program would run or replace, were it to read a quoted word once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the configuration and the user's earlier answers allow and reject."""
+
+    allow: tuple[str, ...] = ()
+    reject: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The call may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The user decides. `rules` are what `always` answers add, by the options' ids.
+
+    `why`: what a rule that seems to cover the call does not cover of it; empty where none does.
+    """
+
+    title: str
+    options: tuple[PermissionOption, ...]
+    rules: Mapping[str, str] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The call may not run; the model is told the reason."""
+
+    reason: str
+
+
+Decision: TypeAlias = Allow | Ask | Refuse
+
+_ONCE = (
+    PermissionOption("allow_once", "Allow once", "allow_once"),
+    PermissionOption("reject_once", "Reject", "reject_once"),
+)
+
+
+def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Decision:
+    """Decide on a call. Reading inside the workspace, todo and recall are free.
+
+    A subtask touches nothing by itself but spends, so that it asks, trusted or not. An untrusted
+    workspace refuses our own tools that edit or execute. A client's tools run in the client, so
+    those only ask.
+    """
+    if access.problem:
+        return Allow()
+    ours = spec.origin == "builtin"
+    acting = access.kind in _ASKING
+    if acting and not trusted and ours:
+        return Refuse(
+            "This workspace is not trusted, so nothing is run or changed in it. Tell the user, "
+            "who can trust it in the editor (workspaceTrusted)."
+        )
+    if any(_rejects(rule, spec, access) for rule in rules.reject):
+        return Refuse("A rule of the user rejects this call. Do it another way, or ask the user.")
+    spending = ours and spec.name == DELEGATE
+    if not (acting or spending or access.outside):
+        return Allow()
+    names = {**dict.fromkeys(access.shown, ""), **{one: f"as {one}, " for one in access.linked}}
+    later = [f"{said}{why}" for name, said in names.items() if (why := runs_later(name))]
+    if access.kind == "edit" and later:
+        why = f"runs later: {later[0]}"
+        return Ask(f"{access.title} ({why})", _ONCE, why=why)
+    if _allowed(spec, access, rules.allow):
+        return Allow()
+    return _question(spec, access, rules.allow)
+
+
+def remember(rules: Rules, key: str, allowed: bool) -> Rules:
+    """Add an `always` answer. The newest answer replaces an opposite one."""
+    allow = tuple(rule for rule in rules.allow if rule != key)
+    reject = tuple(rule for rule in rules.reject if rule != key)
+    if allowed:
+        return replace(rules, allow=(*allow, key), reject=reject)
+    return replace(rules, allow=allow, reject=(*reject, key))
+
+
+def literal(text: str) -> str:
+    """Write text as a pattern that matches it alone."""
+    return re.sub(r"[\\*]", r"\\\g<0>", text)
+
+
+# --- the question ----------------------------------------------------------------------------
+
+
+def _question(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> Ask:
+    key = _key(spec, access)
+    if not key:
+        return Ask(access.title, _ONCE, why=_shortfall(spec, access, allow))
+    answers = {"allow_always": key, "reject_always": key}
+    what = "path" if access.outside else "tool"
+    what = f"exactly this{_where(access)}" if access.command else f"this {what}"
+    options = [_ONCE[0], PermissionOption("allow_always", f"Always allow {what}", "allow_always")]
+    if similar := _wider(spec, access):
+        answers["allow_similar"] = similar
+        name = f"Always allow {similar.partition(':')[2]}{_where(access)}"
+        options.append(PermissionOption("allow_similar", name, "allow_always"))
+    never = PermissionOption("reject_always", f"Always reject {what}", "reject_always")
+    options += [_ONCE[1], never]
+    return Ask(access.title, tuple(options), answers, _shortfall(spec, access, allow))
+
+
+def _where(access: Access) -> str:
+    return "" if access.shown == (".",) else f" in {access.shown[0]}"
+
+
+def _key(spec: ToolSpec, access: Access) -> str:
+    """Give the rule that covers just this call; empty where none can say it."""
+    if not (access.command or access.outside):
+        return spec.name
+    tool, text = spec.name, access.outside[0] if len(access.outside) == 1 else ""
+    if access.command:
+        tool, text = _at(spec, access), access.command.strip(BLANK)
+    # A rule is read without this sign, so that it would say something else.
+    return f"{tool}:{literal(text)}" if tool and text and STAR not in text else ""
+
+
+def _at(spec: ToolSpec, access: Access) -> str:
+    """Name the tool, and the folder where that is not the root; empty where it has no name."""
+    folder = access.shown[0] if len(access.shown) == 1 else ""
+    if not folder or re.search(r"[:\\*]", folder) or folder != folder.strip():
+        return ""
+    return spec.name if folder == "." else f"{spec.name}@{folder}"
+
+
+def _wider(spec: ToolSpec, access: Access) -> str:
+    """Give a safe rule that covers this command and others like it, where the table knows one."""
+    beginning = wider(access.words) if access.words else ()
+    rule = f"{_at(spec, access)}:{' '.join((*beginning, '*'))}"
+    return rule if beginning and not _problem(rule, access) else ""
+
+
+def _shortfall(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> str:
+    for rule in allow:
+        if access.command and _names(rule, spec) and (problem := _problem(rule, access)):
+            return f"the rule {rule} does not cover it: {problem}"
+    return ""
+
+
+# --- rules that allow ------------------------------------------------------------------------
+
+
+def _allowed(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> bool:
+    if access.command:
+        return any(_names(rule, spec) and _problem(rule, access) == "" for rule in allow)
+    # Several paths may each be covered by another rule.
+    each = [
+        replace(
+            access, paths=(path,), shown=(name,), outside=(path,) if path in access.outside else ()
+        )
+        for path, name in zip(access.paths, access.shown, strict=True)
+    ] or [access]
+    return all(any(_covers(rule, spec, one) for rule in allow) for one in each)
+
+
+def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
+    """Whether a rule that allows covers a call that is no command: all of its paths."""
+    tool, colon, pattern = rule.partition(":")
+    if "@" in tool or not _names(rule, spec):
+        return False
+    if not colon:
+        return not access.outside
+    if access.outside and not pattern.startswith("/"):
+        return False
+    return bool(access.paths) and all(_hits(pattern, access))
+
+
+def _problem(rule: str, access: Access) -> str | None:
+    """Say why a rule does not cover a command: empty if it does, `None` if it is about another."""
+    tool, colon, pattern = rule.partition(":")
+    _, at, folder = tool.partition("@")
+    if not colon and not at:
+        return None if access.outside else ""
+    if not _stands_in(folder, access):
+        return None
+    if not colon:
+        return ""
+    pieces = _pieces(pattern)
+    if STAR not in pieces:
+        text = pieces.strip(BLANK)
+        same = text == access.command.strip(BLANK)
+        return "" if same or (access.words and access.words == _rule_words(text)) else None
+    return _starred(_rule_words(pieces), access)
+
+
+def _starred(rule: tuple[str, ...], access: Access) -> str | None:
+    """Compare a rule with a `*` with a command, word by word; see `_problem`."""
+    words = access.words
+    if not rule or not words:
+        return None
+    named, open_end = _named(rule)
+    if STAR in named[0]:
+        return "it names no program; a rule without a pattern covers every command"
+    if len(words) < len(named) or not (open_end or len(words) == len(named)):
+        return None
+    if not all(_fits(one, word) for one, word in zip(named, words, strict=False)):
+        return None
+    parts = [
+        word
+        for one, word in zip(named, words, strict=False)
+        if one not in (STAR, word + STAR) and STAR in one
+    ]
+    if climbing := next((word for word in parts if ".." in word.split("/")), ""):
+        return f"`{climbing}` climbs out of what the rule names"
+    own = next((i for i, one in enumerate(named) if STAR in one and one != words[i] + STAR), None)
+    own = len(named) if own is None else own
+    if hidden := next((word for word in words if _HIDING.search(word)), ""):
+        return f"`{hidden}` hides what might be replaced or run"
+    if known(words[0]) is not None and (away := set(words[own:]) & set(access.strays)):
+        return f"`{min(away)}` leads out of the workspace"
+    if led := next((name for name in access.linked if runs_later(name) or is_hidden(name)), ""):
+        return f"by a link it leads to `{led}`, which runs later or is hidden"
+    return uncovered(words, own)
+
+
+def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """Give what a rule says word by word, and whether any number of words may follow."""
+    if rule[-1] == STAR:
+        return rule[:-1] or (STAR,), True
+    if not rule[-1].endswith(STAR):
+        return rule, False
+    # The program is never guessed: `ls*` is `ls *`.
+    if len(rule) == 1:
+        return (rule[0].removesuffix(STAR),), True
+    # Who allows `rm build/*` means no other folder.
+    return rule, not re.search("[/=]", rule[-1])
+
+
+def _stands_in(folder: str, access: Access) -> bool:
+    """Whether a command runs in the folder that a rule names, or in the root where it names none.
+
+    Names whose bytes are no text are shown with backslashes, which other names may have too.
+    """
+    where = access.shown[0] if len(access.shown) == 1 else ""
+    named = folder.removeprefix("./").rstrip("/") or ("/" if folder[:1] == "/" else ".")
+    return where == named and "\\" not in where
+
+
+# --- rules that reject, and patterns ----------------------------------------------------------
+
+
+def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
+    """Whether a rule that rejects hits a call: any of its paths, or anything in its command."""
+    tool, colon, pattern = rule.partition(":")
+    _, at, folder = tool.partition("@")
+    if not _names(rule, spec) or (at and not (access.command and _stands_in(folder, access))):
+        return False
+    if not colon:
+        return True
+    if access.command:
+        texts = (access.command.strip(), " ".join(access.words), *simple_commands(access.command))
+        # `git push *` hits `git push` too.
+        pieces = _pieces(pattern)
+        if len(access.command) > LONGEST:
+            # Where its commands begin is not known, so that it is searched for the rule.
+            pieces, texts = f"{STAR}{pieces}{STAR}", (" ".join(access.command.split()),)
+        return any(_fits(pieces, text) or _fits(pieces, f"{text} ") for text in texts)
+    return any(_hits(pattern, access))
+
+
+def _names(rule: str, spec: ToolSpec) -> bool:
+    return rule.partition(":")[0].partition("@")[0] in ("*", spec.name, spec.kind)
+
+
+def _hits(pattern: str, access: Access) -> list[bool]:
+    pieces = _pieces(pattern)
+    return [
+        _fits(pieces, path) or _fits(pieces, name)
+        for path, name in zip(access.paths, access.shown, strict=True)
+    ]
+
+
+def _pieces(pattern: str) -> str:
+    """Read a pattern: each `*` becomes `STAR`, and what is escaped becomes itself."""
+    pieces = re.findall(r"\\[\\*]|\*+|.", pattern.replace(STAR, ""), re.DOTALL)
+    return "".join(STAR if p.startswith("*") else p[1:] if len(p) == 2 else p for p in pieces)
+
+
+@lru_cache(maxsize=512)
+def _rule_words(pieces: str) -> tuple[str, ...]:
+    return plain_words(pieces, rule=True)
+
+
+def _fits(pieces: str, text: str) -> bool:
+    """Whether a text is what a pattern says, each `STAR` being any characters.
+
+    No regular expression: with two stars those take hours for a long command of a model's.
+    """
+    head, *rest = pieces.split(STAR)
+    if not rest:
+        return text == head
+    *middle, tail = rest
+    at, end = len(head), len(text) - len(tail)
+    if at > end or not (text.startswith(head) and text.endswith(tail)):
+        return False
+    for piece in middle:
+        at = text.find(piece, at, end)
+        if at < 0:
+            return False
+        at += len(piece)
+    return True

@@ -1,0 +1,336 @@
+"""What a rule's `*` does not cover, program by program, each with the reason.
+
+For a program that stands here, the options that a `*` covers are listed, and only those: so an
+option that nobody thought of, an abbreviation of one, or one of next year's is asked about. What
+the listed ones leave out, and why, is `why`. Programs in `_RUNNING` run what they are given, so
+that a `*` covers nothing of them. Of any other program a `*` covers all plain words: who writes
+`foo *` trusts foo.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sidecar.tools.rules.program import Program, options
+from sidecar.tools.rules.programs_git import GIT, NO_OPERAND
+
+# --- programs that run what they are given, or write what and where they are told ------------
+
+_RUNNING = {
+    "is a shell, and runs what it is given": "sh bash rbash dash ash zsh ksh mksh pdksh lksh oksh "
+    "yash fish csh tcsh elvish nu osh pwsh powershell busybox toybox cmd rc es ion wish wsh",
+    "runs programs of its language": "python pythonw pypy ipython jython micropython node nodejs "
+    "deno bun tsx ts-node perl ruby irb jruby php lua luajit tclsh expect julia r rscript "
+    "ghci runghc runhaskell stack scala kotlin groovy java jshell jrunscript jjs erl elixir iex "
+    "escript racket guile scheme sbcl clisp clojure octave matlab gp maxima dotnet swift osascript "
+    "awk nawk mawk original-awk bwk bc dc m4 gnuplot tex latex pdftex pdflatex xetex xelatex "
+    "lualatex luatex latexmk sage nix nix-shell nix-build nickel psysh cpan raku",
+    "runs the command that it is given": "env xargs sudo doas su pkexec runuser run0 nohup timeout "
+    "nice ionice chrt taskset numactl time watch parallel setsid stdbuf unbuffer script scriptlive "
+    "flock strace ltrace gdb lldb valgrind perf catchsegv faketime chroot unshare nsenter setarch "
+    "linux64 linux32 i386 x86_64 arch ldd setpriv capsh prlimit softlimit chpst envdir "
+    "envuidgid setuidgid fakeroot proot bwrap firejail systemd-run at batch crontab entr "
+    "inotifywait watchexec watchman nodemon direnv mise asdf rtx dotenv start-stop-daemon "
+    "run-parts run-mailcap xdg-open open command-not-found cpulimit daemonize dbus-run-session "
+    "xvfb-run caffeinate rlwrap sg newgrp multitime hyperfine pidstat tmux screen zellij dtach "
+    "abduco xdotool yarnpkg choom aa-exec logsave choroot torify torsocks "
+    "proxychains tclkit dialog whiptail zenity posh zrun ts nq dpkg-buildpackage",
+    "is part of the shell, and runs, sets or reads what it is given": "eval exec source . command "
+    "builtin coproc if then else elif fi case esac for while until do done select function in "
+    "declare typeset local export readonly let unset read readarray mapfile getopts wait trap "
+    "alias unalias enable hash bind complete compgen compopt set shopt fc history jobs fg bg "
+    "disown cd pushd popd kill suspend logout return exit break continue shift umask ulimit dirs",
+    "fetches or runs what is not installed": "npx pnpx bunx uvx uv pipx pip conda mamba poetry pdm "
+    "hatch rye tox nox virtualenv gem bundle bundler rake rails composer easy_install corepack "
+    "volta apt apt-get aptitude dpkg yum dnf rpm zypper pacman apk snap flatpak brew port emerge "
+    "mvn mvnw gradle gradlew ant sbt lein ninja cmake ctest meson scons bazel buck waf xcodebuild "
+    "ansible ansible-playbook ansible-test puppet chef salt salt-call terraform tofu vagrant "
+    "packer pre-commit lefthook husky just task invoke fab rustup rustc ld as gcc cc clang tcc "
+    "ghc ar strip",
+    "runs commands in a container or on another machine, or talks to one": "docker podman nerdctl "
+    "buildah ctr runc crun lxc lxc-attach machinectl kubectl oc helm k9s minikube gh glab hub aws "
+    "gcloud az ssh slogin sshpass autossh mosh scp sftp rsync rclone ftp tftp lftp telnet nc ncat "
+    "netcat socat curl wget wget2 aria2c httpie http https xh openssl s_client whois dig nslookup "
+    "host finger mail mailx mutt sendmail exim msmtp smbclient ldapsearch tcpdump tshark nmap "
+    "ping traceroute restic borg duplicity rdiff-backup adb fastboot heroku flyctl vercel netlify",
+    "runs commands from within": "vi vim vimdiff nvim view rvim rview ex ed red nano pico emacs "
+    "emacsclient jed joe micro helix hx kak mcedit code codium less more most pg man info lynx w3m "
+    "links elinks sqlite3 sqlite psql mysql mariadb mongo mongosh redis-cli duckdb clickhouse mc "
+    "ranger lf vifm fzf sk peco tig lazygit gitui gitk top htop btop iftop systemctl journalctl "
+    "loginctl service cscope ctags emacs-nox vigr vipw visudo pry dmesg ispell aspell hunspell",
+    "runs a pager, a filter or a plugin that an option names": "ag ack ack-grep ugrep ug ug+ rga "
+    "cloc nm objdump gprof glow",
+    "reads through links out of the workspace, in folders that it is given": "diff diff3 sdiff "
+    "colordiff delta difft meld",
+    "is known to run commands or to write on the way": "ip cowsay cowthink csvtool dosbox dstat "
+    "byebug bpftrace cobc gcore gimp grc gtester hping3 knife minicom msgfilter ncdu openvpn pdb "
+    "perlbug pexec rtorrent sash scanmem setlock slsh sqlmap tasksh tdbtool tmate varnishncsa "
+    "tput getconf lscpu zathura zsoelim ginsh dmsetup easyrsa eb enscript genie rpmdb rpmquery "
+    "rpmverify nft sysctl tic bridge cdist certbot",
+    "writes, moves or packs files wherever it is told": "cp mv ln install dd tee truncate split "
+    "csplit sponge shred mkfifo mknod chmod chown chgrp chattr setfacl mount umount losetup zip "
+    "unzip 7z 7za 7zz p7zip rar unrar cpio pax shar gzip gunzip bzip2 bunzip2 xz unxz lzma zstd "
+    "lz4 compress uncompress patch ed rename mmv perl-rename git-shell gpg gpg2 age ssh-keygen "
+    "ssh-agent ssh-add iconv recode dos2unix unix2dos pandoc convert magick mogrify ffmpeg "
+    "fallocate debugfs mkfs logrotate update-alternatives ldconfig nano-tiny xmlstarlet yq sd "
+    "indent uudecode uuencode pr troff groff nroff eqn pic ps2pdf gs",
+}  # fmt: skip
+
+# --- programs that mostly read ---------------------------------------------------------------
+
+_READING = {
+    "ls": Program(
+        "-L shows what links lead to",
+        options(
+            "aAbBcCdfFgGhiklmnNopqQrRsStTuUvwxXZ --all --almost-all --color --human-readable "
+            "--recursive --reverse --size --sort --time --group-directories-first --full-time "
+            "--time-style --classify --format --inode --numeric-uid-gid --directory --file-type "
+            "--ignore --hide --si"
+        ),
+    ),
+    "cat": Program("other options are not known", options("AbeEnstTuv --number --show-all")),
+    "bat batcat": Program(
+        "--pager runs a program",
+        options("npA --number --plain --show-all --paging --style --color"),
+    ),
+    "command": Program("it runs what it is given; -v and -V only tell", first="-[vV]"),
+    "head tail": Program(
+        "-f does not end", options("ncqvzr --lines --bytes --quiet --silent --verbose")
+    ),
+    "wc": Program(
+        "--files0-from reads a list of files", options("clwmL --lines --words --bytes --chars")
+    ),
+    "grep egrep fgrep": Program(
+        "-f reads patterns from a file, -R follows links out of the workspace",
+        options(
+            "niwvlLceEFPGhHoxqszaIrABCmbTUyZ --line-number --ignore-case --invert-match --count "
+            "--word-regexp --line-regexp --files-with-matches --files-without-match --no-filename "
+            "--with-filename --only-matching --quiet --silent --no-messages --recursive --include "
+            "--exclude --exclude-dir --color --colour --context --after-context --before-context "
+            "--max-count --regexp --extended-regexp --fixed-strings --perl-regexp --basic-regexp "
+            "--null --text --byte-offset --binary-files --initial-tab"
+        ),
+    ),
+    "rg": Program(
+        "--pre and --hostname-bin run programs, -z runs others, -f reads patterns from a file, -L "
+        "follows links out of the workspace",
+        options(
+            "gtTeinlcowvFPUABCmSsuxrj0HINpqaMdEb --glob --iglob --type --type-not --type-list "
+            "--regexp --ignore-case --smart-case --case-sensitive --line-number --no-line-number "
+            "--files --files-with-matches --files-without-match --count --count-matches "
+            "--only-matching --word-regexp --line-regexp --invert-match --fixed-strings --pcre2 "
+            "--multiline --multiline-dotall --context --after-context --before-context "
+            "--max-count --max-depth --max-columns --max-filesize --hidden --no-ignore "
+            "--no-ignore-vcs --unrestricted --replace --threads --null --with-filename "
+            "--no-filename --heading --no-heading --pretty --quiet --text --sort --sortr --stats "
+            "--json --vimgrep --column --color --colors --trim --passthru --no-messages --crlf "
+            "--byte-offset --encoding --no-config --version --help --max-columns-preview"
+        ),
+    ),
+    "find": Program(
+        "-exec, -execdir, -ok and -okdir run programs, -delete removes, -fprint and -fls write, "
+        "-L follows links out of the workspace, -files0-from reads a list",
+        options(
+            "-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type "
+            "-xtype -size -empty -mtime -mmin -ctime -cmin -atime -amin -newer -newermt -newerct "
+            "-newerat -anewer -cnewer -maxdepth -mindepth -depth -prune -not -and -or -a -o -print "
+            "-print0 -printf -ls -quit -perm -user -group -uid -gid -links -inum -samefile "
+            "-readable -writable -executable -xdev -mount -true -false -daystart -P -noleaf "
+            "-ignore_readdir_race -nouser -nogroup"
+        ),
+        whole=True,
+    ),
+    "fd fdfind": Program(
+        "-x and -X run programs, -L follows links out of the workspace",
+        options(
+            "etHIdgispa0uEF --extension --type --hidden --no-ignore --max-depth --min-depth --glob "
+            "--case-sensitive --ignore-case --full-path --absolute-path --print0 --exclude "
+            "--fixed-strings --size --changed-within --changed-before --color"
+        ),
+    ),
+    "sed": Program(
+        "a script can write files and run commands (`w`, `e`, and `s` with these), -i writes, -f "
+        "reads a script; only printing, deleting and replacing by simple patterns are covered",
+        options("nErsuz --quiet --silent --regexp-extended --posix --debug --separate"),
+        script=r"(?:\d+|\$|/[^/\\\[\]\n]+/)?(?:,(?:\d+|\$|\+\d+|/[^/\\\[\]\n]+/))?"
+        r"(?:[pdq=]|s/[^/\\\[\]\n]+/[^/\\\[\]\n]*/g?p?)",
+    ),
+    "sort": Program(
+        "-o writes a file, --compress-program runs one, -T writes elsewhere, --files0-from reads a "
+        "list of files",
+        options(
+            "bdfghiMnRrsuVzktcCm --key --field-separator --numeric-sort --reverse --unique "
+            "--ignore-case --human-numeric-sort --version-sort --check --stable --zero-terminated "
+            "--general-numeric-sort --month-sort --dictionary-order --ignore-leading-blanks"
+        ),
+    ),
+    "uniq": Program(
+        "a second file is written",
+        options("cdDuizfsw --count --repeated --unique --ignore-case --skip-fields --skip-chars"),
+        most=1,
+    ),
+    "cut tr paste comm join nl tac rev fold column expand unexpand od seq sleep basename dirname "
+    "realpath readlink pwd whoami id uname nproc tty uptime df true false tsort "
+    "factor groups users who lsblk free vmstat sum": Program(
+        "letters are covered, long options are not",
+        options("abcdefhilmnpqrstuvwxzABCDEFHIJKLMNPRSTUVWXZ"),
+    ),
+    "hd": Program("-e and -f take a format, from a file too", options("bcCdonsvx")),
+    "strings": Program("`@` takes words from a file", options("afnetws"), operands="[^@].*"),
+    "cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum md5 shasum": Program(
+        "-c reads the files that a list names", options("abltz")
+    ),
+    "base64 base32": Program("-i and -o name files to some", options("dDw")),
+    "which": Program("other options are not known", options("as")),
+    "type": Program("other options are not known", options("afptP")),
+    "echo": Program("it prints", any_option=True),
+    "printf": Program(
+        "-v sets a variable, and runs what its subscript holds", operands=r"[^\[$`]*"
+    ),
+    "test": Program(
+        "-v, -R and the comparisons of numbers can run what a subscript holds",
+        options("-e -f -d -s -r -w -x -L -h -z -n -p -S -b -c -nt -ot -ef -a -o"),
+        whole=True,
+        operands=r"[^\[$`]*",
+    ),
+    "xxd": Program("-r and a second file write", options("clsgupbei"), most=1),
+    "file": Program(
+        "-C and -m compile or take magic from elsewhere, -f reads a list, -z unpacks",
+        options("bikhNsv --brief --mime --mime-type --mime-encoding --no-dereference"),
+    ),
+    "stat": Program("other options are not known", options("cftsxnr --format --printf --terse")),
+    "du": Program(
+        "--files0-from and -X read lists, -L follows links",
+        options(
+            "abchkmsSxdt --all --apparent-size --bytes --total --human-readable --summarize "
+            "--max-depth --exclude --one-file-system"
+        ),
+    ),
+    "tree": Program(
+        "-o and -R write files, -l follows links",
+        options(
+            "adfiLPIhsugDFCnrtpNQ --noreport --dirsfirst --gitignore --filelimit --du "
+            "--prune --matchdirs --ignore-case --charset --noreport"
+        ),
+    ),
+    "cmp": Program("other options are not known", options("blsn --print-bytes --quiet --silent")),
+    "jq": Program(
+        "-f, -L, --rawfile, --slurpfile and, in its program, import, include and modulemeta read "
+        "other files",
+        options(
+            "rcsneSMCajR --raw-output --compact-output --slurp --null-input --exit-status "
+            "--sort-keys --monochrome-output --color-output --raw-input --join-output --tab "
+            "--indent --arg --argjson --args --jsonargs"
+        ),
+        operands=r"(?!(?:[\s\S]*[\s;}])?(?:import|include)(?!\w))[\s\S]*",
+        nowhere="modulemeta",
+    ),
+    "date": Program(
+        "-s sets the clock, -f reads a file",
+        options("uRI --utc --iso-8601 --rfc-3339"),
+        operands=r"\+.*",
+    ),
+    "ps": Program(
+        "`e` shows the variables of other programs, behind some letters with a `-` too",
+        options("-A -e -f -F -l -p -ef -eF -el -Af -efl"),
+        whole=True,
+        operands=r"a?u?x?|\d+",
+    ),
+    "tar": Program(
+        "a `*` covers listing; packing and unpacking write, and --to-command, --checkpoint-action, "
+        "-I, -F and --rsh-command run programs; an archive may be on another machine, so that only "
+        "`tf` and its like name one",
+        options("tvzjJ --list --verbose --gzip --bzip2 --xz --zstd"),
+        first=r"-?t[vzjJ]*f?|--list",
+        operands=r"[^:]*",
+    ),
+}
+
+# --- programs that run the workspace's own code, or change its files, by nature ---------------
+
+_RUNS_OWN = "other options take code, settings or a place from elsewhere"
+_CARGO = options(
+    "pqvjFr --release --all --workspace --all-features --no-default-features --features --package "
+    "--lib --bin --bins --test --tests --example --examples --bench --benches --all-targets "
+    "--quiet --verbose --locked --offline --frozen --no-run --message-format --doc --no-fail-fast "
+    "--ignored --include-ignored --nocapture --show-output --test-threads --skip --exact --check "
+    "--no-deps --jobs"
+)
+_SCRIPTS = Program(_RUNS_OWN, options("s --silent --if-present"), passes=True)
+_NPM = Program(
+    "npm and its like run scripts, fetch packages and take settings from options",
+    options("s --silent --version"),
+    subcommands={
+        name: Program(_RUNS_OWN, options("a --all --depth --json --long"))
+        for name in ("ls", "list")
+    },
+    named=dict.fromkeys(("test", "run", "run-script", "t"), _SCRIPTS),
+)
+_GO = Program(
+    "-exec, -toolexec and -vettool run programs, -o writes, -C, -modfile, `..` and `@` lead "
+    "elsewhere, -versions asks the network",
+    options(
+        "-v -run -count -race -short -cover -bench -benchmem -timeout -json -failfast -parallel "
+        "-skip -list -tags -m --v --run --count --race --short --cover --timeout --json"
+    ),
+    whole=True,
+    operands=r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^@]*",
+)
+TRUSTED = {
+    "pytest py.test": Program(
+        "-p, -c, -o, -W and --rootdir take code and settings from elsewhere; others write reports",
+        options(
+            "qvxksmlrnaAEPRN --quiet --verbose --exitfirst --maxfail --lf --last-failed --ff "
+            "--failed-first --nf --sw --stepwise --tb --collect-only --co --no-header "
+            "--no-summary --durations --capture --color --cache-clear --setup-show "
+            "--strict-markers --cov"
+        ),
+        # Some cut a path off at its first `[`.
+        operands=r"[^@+\[](?:(?!::)[^\[])*(?:::[\s\S]*)?",
+    ),
+    "cargo": Program(
+        "cargo's --config and others run programs, and unknown subcommands are programs",
+        options("qv --quiet --verbose --locked --offline --frozen --version"),
+        subcommands={
+            name: Program(_RUNS_OWN, _CARGO, operands=r"[^+@][\s\S]*")
+            for name in ("build", "check", "test", "doc", "tree", "bench")
+        }
+        | {"clippy": Program(_RUNS_OWN, _CARGO | options("DWA"), operands=r"[^+@][\s\S]*")}
+        | {"fmt": Program(_RUNS_OWN, options("--check --all"), operands=NO_OPERAND)},
+    ),
+    "go": Program(
+        "go run, generate, get, install, env -w and tool run or write",
+        subcommands=dict.fromkeys(("test", "build", "vet", "list", "version"), _GO),
+    ),
+    "npm": _NPM,
+    # Yarn alone installs, and runs a script for `ls`; pnpm fetches the pnpm that a file names.
+    "pnpm yarn": replace(_NPM, options=frozenset(), subcommands={}),
+    "make gmake": Program(
+        "--eval, -f, -C, -I and variables take rules from elsewhere",
+        options(
+            "jknsBiwSr --jobs --keep-going --dry-run --silent --always-make "
+            "--no-print-directory --just-print"
+        ),
+        operands=r"\w[\w./-]*",
+    ),
+    "mkdir": Program("other options are not known", options("pv --parents --verbose"), writes=True),
+    "touch": Program("other options are not known", options("acm --no-create"), writes=True),
+    "rmdir": Program("other options are not known", options("pv --parents"), writes=True),
+    "rm": Program(
+        "other options are not known",
+        options("rRfvdi --recursive --force --verbose --dir"),
+        writes=True,
+    ),
+}
+
+
+def _table() -> dict[str, Program]:
+    """Give every program by its name; a program that runs what it is given covers no word."""
+    tables = {**_READING, **TRUSTED, "git": GIT}
+    found = {name: program for names, program in tables.items() for name in names.split()}
+    for why, names in _RUNNING.items():
+        nothing = Program(f"it {why}", first=r"(?!)")
+        found |= {name: nothing for name in names.split() if name not in found}
+    return found
+
+
+PROGRAMS: Mapping[str, Program] = _table()

@@ -1,0 +1,141 @@
+"""What a rule's `*` covers of git.
+
+Reading subcommands are covered by any rule for git. Those that change something are covered where
+the rule names them, and those that run programs, change settings or talk to other machines never.
+"""
+
+from sidecar.tools.rules.program import Program, options
+
+_WHY = (
+    "git's other options and subcommands write files, run programs or aliases, use another "
+    "repository, or talk to other machines"
+)
+_DIFF = (
+    "puUwbaMCDRSGWzsm --stat --shortstat --numstat --dirstat --summary --compact-summary --raw "
+    "--name-only --name-status --cached --staged --patch --no-patch --patch-with-stat --unified "
+    "--color --no-color --word-diff --color-words --color-moved --ignore-space-change "
+    "--ignore-all-space --ignore-space-at-eol --ignore-blank-lines --ignore-cr-at-eol "
+    "--diff-filter --find-renames --find-copies --no-renames --check --exit-code --quiet --minimal "
+    "--histogram --patience --diff-algorithm --no-ext-diff --no-textconv --no-prefix --relative "
+    "--text --binary --full-index --abbrev --function-context --pickaxe-regex --pickaxe-all "
+    "--merge-base --cc --ignore-submodules --submodule --inter-hunk-context"
+)
+_LOG = (
+    "nigEFPLcr --oneline --max-count --skip --since --until --after --before --author --committer "
+    "--grep --all --branches --tags --remotes --graph --decorate --no-decorate --format --pretty "
+    "--date --follow --first-parent --merges --no-merges --reverse --left-right --cherry-pick "
+    "--full-history --no-walk --abbrev-commit --no-abbrev-commit --date-order --topo-order "
+    "--author-date-order --simplify-by-decoration --walk-reflogs --all-match --invert-grep "
+    "--ancestry-path --boundary --children --parents --count --objects --left-only --right-only "
+    "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --relative-date --notes "
+    "--no-notes --min-parents --max-parents --sparse --dense --root --source"
+)
+_LISTED = (
+    "alrvi --all --list --remotes --verbose --show-current --contains --no-contains --merged "
+    "--no-merged --sort --format --points-at --column --no-column --color --no-color --abbrev"
+)
+NO_OPERAND = r"(?!)"
+
+
+_SIGNED = r"%[-+ ]?G|(?:^|[=(:])[-*]*signature\b"
+"""Formats and orders that have gpg run."""
+_WITHIN = r"(?!:(?![!^]))(?!(?:[\s\S]*/)?\.\.(?:/|$))[\s\S]*"
+"""No path that leads out of the folder, nor one with a word of magic for git, but to leave out."""
+
+
+def _git(
+    *covered: str, operands: str = r"[\s\S]*", writes: bool = False, commits: bool = False
+) -> Program:
+    refs = "--sort" in covered[0].split()
+    nowhere = _SIGNED if refs else _SIGNED.partition("|")[0]
+    return Program(
+        _WHY, options(*covered), operands=operands, nowhere=nowhere, writes=writes, commits=commits
+    )
+
+
+GIT = Program(
+    _WHY,
+    options("P --no-pager --no-optional-locks --version"),
+    subcommands={
+        "status": _git(
+            "sbvzunoal --short --branch --porcelain --long --verbose --untracked-files --ignored "
+            "--show-stash --ahead-behind --no-ahead-behind --column --renames --no-renames "
+            "--find-renames --ignore-submodules",
+            operands=_WITHIN,
+        ),
+        "diff": _git(_DIFF, operands=_WITHIN),
+        "log": _git(_DIFF, _LOG),
+        "show": _git(_DIFF, _LOG),
+        "shortlog": _git("snec --numbered --summary --email --group --no-merges --since --until"),
+        "rev-list": _git(_LOG),
+        "diff-tree": _git(_DIFF, "rtvc --root --pretty --no-commit-id"),
+        "diff-index": _git(_DIFF, operands=_WITHIN),
+        "blame": _git(
+            "LwMCelscnfbtp --porcelain --line-porcelain --show-email --show-name --show-number "
+            "--date --since --first-parent --root --abbrev --color-lines"
+        ),
+        "grep": _git(
+            "niwvlLceEFPGhHopWABCqzaIr --line-number --column --ignore-case --invert-match --count "
+            "--cached --untracked --word-regexp --files-with-matches --files-without-match "
+            "--name-only --heading --break --color --no-color --and --or --not --function-context "
+            "--show-function --max-depth --recursive --perl-regexp --extended-regexp "
+            "--basic-regexp --fixed-strings --only-matching --context --after-context "
+            "--before-context --full-name --max-count --text --quiet",
+            operands=_WITHIN,
+        ),
+        "ls-files": _git(
+            "cdmoiskuztv --cached --deleted --modified --others --ignored --stage --unmerged "
+            "--killed --exclude-standard --full-name --error-unmatch --deduplicate --eol --abbrev",
+            operands=_WITHIN,
+        ),
+        "ls-tree": _git("rdtlz --long --name-only --name-status --full-name --full-tree --abbrev"),
+        "cat-file": _git("ptse"),
+        "rev-parse": _git(
+            "q --short --abbrev-ref --symbolic-full-name --show-toplevel --show-prefix --show-cdup "
+            "--verify --quiet --is-inside-work-tree --is-bare-repository --git-dir "
+            "--absolute-git-dir --git-common-dir --all --branches --tags --remotes"
+        ),
+        "describe": _git("--tags --all --always --long --abbrev --dirty --match --contains"),
+        "merge-base": _git("a --all --is-ancestor --fork-point --octopus --independent"),
+        "name-rev": _git("--tags --name-only --always"),
+        "for-each-ref": _git("--count --sort --format --points-at --merged --contains"),
+        "show-ref": _git("sdq --head --heads --tags --verify --hash --abbrev --quiet"),
+        "show-branch": _git("ar --all --remotes --list --topo-order --current"),
+        "count-objects": _git("vH --verbose --human-readable"),
+        "check-ignore": _git("vnq --verbose --no-index --quiet --non-matching"),
+        "whatchanged": _git(_DIFF, _LOG),
+        "branch": _git(_LISTED, operands=NO_OPERAND),
+        "tag": _git(_LISTED.replace("alrvi", "lni"), operands=NO_OPERAND),
+        **{
+            f"{name} {option}": _git(_LISTED)
+            for name, option in (
+                *(("branch", option) for option in ("--list", "--contains", "--merged")),
+                *(("branch", option) for option in ("--no-contains", "--no-merged")),
+                *(("tag", option) for option in ("-l", "--list", "--contains", "--merged")),
+            )
+        },
+        "remote": _git("v --verbose", operands=NO_OPERAND),
+        "remote get-url": _git("--all --push"),
+        "stash list": _git(_LOG),
+        "stash show": _git(_DIFF),
+        "worktree list": _git("vz --porcelain --verbose", operands=NO_OPERAND),
+        "reflog": _git(_LOG, operands="show|list|HEAD"),
+    },
+    named={
+        "add": _git(
+            "AufnvN --all --update --force --dry-run --verbose --intent-to-add", operands=_WITHIN
+        ),
+        "commit": _git(
+            "mavqsn --message --all --amend --no-edit --allow-empty --signoff --quiet --verbose "
+            "--no-verify --date --author --fixup --dry-run --no-gpg-sign"
+        ),
+        "checkout": _git("bBqdt --quiet --detach --track --no-track", writes=True, commits=True),
+        "switch": _git("cCqdt --create --quiet --detach --track --no-track --guess"),
+        "restore": _git("sSWq --source --staged --worktree --quiet", writes=True, commits=True),
+        "stash": _git("uakqm --include-untracked --all --keep-index --quiet --message --index"),
+        "branch": _git(_LISTED, "dDmMcCfut --delete --move --copy --set-upstream-to --track"),
+        "tag": _git(_LISTED.replace("alrvi", "lni"), "amdf --annotate --message --delete --force"),
+        "reset": _git("qN --soft --mixed --hard --keep --merge --quiet"),
+        "rm": _git("rfnq --cached --force --dry-run --quiet --ignore-unmatch", writes=True),
+    },
+)

@@ -1,0 +1,113 @@
+"""Files that something runs or obeys later, so that writing one is more than writing.
+
+A rule that lets a tool write does not cover them: each is asked about by its name, each time.
+What lies in `.git` no tool writes at all.
+"""
+
+import unicodedata
+from collections.abc import Mapping
+
+_SHELL = "a shell reads it when it starts"
+_CI = "a build machine runs or obeys it"
+_EDITOR = "an editor runs or obeys it when it opens the folder"
+_AGENT = "an agent obeys it, or runs what it names"
+_GIT = "git, or its like, runs programs or changes files by it"
+_PACKAGES = "a package manager takes its registry, its keys or programs from it"
+_PYTHON = "Python runs it whenever it starts"
+_DEBUGGER = "a debugger or another program runs or obeys it when it starts"
+_SYSTEM = "the system runs it, or lets somebody in by it"
+
+_RUN_LATER: Mapping[str, str] = {
+    ".envrc* .direnvrc .direnv/ .env.zsh .autoenv* .env.leave mise.* .mise.* mise/config.toml "
+    ".mise/ .rtx.toml .tool-versions .asdfrc .rvmrc .prototools .shadowenv.d/ devenv.nix "
+    "devbox.json .pre-commit-config.* lefthook.* .lefthook* lefthook-local.* .huskyrc* "
+    "husky.config.* .lintstagedrc* lint-staged.config.* simple-git-hooks.* .simple-git-hooks.* "
+    ".overcommit.yml .git-hooks.yml": "a shell or git runs it by itself",
+    "activate activate.fish activate.csh activate.nu activate.ps1 activate_this.py pyvenv.cfg "
+    "venv/bin/ .venv/bin/ env/bin/ .env/bin/ node_modules/.bin/": "a shell, or an editor's "
+    "terminal, runs it for the programs of the workspace",
+    ".bash* .profile .zsh* .zprofile .zlogin .zlogout .kshrc .mkshrc .yashrc .yash_profile "
+    ".cshrc .tcshrc .login .xonshrc .inputrc .xprofile .xinitrc .xsession .xsessionrc .terminfo/ "
+    ".mailcap mailcap config.fish": _SHELL,
+    ".config/ .local/": "programs take their settings, or programs, from it",
+    ".github/ .gitlab-ci* .gitlab/ .circleci/ "
+    ".travis.yml jenkinsfile* azure-pipelines* .azure-pipelines/ "
+    ".azuredevops/ bitbucket-pipelines.yml .drone.yml .drone.yaml .drone.star .woodpecker.yml "
+    ".woodpecker.yaml .woodpecker/ .travis.yaml .jenkins/ .buildkite/ .appveyor.yml "
+    "appveyor.yml .cirrus.yml .cirrus.yaml .cirrus.star .gitea/ .forgejo/ .teamcity/ "
+    ".semaphore/ cloudbuild.yaml buildspec.yml .tekton/ codefresh.yml wercker.yml .builds/ "
+    ".build.yml .readthedocs.yml .readthedocs.yaml netlify.toml vercel.json codemagic.yaml "
+    "bitrise.yml": _CI,
+    ".vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .theia/ .devcontainer/ "
+    ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ .nvim/ "
+    ".lvimrc _vimrc _gvimrc .ideavimrc .kakrc .nanorc .vs/ .idx/ .replit .ctags .ctags.d/ "
+    ".htaccess .user.ini .dir-locals.el .dir-locals-2.el .emacs .emacs.d/ .projectile .helix/ "
+    "*.sublime-project *.sublime-workspace": _EDITOR,
+    ".sidecar/ agents.md agents.override.md agent.md claude.md claude.local.md gemini.md "
+    "crush.md warp.md qwen.md .cursorrules .windsurfrules .clinerules .roorules .goosehints "
+    ".rules .cursor/ .windsurf/ .clinerules/ .roo/ .claude/ .codex/ .gemini/ .opencode/ "
+    "opencode.json opencode.jsonc .aider.conf.yml .continue/ .crush/ .crush.json crush.json "
+    ".kiro/ .junie/ .augment/ .amazonq/ .mcp.json mcp.json .claude.json skill.md "
+    ".agents/ .agent/ .amp/ .cline/ .kilocode/ .kilocodemodes .roomodes .openhands/ .factory/ "
+    ".qwen/ .trae/ .devin/ .goose/ .qodo/ .tabnine/ .aiassistant/ .augment-guidelines codex.md "
+    "codex.local.md": _AGENT,
+    ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
+    "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "
+    ".lfsconfig _darcs/ .bzr/ _mtn/ cvs/root": _GIT,
+    "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit pre-push post-checkout "
+    "post-merge pre-rebase post-rewrite applypatch-msg pre-applypatch post-applypatch "
+    "pre-auto-gc post-index-change reference-transaction pre-receive post-receive": "git runs it, "
+    "where it lies in a folder of hooks",
+    "head": "git may take its folder for a repository, and run what that one's settings say",
+    ".npmrc .yarnrc .yarnrc.yml .yarn/ .pnpmfile.cjs .pnpmfile.mjs .bunfig.toml bunfig.toml "
+    "pip.conf .pip/ .pypirc .condarc uv.toml .cargo/ .gemrc .bundle/ nuget.config "
+    ".m2/ .mvn/ .gradle/ gradle/wrapper/ .sbtopts .jvmopts .bazelrc .bazeliskrc .pnp.cjs "
+    ".pnp.loader.mjs pnpm-workspace.yaml .bowerrc poetry.toml pdm.toml .pdm.toml .mambarc "
+    "rust-toolchain rust-toolchain.toml ansible.cfg .terraform/ .terraformrc .netrc .curlrc "
+    ".wgetrc .ripgreprc": _PACKAGES,
+    "site-packages/ dist-packages/ sitecustomize.py sitecustomize/ usercustomize.py "
+    "usercustomize/ *.pth .pdbrc .pdbrc.py .pythonrc .pythonrc.py .pythonstartup "
+    "ipython_config.py jupyter_config.py jupyter_server_config.py jupyter_notebook_config.py "
+    "jupyter_lab_config.py .ipython/ .jupyter/": _PYTHON,
+    ".gdbinit .lldbinit .gdbearlyinit .irbrc .pryrc .psqlrc .sqliterc .my.cnf .rprofile "
+    ".renviron .octaverc .ocamlinit .rdbgrc .byebugrc .duckdbrc .ghci .iex.exs .perldb .guile "
+    ".sbclrc .erlang maxima-init.mac maxima-init.lisp .gprc .proverc irb.rc _irbrc $irbrc "
+    "pkg_add startup.m finish.m .latexmkrc latexmkrc .perltidyrc ctags.d/ .screenrc .tmux.conf "
+    ".lesskey .lessfilter": _DEBUGGER,
+    ".ssh/ authorized_keys .rhosts .shosts .forward .procmailrc .gnupg/ .aws/ .kube/ .docker/ "
+    ".pam_environment crontab cron.d/ cron.daily/ launchagents/ launchdaemons/ init.d/ "
+    "profile.d/ sudoers.d/ sudoers ld.so.preload *.service *.desktop": _SYSTEM,
+}
+"""Names of files, of folders (`x/`: all below them), endings (`*.pth`), and beginnings (`x*`) of
+names of either, in small letters."""
+
+
+def runs_later(path: str) -> str:
+    """Say why writing a resolved path has effects later; empty where it is an ordinary file.
+
+    Letters count in either case, and marks that nobody sees do not: some disks find `.vscode`
+    where `.VSCode.` is written.
+    """
+    parts = [_plain(part) for part in path.split("/") if part not in ("", ".")]
+    for size in (2, 1):
+        for start in range(len(parts) - size + 1):
+            name = "/".join(parts[start : start + size])
+            if reason := _FOLDERS.get(name):
+                return reason
+            if start + size == len(parts) and (reason := _FILES.get(name)):
+                return reason
+    if begun := next((one for one in _BEGINNINGS if any(p.startswith(one) for p in parts)), ""):
+        return _BEGINNINGS[begun]
+    ending = parts[-1].rpartition(".")[2] if parts else ""
+    return _FILES.get(f"*.{ending}", "")
+
+
+def _plain(name: str) -> str:
+    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
+    return unicodedata.normalize("NFKC", seen).rstrip(". ").casefold()
+
+
+_NAMES = {name: why for names, why in _RUN_LATER.items() for name in names.split()}
+_FOLDERS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("/")}
+_FILES = {name: why for name, why in _NAMES.items() if not name.endswith("/")}
+_BEGINNINGS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("*")}

@@ -1,0 +1,142 @@
+"""A command as the words that its shell will see, where these can be known without running it.
+
+The grammar says where words begin and end; what this module takes of them is so little that no
+two shells read it differently: bare words of letters, digits and a few signs, and quotes with
+nothing in them that a shell would replace. All else has no words here, and so no rule covers it.
+"""
+
+import re
+import sys
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node
+
+STAR = "\ue000"
+"""Stands for a rule's `*` among its words. No command holds one: it is not printable."""
+LONGEST = 10_000
+"""Characters of a command that is looked at."""
+BLANK = " \t\n"
+"""What a shell skips around a command."""
+_AS_THEY_ARE = sys.getfilesystemencoding() == "utf-8"
+"""Whether each letter reaches a shell as itself."""
+
+_BARE = re.compile(r"[A-Za-z0-9_@%+=:,./^~-]+")
+# A tilde is a home folder at a word's beginning and, to bash, after `:` and `=`.
+_HOME = re.compile(r"(?:^|[:=])~")
+_PROGRAM = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+/-]*")
+# In double quotes a backslash before one of these is a backslash, to every shell.
+_REPLACED = re.compile(r"[$`]|\\(?![|()\[\]{}.*+?^<>/=:,A-Za-z0-9-])")
+_ESCAPED = {r"\(": "(", r"\)": ")", r"\!": "!", "!": "!"}
+"""What find takes as words of their own, and how they are written without quotes."""
+
+
+def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
+    """Give the words of exactly one simple command of literal words, and `()` for any other.
+
+    Variables, globs, braces, tildes, most escapes, assignments, redirections, substitutions,
+    comments, operators, control characters and whatever the grammar cannot read have no words.
+    With `rule`, a word may hold `STAR`.
+    """
+    text = command.strip(BLANK)
+    if not text or len(text) > LONGEST:
+        return ()
+    # Encodings of old write `¥` or `‾` as a backslash or a tilde, which is what a shell sees.
+    if not (_AS_THEY_ARE or text.replace(STAR, "").isascii()):
+        return ()
+    if not all(c.isprintable() or c == "\t" or (rule and c == STAR) for c in text):
+        return ()
+    node = _command(text)
+    if node is None:
+        return ()
+    data, end = text.encode(), 0
+    words: list[str] = []
+    for child in node.children:
+        gap = data[end : child.start_byte]
+        word = _word(child, rule)
+        if word is None or gap.strip(b" \t") or (words and not gap):
+            return ()
+        words.append(word)
+        end = child.end_byte
+    if end != len(data) or not _PROGRAM.fullmatch(words[0].replace(STAR, "_")):
+        return ()
+    return tuple(words)
+
+
+def simple_commands(command: str) -> tuple[str, ...]:
+    """Give the simple commands in a text, wherever they stand, each with single blanks.
+
+    Gives none of a text that is longer than `LONGEST`: to parse some takes quadratic time.
+    """
+    root = _parsed(command) if len(command) <= LONGEST else None
+    found: list[str] = []
+    left = [root] if root is not None else []
+    while left:
+        node = left.pop()
+        left += node.children
+        if node.type == "command":
+            words = (c for c in node.children if c.type != "variable_assignment")
+            found.append(" ".join(_word(c, False) or (c.text or b"").decode() for c in words))
+    return tuple(found)
+
+
+def _command(text: str) -> "Node | None":
+    """Give the one simple command that a text is; `None` where it is more, less or broken."""
+    root = _parsed(text)
+    if root is None or root.has_error or len(root.children) != 1:
+        return None
+    return root.children[0] if root.children[0].type == "command" else None
+
+
+def _parsed(text: str) -> "Node | None":
+    """Give the tree of a text; `None` too where no file can be opened to load the parser."""
+    try:
+        from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
+
+        data, parser = text.encode(), Parser(_language())
+    except (UnicodeEncodeError, ImportError, OSError):
+        return None
+    return parser.parse(data).root_node
+
+
+@cache
+def _language() -> "Language":
+    import tree_sitter_bash  # noqa: PLC0415 - as above
+    from tree_sitter import Language  # noqa: PLC0415 - as above
+
+    return Language(tree_sitter_bash.language())
+
+
+def _word(node: "Node", rule: bool) -> str | None:
+    text = (node.text or b"").decode()
+    match node.type:
+        case "command_name":
+            return _word(node.children[0], rule) if len(node.children) == 1 else None
+        case "word" | "number":
+            if text in _ESCAPED:
+                return _ESCAPED[text]
+            bare = text.replace(STAR, "_") if rule else text
+            return text if _BARE.fullmatch(bare) and not _HOME.search(text) else None
+        case "raw_string":
+            return text[1:-1] if len(text) > 1 and text[0] == text[-1] == "'" else None
+        case "string":
+            quoted = len(text) > 1 and text[0] == text[-1] == '"' and not _REPLACED.search(text)
+            return text[1:-1] if quoted else None
+        case "concatenation":
+            return _joined(node, rule)
+        case _:
+            return None
+
+
+def _joined(node: "Node", rule: bool) -> str | None:
+    """Join pieces such as `a'b'`; a tilde in a later one is asked about, whatever it would be."""
+    pieces: list[str] = []
+    end = node.start_byte
+    for child in node.children:
+        piece = _word(child, rule)
+        if piece is None or child.start_byte != end:
+            return None
+        pieces.append(piece)
+        end = child.end_byte
+    return "".join(pieces) if end == node.end_byte else None

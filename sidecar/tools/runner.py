@@ -1,0 +1,147 @@
+"""Running a built-in tool: what it will touch, then the call, with every failure as an answer."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from sidecar.core.errors import BadRequest, Cancelled, SidecarError
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.tools import inputs
+from sidecar.tools.builtin_tools import BY_NAME, DELEGATE, signature
+from sidecar.tools.delegate import delegate, read_subtask, title_of
+from sidecar.tools.files.edit import edit_file, write_file
+from sidecar.tools.files.find import list_files, search
+from sidecar.tools.files.read import read_file
+from sidecar.tools.recall import recall
+from sidecar.tools.rules.coverage import written
+from sidecar.tools.rules.runs_later import runs_later
+from sidecar.tools.rules.shell_words import plain_words
+from sidecar.tools.shell import shell
+from sidecar.tools.todo import todo
+from sidecar.tools.tool_contract import Access, Tool, ToolAnswer, ToolContext
+from sidecar.workspace.paths import display, leading_out, linked_names, locate, printable
+
+TOOLS: Mapping[str, Tool] = MappingProxyType(
+    {
+        DELEGATE: delegate,
+        "edit_file": edit_file,
+        "list_files": list_files,
+        "read_file": read_file,
+        "recall": recall,
+        "search": search,
+        "shell": shell,
+        "todo": todo,
+        "write_file": write_file,
+    }
+)
+
+_VERBS = {
+    "edit_file": "Edit",
+    "list_files": "List",
+    "read_file": "Read",
+    "search": "Search",
+    "write_file": "Write",
+}
+
+
+def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
+    """Say what a call will touch. A malformed input gives an `Access` with its `problem`.
+
+    Looks at links on disk, a few calls of lstat for each path.
+    """
+    if spec.origin != "builtin":
+        return Access(spec.kind, _client_title(spec, given))
+    try:
+        checked = inputs.as_object(given)
+        inputs.check(spec.input_schema, checked)
+    except BadRequest as error:
+        usage = f"{error.message} The input of {spec.name} is {signature(spec)}."
+        return Access(spec.kind, spec.name, problem=usage)
+    try:
+        return _touched(spec, checked, context)
+    except BadRequest as error:
+        return Access(spec.kind, spec.name, problem=error.message)
+
+
+async def run_builtin(
+    name: str, given: Json, context: ToolContext, decided: Access | None = None
+) -> ToolAnswer:
+    """Run a built-in tool. Whatever goes wrong is an error answer that tells the model.
+
+    `decided` is what the permission was given for: a call that by now would touch anything else,
+    because a link changed meanwhile, does not run.
+
+    Raises:
+        Cancelled: when the client is gone.
+    """
+    spec, tool = BY_NAME.get(name), TOOLS.get(name)
+    if spec is None or tool is None:
+        return _error(f"There is no tool {name}. There are {', '.join(BY_NAME)}.")
+    found = await asyncio.to_thread(access, spec, given, context)
+    if decided is not None and found != decided:
+        return _error("What this call would touch changed since it was decided on. Send it again.")
+    if found.problem:
+        return _error(found.problem)
+    if not context.trusted and spec.kind in ("edit", "execute"):
+        return _error("This workspace is not trusted, so nothing is run or changed in it.")
+    try:
+        return await tool(inputs.as_object(given), context)
+    except Cancelled:
+        raise
+    except SidecarError as error:
+        return _error(error.message)
+    except OSError as error:
+        return _error(_say(error, context.cwd))
+    except UnicodeError:
+        return _error("The text has half of a surrogate pair in it, which no file can hold.")
+
+
+def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
+    command = inputs.optional_text(given, "command") or "" if spec.name == "shell" else ""
+    if spec.name == "shell" and not command.strip():
+        raise BadRequest("`command` is empty.", "input.command")
+    if spec.name == DELEGATE:
+        return Access(spec.kind, title_of(read_subtask(given)))
+    if spec.name not in _VERBS and not command:
+        return Access(spec.kind, spec.name)
+    path = inputs.optional_text(given, "cwd" if command else "path")
+    place = locate("." if path is None else path, context.cwd)
+    real = str(place.real)
+    words = plain_words(command)
+    # Of a command, the names of all words count that may be written to.
+    named = (path or "",) if spec.kind == "edit" else written(words)
+    linked = linked_names(named, place.real if command else context.cwd, context.cwd, runs_later)
+    title = f"Run {command}" if command else f"{_VERBS[spec.name]} {place.shown}"
+    return Access(
+        spec.kind,
+        title,
+        paths=(real,),
+        outside=() if place.inside else (real,),
+        command=command,
+        words=words,
+        strays=leading_out(words, place.real, context.cwd),
+        shown=(place.shown,),
+        linked=tuple(name for name in linked if name != place.shown),
+    )
+
+
+def _client_title(spec: ToolSpec, given: Json) -> str:
+    """Give the tool's name and the first text of its input, which mostly tells what it is about."""
+    values = given.values() if isinstance(given, dict) else ()
+    first = next((value for value in values if isinstance(value, str)), "")
+    return f"{spec.name} {first[:200]}".strip().split("\n")[0]
+
+
+def _error(message: str) -> ToolAnswer:
+    return ToolAnswer(message, is_error=True)
+
+
+def _say(error: OSError, cwd: Path) -> str:
+    reason = error.strerror or str(error)
+    if not isinstance(error.filename, str):
+        return f"That failed: {reason}."
+    path = display(Path(error.filename), Path(os.path.realpath(cwd)))
+    return f"{printable(path)}: {reason}."

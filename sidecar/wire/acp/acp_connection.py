@@ -1,0 +1,200 @@
+"""One ACP client: what it is told and asked, in ACP's names and shapes."""
+
+import logging
+from collections import deque
+from time import monotonic
+
+from sidecar.core.parts import Json, JsonObject
+from sidecar.session.log.events import (
+    AlertChanged,
+    Event,
+    MeterChanged,
+    SessionChanged,
+    StatusChanged,
+    TextChunk,
+    ToolChanged,
+    ToolOutputChunk,
+)
+from sidecar.wire.acp.acp_names import outgoing
+from sidecar.wire.acp.acp_updates import text_update, update
+from sidecar.wire.acp.capabilities import Abilities, announced
+from sidecar.wire.acp.terminals import AgentTerminals
+from sidecar.wire.connection import ERROR, Connection, logger
+from sidecar.wire.outbox import Outbox
+from sidecar.wire.translate import notification
+
+MOST_EARLY = 200
+"""Events kept of sessions whose ids the client has not been told yet."""
+MOST_SHOWN = 16 * 1024
+"""Characters of a running tool's output that are shown: its end."""
+OUTPUT_EVERY = 0.25
+"""Seconds between showings of a running tool's output: each repeats all of it."""
+
+_CONTENT_TEXT = ["params", "update", "content", "text"]
+
+
+class AgentConnection(Connection):
+    """Implements `tools.contract.Client` for an ACP client.
+
+    A client is told of a session once it is `entered`: before that, it has no id for it yet.
+    """
+
+    def __init__(self, outbox: Outbox) -> None:
+        super().__init__(outbox)
+        self._folders: dict[str, str] = {}
+        self._early: deque[Event] = deque(maxlen=MOST_EARLY)
+        self._output: dict[str, tuple[str, float]] = {}
+        self._terminals: dict[str, str] = {}
+        self.can = Abilities()
+
+    def announce(self, capabilities: JsonObject) -> None:
+        """Take `clientCapabilities` from `initialize`."""
+        super().announce(capabilities)
+        self.can = announced(capabilities)
+
+    @property
+    def can_ask_permission(self) -> bool:
+        """Every ACP client answers questions."""
+        return True
+
+    @property
+    def terminals(self) -> AgentTerminals | None:
+        """Its terminals, if it announced them."""
+        if not self.can.terminal:
+            return None
+        return AgentTerminals(self.request, self._post, self._show_terminal)
+
+    # --- which sessions it knows -------------------------------------------------------------
+
+    def enter(self, session_id: str, folder: str) -> None:
+        """From now on the client is told of this session, and of what happened in it just now."""
+        self._folders[session_id] = folder
+        early, self._early = self._early, deque(maxlen=MOST_EARLY)
+        for event in early:
+            self.watch(event)
+
+    def leave(self, session_id: str) -> None:
+        """The session is closed."""
+        self._folders.pop(session_id, None)
+
+    def knows(self, session_id: str) -> bool:
+        """Whether the client is told of this session."""
+        return session_id in self._folders
+
+    # --- what it is told ---------------------------------------------------------------------
+
+    def watch(self, event: Event) -> None:
+        """Queue what tells the client of an event; what it typed itself it has already."""
+        session_id = _session_of(event)
+        if session_id and session_id not in self._folders:
+            self._early.append(event)
+        elif not (isinstance(event, TextChunk) and event.speaker == "user"):
+            self._tell(session_id, event)
+
+    def log(self, kind: int, text: str) -> None:
+        """ACP has no log of the client's: stderr is read there."""
+        logger.log(logging.ERROR if kind == ERROR else logging.WARNING, "%s", text)
+
+    async def show(self, event: Event) -> None:
+        """Queue an event of a replay, waiting for room."""
+        session_id = _session_of(event)
+        told = update(event, self.can, self._folders.get(session_id, "/"))
+        if told is not None:
+            await self._outbox.paced(session_id, _update(session_id, told))
+
+    def say(self, session_id: str, kind: str, text: str) -> None:
+        """Show a piece of text that is no part of the session's log."""
+        self.send(session_id, text_update(kind, text))
+
+    def send(self, session_id: str, told: JsonObject) -> None:
+        """Queue an update that comes from no event."""
+        self._outbox.update(session_id, _update(session_id, told))
+
+    def _tell(self, session_id: str, event: Event) -> None:
+        if self.can.ours:
+            self._tell_ours(session_id, event)
+        if isinstance(event, ToolOutputChunk):
+            self._show_output(session_id, event)
+            return
+        if isinstance(event, ToolChanged) and event.status in ("completed", "failed"):
+            self._output.pop(event.call_id, None)
+        told = update(event, self.can, self._folders.get(session_id, "/"))
+        if told is None:
+            return
+        if isinstance(event, ToolChanged) and "content" in told:
+            self._keep_terminal(event, told)
+        message = _update(session_id, told)
+        match event:
+            case MeterChanged():
+                self._outbox.meter(session_id, message)
+            case TextChunk(origin=origin):
+                self._outbox.chunk(session_id, f"{origin.part_id} text", message, _CONTENT_TEXT)
+            case _:
+                self._outbox.update(session_id, message)
+
+    def _tell_ours(self, session_id: str, event: Event) -> None:
+        """Tell a client that knows us what ACP has no word for."""
+        if isinstance(event, SessionChanged | StatusChanged | AlertChanged):
+            message = notification(event)
+            message["method"] = outgoing(str(message["method"]))
+            self._outbox.update(session_id, message)
+
+    def _show_output(self, session_id: str, event: ToolOutputChunk) -> None:
+        """Show what a running tool has put out so far; its end comes with the call's own."""
+        text, shown = self._output.get(event.call_id, ("", 0.0))
+        text = (text + event.text)[-MOST_SHOWN:]
+        now = monotonic()
+        if now - shown >= OUTPUT_EVERY:
+            shown = now
+            block: JsonObject = {"type": "content", "content": {"type": "text", "text": text}}
+            told: JsonObject = {
+                "sessionUpdate": "tool_call_update",
+                "toolCallId": event.call_id,
+                "content": [block],
+            }
+            self.send(session_id, told)
+        self._output[event.call_id] = (text, shown)
+
+    def _show_terminal(self, session_id: str, call_id: str, terminal: str) -> None:
+        self._terminals[call_id] = terminal
+        told: JsonObject = {
+            "sessionUpdate": "tool_call_update",
+            "toolCallId": call_id,
+            "content": [{"type": "terminal", "terminalId": terminal}],
+        }
+        self.send(session_id, told)
+
+    def _keep_terminal(self, event: ToolChanged, told: JsonObject) -> None:
+        """Leave the terminal in a call that has ended: it goes on showing what was put out."""
+        terminal = self._terminals.pop(event.call_id, None)
+        if terminal is not None:
+            told["content"] = [{"type": "terminal", "terminalId": terminal}]
+
+    # --- what it is asked --------------------------------------------------------------------
+
+    async def request(self, method: str, params: JsonObject) -> Json:
+        """Ask the client, by ACP's name or by ours; see `Connection.request`."""
+        return await super().request(outgoing(method), params)
+
+    def _post(self, method: str, params: JsonObject) -> None:
+        """Make a request whose answer nobody waits for."""
+        self._outbox.answer(self._asking(outgoing(method), params))
+
+    def _withdrawal(self, request_id: str) -> JsonObject:
+        params: JsonObject = {"requestId": request_id}
+        return {"jsonrpc": "2.0", "method": "$/cancel_request", "params": params}
+
+
+def _update(session_id: str, told: JsonObject) -> JsonObject:
+    params: JsonObject = {"sessionId": session_id, "update": told}
+    return {"jsonrpc": "2.0", "method": "session/update", "params": params}
+
+
+def _session_of(event: Event) -> str:
+    match event:
+        case StatusChanged():
+            return ""
+        case _ if hasattr(event, "origin"):
+            return str(event.origin.session_id)
+        case _:
+            return str(getattr(event, "session_id", None) or "")

@@ -1,0 +1,33 @@
+"""Errors with the codes that ACP has for them; all others keep ours."""
+
+from sidecar.core.errors import ModelFailed, SidecarError, UnknownSession
+from sidecar.core.parts import JsonObject
+from sidecar.wire.error_codes import Refused, code_of_turn, fault
+
+AUTH_REQUIRED = -32000
+NOT_FOUND = -32002
+
+
+def agent_fault(error: SidecarError) -> JsonObject:
+    """Give the JSON-RPC error object of an error."""
+    told = fault(error)
+    if isinstance(error, UnknownSession):
+        told["code"] = NOT_FOUND
+    elif isinstance(error, ModelFailed):
+        told["code"] = model_code(error.kind)
+    return told
+
+
+def model_code(kind: str) -> int:
+    """Give the code of a model's failure: a missing or wrong key is ACP's `auth_required`."""
+    return AUTH_REQUIRED if kind == "authentication" else code_of_turn(kind)
+
+
+def turn_failed(error: JsonObject, about: JsonObject) -> Refused:
+    """Give the error that ends `session/prompt`: ACP has no stop reason for a turn that failed.
+
+    `error` is the turn's `{kind, message, …}`; `about` says which turn, for `data`.
+    """
+    kind, message = str(error.get("kind", "internal")), str(error.get("message", ""))
+    rest = {k: v for k, v in error.items() if k not in ("kind", "message", "code")}
+    return Refused(model_code(kind), kind, message, **{**rest, **about})

@@ -1,0 +1,140 @@
+"""Session events as ACP's `session/update`: no fields of our own but under `_meta.sidecar`."""
+
+from decimal import Decimal
+from math import ceil
+
+from sidecar.core.parts import Json, JsonObject
+from sidecar.core.prompt.meter import Meter
+from sidecar.session.log.events import (
+    AlertChanged,
+    ContentChunk,
+    EpochChanged,
+    Event,
+    MeterChanged,
+    Notice,
+    Retrying,
+    SessionChanged,
+    StatusChanged,
+    TextChunk,
+    ToolChanged,
+    ToolInputChunk,
+    TurnEnded,
+)
+from sidecar.wire.acp.capabilities import Abilities
+from sidecar.wire.acp.diffs import done, wanted
+from sidecar.wire.connection import alarm
+from sidecar.wire.translate import meter as sidecar_meter
+from sidecar.wire.translate import notification
+
+THOUGHT = "agent_thought_chunk"
+
+
+def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
+    """Give the update that shows an event, in a session of this folder; `None` if ACP has none."""
+    match event:
+        case MeterChanged(meter=measured):
+            return usage_update(measured)
+        case EpochChanged():
+            return _rewritten(event, can)
+        case AlertChanged(session_id=str()) if (shown := alarm(event)) is not None:
+            return _noticed("warning", str(shown["message"]), can, {})
+        case Notice(level=level, text=text, seq=seq):
+            return _noticed(level, text, can, {"seq": seq})
+        case Retrying():
+            return _retrying(event, can)
+        case ToolChanged():
+            return _tool(event, folder)
+        case TextChunk(origin=origin) | ContentChunk(origin=origin):
+            return {**_plain(event), "messageId": origin.message_id}
+        case SessionChanged() | StatusChanged() | AlertChanged() | ToolInputChunk() | TurnEnded():
+            return None
+        case _:
+            found = notification(event)
+            return _plain(event) if found["method"] == "session/update" else None
+
+
+def usage_update(measured: Meter) -> JsonObject:
+    """Give the meter: what ACP has of it, and the rest beside."""
+    told: JsonObject = {
+        "sessionUpdate": "usage_update",
+        "used": measured.used,
+        "size": measured.window,
+    }
+    if measured.cost.session is not None:
+        amount = float(Decimal(measured.cost.session))
+        told["cost"] = {"amount": amount, "currency": "USD"}
+    return {**told, "_meta": {"sidecar": sidecar_meter(measured)}}
+
+
+def text_update(kind: str, text: str) -> JsonObject:
+    """Give a piece of text that is no part of the log, such as a command's answer."""
+    return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
+
+
+def _plain(event: Event) -> JsonObject:
+    """Give the update of the editor face, which has ACP's shape already."""
+    params = notification(event)["params"]
+    assert isinstance(params, dict)
+    told = params["update"]
+    assert isinstance(told, dict)
+    return told
+
+
+def _tool(event: ToolChanged, folder: str) -> JsonObject:
+    told = _plain(event)
+    title = told.get("title")
+    if event.first and not title:
+        told["title"] = event.call_id
+    change: list[Json] = []
+    if event.status == "completed":
+        change = done(event.metadata, folder)
+    elif event.has_input and event.kind == "edit":
+        change = wanted(event.raw_input, folder)
+    if change:
+        told["content"] = change
+    return told
+
+
+def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
+    about: JsonObject = {
+        "seq": event.seq,
+        "compactionId": event.compaction_id,
+        "cause": event.cause,
+        "tokensBefore": event.tokens_before,
+        "tokensAfter": event.tokens_after,
+        "price": event.price,
+    }
+    if can.compaction:
+        # ACP keeps names without an underscore for itself.
+        known = event.status in ("in_progress", "completed", "failed", "cancelled")
+        return {
+            "sessionUpdate": "compaction_update",
+            "compactionId": event.compaction_id,
+            "status": event.status if known else f"_{event.status}",
+            "_meta": {"sidecar": about},
+        }
+    if not can.notices:
+        return None
+    words = f"The context was rewritten: {event.tokens_before} → {event.tokens_after} tokens"
+    return _noticed("info", words, can, about)
+
+
+def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonObject | None:
+    """Give a notice; to a client without notices only what is more than news, as a thought."""
+    meta: JsonObject = {"sidecar": about}
+    if can.notices:
+        return {"sessionUpdate": "notice", "severity": level, "title": text, "_meta": meta}
+    if level == "info":
+        return None
+    return {**text_update(THOUGHT, f"[{text}]\n"), "_meta": meta}
+
+
+def _retrying(event: Retrying, can: Abilities) -> JsonObject | None:
+    """Say that what was shown of a step is void, since ACP cannot take it back."""
+    void = " What was just shown of it is void." if event.discard else ""
+    seconds = ceil(event.delay_ms / 1000)
+    text = (
+        f"The model's answer broke off ({event.message}); asking again in {seconds} s, attempt "
+        f"{event.attempt + 1} of {event.max_attempts}.{void}"
+    )
+    return _noticed("warning", text, can, {"discards": list(event.discard)})

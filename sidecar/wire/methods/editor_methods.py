@@ -1,0 +1,45 @@
+"""What the editor has open, kept as buffers, and the work that it asks us to stop."""
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+
+from sidecar.session.desk.sessions import Sessions
+from sidecar.wire.connection import path_of
+
+
+def follow_documents(server: LanguageServer, sessions: Sessions) -> None:
+    """Keep the sessions' buffers equal to what the editor shows, saved or not."""
+
+    def opened(uri: str) -> None:
+        path = path_of(uri)
+        if path is not None:
+            document = server.workspace.get_text_document(uri)
+            sessions.open_document(path, document.source, document.version or 0)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        opened(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        opened(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            sessions.saved_document(path)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        path = path_of(params.text_document.uri)
+        if path is not None:
+            sessions.close_document(path)
+
+
+def follow_cancellations(server: LanguageServer, sessions: Sessions) -> None:
+    """Stop work that is shown by `$/progress` when the user cancels it there."""
+
+    @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+    def cancelled(params: types.WorkDoneProgressCancelParams) -> None:
+        sessions.cancel_work(params.token)

@@ -1,0 +1,43 @@
+"""`facts/…`: what sessions have found out."""
+
+from collections.abc import Mapping
+
+from sidecar.core.parts import Json
+from sidecar.session.desk.sessions import Sessions
+from sidecar.session.epochs import lessons
+from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import Handler, Ticket
+from sidecar.wire.messages import FactsListParams
+from sidecar.wire.methods.session_methods import given
+from sidecar.wire.translate import iso
+
+
+def handlers(sessions: Sessions) -> Mapping[str, Handler]:
+    """Give the family's handlers over these sessions."""
+
+    async def listed(_: Connection, params: FactsListParams, __: Ticket) -> Json:
+        found = await lessons.find(
+            await sessions.ready(),
+            given(params.session_id),
+            given(params.cwd),
+            given(params.kind),
+            given(params.query),
+        )
+        facts: list[Json] = [
+            {
+                "factId": one.id,
+                "kind": one.fact.kind,
+                "content": one.fact.content,
+                "source": {
+                    "sessionId": one.session_id,
+                    "turnId": one.fact.source,
+                    "saidBy": one.fact.who,
+                },
+                "at": iso(one.fact.at),
+                "learned": one.learned,
+            }
+            for one in found
+        ]
+        return {"facts": facts}
+
+    return {"facts/list": listed}

@@ -1,0 +1,143 @@
+"""`session/…`: open, list, load, close, delete, options, prompt, cancel."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json, PartId, SessionId
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.session.desk.sessions import Sessions
+from sidecar.session.epochs.session_params import provide
+from sidecar.session.interface import NewSession, PromptRequest
+from sidecar.wire.connection import Connection
+from sidecar.wire.dispatch import Handler, Ticket
+from sidecar.wire.mcp_params import servers_of
+from sidecar.wire.messages import (
+    SessionCancelParams,
+    SessionCloseParams,
+    SessionDeleteParams,
+    SessionListParams,
+    SessionLoadParams,
+    SessionNewParams,
+    SessionPromptParams,
+    SessionSetConfigOptionParams,
+    ToolDefinition,
+)
+from sidecar.wire.translate import loaded, opened, prompt_result, summary
+
+T = TypeVar("T")
+
+PAGE = 50
+LARGEST_PAGE = 500
+
+
+def handlers(sessions: Sessions) -> Mapping[str, Handler]:
+    """Give the family's handlers over these sessions."""
+
+    async def new(connection: Connection, params: SessionNewParams, _: Ticket) -> Json:
+        parent = given(params.from_session)
+        request = NewSession(
+            cwd=params.cwd,
+            title=given(params.title),
+            agent=given(params.agent),
+            model=given(params.model),
+            policy=given(params.policy),
+            window=given(params.window),
+            max_tokens=given(params.max_tokens),
+            tools=tuple(tool_spec(tool) for tool in given(params.tools) or ()),
+            builtin_tools=params.builtin_tools is not False,
+            system=given(params.system),
+            parent=None if parent is None else SessionId(parent),
+            mcp=servers_of(given(params.mcp_servers) or ()),
+        )
+        return opened(await sessions.new(request, connection, connection.watch))
+
+    async def listed(_: Connection, params: SessionListParams, __: Ticket) -> Json:
+        asked = given(params.limit)
+        if asked is not None and asked < 1:
+            raise BadRequest("limit must be at least 1", "params.limit")
+        limit = min(asked or PAGE, LARGEST_PAGE)
+        page, cursor = await sessions.list(given(params.cwd), given(params.cursor), limit)
+        lines: list[Json] = [summary(line) for line in page]
+        return {"sessions": lines, **({} if cursor is None else {"nextCursor": cursor})}
+
+    async def load(connection: Connection, params: SessionLoadParams, _: Ticket) -> Json:
+        after = given(params.after)
+        if servers := servers_of(given(params.mcp_servers) or ()):
+            session = await sessions.get(SessionId(params.session_id), window=True)
+            provide(session.state, servers)
+        return loaded(
+            await sessions.load(
+                SessionId(params.session_id),
+                connection,
+                connection.watch,
+                replay=params.replay is not False,
+                after=None if after is None else PartId(after),
+                emit=connection.show,
+            )
+        )
+
+    async def close(_: Connection, params: SessionCloseParams, __: Ticket) -> Json:
+        await sessions.close(SessionId(params.session_id))
+        return {}
+
+    async def delete(_: Connection, params: SessionDeleteParams, __: Ticket) -> Json:
+        force = params.force is True
+        notes = await sessions.delete(SessionId(params.session_id), force=force)
+        return {"notes": list(notes)} if notes else {}
+
+    async def set_option(_: Connection, params: SessionSetConfigOptionParams, __: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id), window=True)
+        options = await session.set_option(
+            params.config_id, params.value, given(params.expected_revision)
+        )
+        return {"configOptions": list(options)}
+
+    async def prompt(_: Connection, params: SessionPromptParams, ticket: Ticket) -> Json:
+        session = await sessions.get(SessionId(params.session_id), window=True)
+        ticket.on_cancel = lambda: session.cancel_prompt(ticket)
+        request = PromptRequest(
+            blocks=tuple(params.prompt),
+            context=given(params.context) or {},
+            steer=params.steer is True,
+            ticket=ticket,
+            cancelled=ticket.cancelled,
+            expected_revision=given(params.expected_revision),
+        )
+        return prompt_result(await session.prompt(request))
+
+    async def cancel(_: Connection, params: SessionCancelParams, __: Ticket) -> Json:
+        (await sessions.get(SessionId(params.session_id), window=True)).cancel()
+        return None
+
+    return {
+        "session/new": new,
+        "session/list": listed,
+        "session/load": load,
+        "session/close": close,
+        "session/delete": delete,
+        "session/set_config_option": set_option,
+        "session/prompt": prompt,
+        "session/cancel": cancel,
+    }
+
+
+def tool_spec(tool: ToolDefinition) -> ToolSpec:
+    """Give a client's tool as the session keeps it."""
+    return ToolSpec(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        kind=given(tool.kind) or "other",
+        read_only=tool.read_only is True,
+        output_limit=given(tool.output_limit),
+        protected_from_pruning=tool.protected_from_pruning is True,
+        origin="client",
+    )
+
+
+def given(value: T | UnsetType) -> T | None:
+    """Give a field's value, or `None` where it was left out."""
+    return None if value is UNSET else value

@@ -1,0 +1,172 @@
+"""An editor that knows LSP alone: told by messages, asked by questions, shown progress."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from difflib import unified_diff
+
+from sidecar.core.parts import Json, JsonObject, SessionId
+from sidecar.core.prompt.meter import Meter
+from sidecar.session.log.events import (
+    AlertChanged,
+    EpochChanged,
+    Event,
+    Notice,
+    Progressed,
+    TextChunk,
+    ToolChanged,
+)
+from sidecar.session.log.progress import Work
+from sidecar.tools.tool_contract import PermissionOption, Terminals
+from sidecar.wire.connection import ERROR, INFO, WARNING, ClientFailed, Connection, alarm
+
+MOST_LINES = 30
+"""Lines of a change in a question: it is a message, which editors show in a small box."""
+LEVELS = {"error": ERROR, "warning": WARNING}
+
+
+class PlainEditor:
+    """Implements `tools.contract.Client` for a client without methods of ours.
+
+    Whom it stands for is asked by `window/showMessageRequest`. Of a session it shows what a
+    person has to know; `said` is the newest text of the model's, `work` what goes on.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._part = ""
+        self.said = ""
+        self.work: Work | None = None
+
+    @property
+    def connection(self) -> Connection:
+        """Whom it stands for."""
+        return self._connection
+
+    # --- telling and asking ------------------------------------------------------------------
+
+    def show(self, text: str, kind: int = INFO) -> None:
+        """Show a line where the editor shows messages."""
+        self._connection.notify("window/showMessage", {"type": kind, "message": text})
+
+    def log(self, text: str) -> None:
+        """Put a longer text where the editor keeps its log of us."""
+        self._connection.notify("window/logMessage", {"type": INFO, "message": text})
+
+    async def choose(self, question: str, choices: Sequence[str]) -> str | None:
+        """Have the user choose; `None` when the question was dismissed.
+
+        Raises:
+            ClientFailed: the editor does not ask questions.
+        """
+        actions: list[Json] = [{"title": choice} for choice in choices]
+        params: JsonObject = {"type": INFO, "message": question, "actions": actions}
+        answer = await self._connection.request("window/showMessageRequest", params)
+        title = answer.get("title") if isinstance(answer, dict) else None
+        return title if isinstance(title, str) and title in choices else None
+
+    def watch(self, event: Event) -> None:
+        """Take an event of a session, and show what a person has to know."""
+        match event:
+            case Progressed():
+                self._connection.watch(event)
+            case Notice(level=level, text=text) if level in LEVELS:
+                self.show(text, LEVELS[level])
+            case AlertChanged() if (shown := alarm(event)) is not None:
+                self._connection.notify("window/showMessage", shown)
+            case EpochChanged(status="completed", cause=cause) if cause not in ("user", "restore"):
+                before, after = tokens(event.tokens_before), tokens(event.tokens_after)
+                self.show(f"Compacted: {before} to {after} tokens.")
+            case TextChunk(speaker="agent", text=text):
+                if event.origin.part_id != self._part:
+                    self._part, self.said = event.origin.part_id, ""
+                self.said += text
+            case ToolChanged(title=str(title)) if self.work is not None:
+                self.work.tell("report", title)
+            case _:
+                pass
+
+    # --- the contract ------------------------------------------------------------------------
+
+    async def request_permission(
+        self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
+    ) -> str | None:
+        """Ask the user; `None` when the question was dismissed, or cannot be asked here."""
+        if self._connection.can_ask_permission:
+            return await self._connection.request_permission(session_id, tool_call, options)
+        names = {option.name: option.option_id for option in options}
+        title = str(tool_call.get("title") or "a tool")
+        with suppress(ClientFailed):
+            chosen = await self.choose("\n".join((title, *_changes(tool_call))), tuple(names))
+            return None if chosen is None else names[chosen]
+        self.show(
+            f"Not allowed, for this editor cannot ask: {title} Give initializationOptions "
+            "workspaceTrusted, and permissions.allow, for what may run without asking.",
+            WARNING,
+        )
+        return None
+
+    @property
+    def can_read_files(self) -> bool:
+        """Whether it answers `fs/read_text_file`."""
+        return self._connection.can_read_files
+
+    @property
+    def can_write_files(self) -> bool:
+        """Whether it answers `fs/write_text_file`."""
+        return self._connection.can_write_files
+
+    @property
+    def can_apply_edits(self) -> bool:
+        """Whether it answers `workspace/applyEdit`."""
+        return self._connection.can_apply_edits
+
+    @property
+    def terminals(self) -> Terminals | None:
+        """Its terminals, if it has any."""
+        return self._connection.terminals
+
+    async def call_tool(
+        self, session_id: SessionId, call_id: str, name: str, tool_input: Json
+    ) -> JsonObject:
+        """Have a tool of the client's run."""
+        return await self._connection.call_tool(session_id, call_id, name, tool_input)
+
+    async def read_text_file(self, session_id: SessionId, path: str) -> str:
+        """Read a file as the editor has it."""
+        return await self._connection.read_text_file(session_id, path)
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        """Write a file through the editor."""
+        await self._connection.write_text_file(session_id, path, content)
+
+    async def apply_edit(self, label: str, path: str, content: str) -> bool:
+        """Replace a document's whole text through the editor's undo history."""
+        return await self._connection.apply_edit(label, path, content)
+
+
+def _changes(tool_call: JsonObject) -> list[str]:
+    """Give the lines that a call would take out and put in; many are cut, and how many is said."""
+    content = tool_call.get("content")
+    lines: list[str] = []
+    for block in content if isinstance(content, list) else ():
+        match block:
+            case {"type": "diff", "oldText": str() | None as old, "newText": str(new)}:
+                texts = (old or "").splitlines(), new.splitlines()
+                lines += list(unified_diff(*texts, n=0, lineterm=""))[2:]
+            case _:
+                pass
+    more = len(lines) - MOST_LINES
+    return lines if more <= 0 else [*lines[:MOST_LINES], f"[… {more} more lines]"]
+
+
+def meter_line(meter: Meter) -> str:
+    """Give the meter in a few words; `~` says that it is estimated."""
+    mark = "~" if meter.accuracy == "estimated" else ""
+    return f"{mark}{meter.percent:.0f}% · {tokens(meter.used)}/{tokens(meter.window)}"
+
+
+def tokens(number: int) -> str:
+    """Give a number of tokens in short: 950, 4.2k, 84k."""
+    if number < 1_000:
+        return str(number)
+    return f"{number / 1000:.1f}k" if number < 10_000 else f"{number / 1000:.0f}k"

@@ -1,0 +1,91 @@
+"""Going back as people say it in a line of words: `[turns back] [scope] [what of conflicts]`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.files.restore_plan import OnConflict
+from sidecar.core.text.visible import whole_letters
+from sidecar.session.history.checkpoint_list import Listed, list_checkpoints
+from sidecar.session.interface import Done, Scope
+from sidecar.session.lifecycle.session import Session
+
+SCOPES = ("both", "files", "conversation")
+CONFLICTS = ("refuse", "keep", "overwrite", "merge")
+
+
+def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
+    """Read a rollback's arguments, in any order."""
+    scope, on_conflict, number = "both", "refuse", None
+    for word in words.split():
+        if word in SCOPES:
+            scope = word
+        elif word in CONFLICTS:
+            on_conflict = word
+        elif word.isdecimal():
+            number = int(word)
+        else:
+            known = ", ".join((*SCOPES, *CONFLICTS))
+            raise BadRequest(f"{word!r} is not known: give a number of turns, or {known}")
+    return cast("Scope", scope), cast("OnConflict", on_conflict), number
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn that can be undone: the message that began it, its title, and what it changed."""
+
+    message_id: str
+    title: str
+    paths: tuple[str, ...]
+
+
+async def turns_back(session: Session) -> list[Turn]:
+    """List the turns that can be undone, newest first.
+
+    Raises:
+        BadRequest: there is none.
+    """
+    found = (await list_checkpoints(session.state, session.differences)).checkpoints
+    turns = [
+        Turn(one.checkpoint.message_id, _title(one), _changed(found, one.checkpoint.turn_id))
+        for one in reversed(found)
+        if one.checkpoint.kind == "turn" and not one.left
+    ]
+    if not turns:
+        raise BadRequest("there is no turn to go back to yet")
+    return turns
+
+
+def numbered(turns: list[Turn], number: int) -> Turn:
+    """Give the turn that is so many back; raises BadRequest where there is none."""
+    if not 1 <= number <= len(turns):
+        raise BadRequest(f"this session has {len(turns)} turns: give a number up to that")
+    return turns[number - 1]
+
+
+def _title(one: Listed) -> str:
+    return whole_letters(one.checkpoint.title, 60) or "without words"
+
+
+def _changed(found: Sequence[Listed], turn_id: str) -> tuple[str, ...]:
+    """Name what the steps of a turn changed, each path once."""
+    steps = (one for one in found if one.checkpoint.turn_id == turn_id)
+    files = (file for one in steps if one.checkpoint.kind != "turn" for file in one.files)
+    return tuple(dict.fromkeys(str(file["path"]) for file in files))
+
+
+def paths(done: Done, fate: str) -> list[str]:
+    """Name the paths that fared so."""
+    return [one.path.decode("utf-8", "replace") for one in done.fates if one.fate == fate]
+
+
+def summary(done: Done) -> str:
+    """Say in a few words what becomes of files and conversation."""
+    parts = [] if done.prompt is None else ["the conversation"]
+    for fate, word in (("restored", "restored"), ("merged", "merged"), ("conflict", "in conflict")):
+        names = paths(done, fate)
+        if names:
+            shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
+            parts.append(f"{shown} {word}")
+    return "; ".join(parts) or "nothing of the files"

@@ -1,0 +1,42 @@
+"""What goes to stderr: our own logs, one JSON object a line. Bodies are never logged."""
+
+import logging
+import sys
+
+from sidecar.core.parts import JsonObject
+from sidecar.core.text.visible import visible_json
+from sidecar.wire.translate import iso
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: when, how bad, where, what. Bodies are never logged."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Give a record's line."""
+        line: JsonObject = {
+            "at": iso(round(record.created * 1000)),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return visible_json(line)
+
+
+def log_to_stderr(level: str) -> None:
+    """Send our own logs to stderr; pygls's, which hold whole bodies, only when they are errors."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    for name in (
+        "pygls",
+        "httpx2",
+        "httpcore2",
+        "anthropic",
+        "asyncio",
+        "watchfiles",
+        "mcp",
+        "client",
+    ):
+        logging.getLogger(name).setLevel(logging.ERROR)

@@ -1,0 +1,164 @@
+"""Lays out what a plan takes: what goes into which staging folder, and the order of the steps.
+
+First files leave, then the folders that they leave empty, then what is new comes, the outer
+before the inner; modes are set last, so that a folder is closed when everything is in it.
+"""
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sidecar.core.files.restore_plan import Action
+from sidecar.core.files.tree import Entry
+from sidecar.store.content.restores import Mark, Step
+from sidecar.workspace.restore.expectations import Checked, mark_of, missing_folders, only_mode
+from sidecar.workspace.restore.places import folder, root_folder, stat_at
+
+OPEN = 0o700
+"""What a folder's owner needs to change what is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """Something that leaves a path, comes to it, or both. `entry` is what comes.
+
+    `action` is `None` for a folder on the way that no action makes; its mode is the user's umask's.
+    """
+
+    path: bytes
+    number: int
+    stage: int
+    old: Mark | None
+    entry: Entry | None
+    action: Action | None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`stages`: folders (relative to the root) to make a staging folder in.
+
+    `puts` and `modes` in their order. `loosened`: folders that are opened for it first.
+    """
+
+    stages: tuple[bytes, ...]
+    puts: tuple[Put, ...]
+    loosened: tuple[Step, ...]
+    modes: tuple[Step, ...]
+
+    def steps(self, staged: Mapping[int, Mark]) -> tuple[Step, ...]:
+        """Give all steps, now that what comes stands in the staging folders, by number."""
+        made = [
+            Step("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
+            for put in self.puts
+        ]
+        closed = [
+            Step("mode", put.path, put.number, put.stage, mark, mark._replace(mode=put.entry.mode))
+            for put in self.puts
+            if put.entry is not None
+            and put.action is not None
+            and (mark := staged[put.number]).mode != put.entry.mode
+            and put.entry.is_folder
+        ]
+        last = sorted((*self.modes, *closed), key=_inner_first)
+        return (*self.loosened, *made, *last)
+
+
+def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
+    """Order what is to be done; looks at folders. Raises OSError."""
+    with root_folder(root) as top:
+        devices = _Devices(top)
+        missing = missing_folders(top, checked)
+        outs = [c for c in checked if c.action.entry is None and c.found is not None]
+        puts: list[Put] = []
+
+        def put(path: bytes, old: Mark | None, entry: Entry | None, action: Action | None) -> None:
+            stage = devices.stage(path.rpartition(b"/")[0])
+            puts.append(Put(path, len(puts), stage, old, entry, action))
+
+        for one in sorted(outs, key=_folders_last):
+            put(one.action.path, one.mark, None, one.action)
+        ins: list[tuple[bytes, Checked | None]] = [(path, None) for path in missing]
+        ins += [(c.action.path, c) for c in checked if _comes(c)]
+        for path, comes in sorted(ins, key=lambda pair: pair[0]):
+            if comes is None:
+                put(path, None, Entry(stat.S_IFDIR), None)
+            else:
+                put(path, comes.mark, comes.action.entry, comes.action)
+        loosened = _loosened(top, puts)
+        modes = _modes(checked, loosened)
+        # A folder that was opened, and then goes, goes as it is then.
+        last = [replace(p, old=loosened[p.path].new) if p.path in loosened else p for p in puts]
+    return Layout(tuple(devices.folders), tuple(last), tuple(loosened.values()), modes)
+
+
+class _Devices:
+    """Where on each file system things can stand before they are moved to their place."""
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._known: dict[bytes, tuple[int, bytes]] = {b"": (os.fstat(top).st_dev, b"")}
+        self.folders: list[bytes] = []
+
+    def stage(self, path: bytes) -> int:
+        """Give the number of the staging folder for what lies in a folder."""
+        _, outermost = self._place(path)
+        if outermost not in self.folders:
+            self.folders.append(outermost)
+        return self.folders.index(outermost)
+
+    def _place(self, path: bytes) -> tuple[int, bytes]:
+        known = self._known.get(path)
+        if known is None:
+            known = self._place(path.rpartition(b"/")[0])
+            found = stat_at(self._top, path)
+            if found is not None and stat.S_ISDIR(found.st_mode) and found.st_dev != known[0]:
+                known = (found.st_dev, path)
+            self._known[path] = known
+        return known
+
+
+def _comes(checked: Checked) -> bool:
+    return checked.action.entry is not None and not only_mode(checked.action)
+
+
+def _loosened(top: int, puts: Sequence[Put]) -> dict[bytes, Step]:
+    found: dict[bytes, Step] = {}
+    for outer in sorted({put.path.rpartition(b"/")[0] for put in puts} - {b""}):
+        seen = stat_at(top, outer)
+        if seen is None or not stat.S_ISDIR(seen.st_mode):
+            continue
+        with folder(top, outer) as at:
+            if os.access(b".", os.W_OK | os.X_OK, dir_fd=at, effective_ids=True):
+                continue
+        mark = mark_of(seen)
+        opened = mark._replace(mode=mark.mode | OPEN)
+        found[outer] = Step("mode", outer, 0, 0, mark, opened)
+    return found
+
+
+def _modes(checked: Sequence[Checked], loosened: Mapping[bytes, Step]) -> tuple[Step, ...]:
+    by_path = {c.action.path: c.action for c in checked}
+    steps: list[Step] = []
+    for one in checked:
+        entry = one.action.entry
+        if entry is None or one.mark is None or not only_mode(one.action):
+            continue
+        opened = loosened.get(one.action.path)
+        before = one.mark if opened is None or opened.new is None else opened.new
+        if before.mode != entry.mode:
+            after = before._replace(mode=entry.mode)
+            steps.append(Step("mode", one.action.path, 0, 0, before, after))
+    for path, opened in loosened.items():
+        if path not in by_path:
+            steps.append(Step("mode", path, 0, 0, opened.new, opened.old))
+    return tuple(steps)
+
+
+def _folders_last(checked: Checked) -> tuple[bool, int]:
+    is_folder = checked.mark is not None and stat.S_ISDIR(checked.mark.mode)
+    return is_folder, -checked.action.path.count(b"/")
+
+
+def _inner_first(step: Step) -> int:
+    return -step.path.count(b"/")

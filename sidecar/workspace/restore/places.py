@@ -1,0 +1,194 @@
+"""Ways to a path that never leave the root: folder by folder, without following a link.
+
+Nothing opened is kept from one use to the next, because a folder may be moved away in between.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from sidecar.core.errors import BadRequest
+from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING
+from sidecar.workspace.snapshots.known_paths import ancestors
+
+_WAY = (
+    os.O_CLOEXEC
+    | getattr(os, "O_DIRECTORY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    # A folder that may only be passed through can be opened by this alone.
+    | getattr(os, "O_PATH", os.O_RDONLY)
+)
+_READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+T = TypeVar("T")
+
+
+class Blocked(Exception):
+    """The way to a path ends early: `at` is the folder of the path that is none.
+
+    `missing`: nothing is there; otherwise a file or a link is.
+    """
+
+    def __init__(self, at: bytes, *, missing: bool) -> None:
+        super().__init__(at)
+        self.at = at
+        self.missing = missing
+
+
+def check_path(path: bytes) -> None:
+    """Refuse paths that no restore may touch.
+
+    Raises:
+        BadRequest: for paths out of the root, in a version history, or of our own.
+    """
+    names = path.split(b"/")
+    shown = path.decode("utf-8", "backslashreplace")
+    if b"\0" in path or any(name in (b"", b".", b"..") for name in names):
+        raise BadRequest(f"{shown!r} is no path inside the workspace.", "params.paths")
+    if any(name.lower() in HISTORIES for name in names):
+        raise BadRequest(f"{shown} lies in a version history, which is never touched.")
+    if any(name.startswith(STAGING) for name in names):
+        raise BadRequest(f"{shown} belongs to a restore itself.", "params.paths")
+
+
+class _Opened(AbstractContextManager[T]):
+    """Something opened, until the block ends; a generator would take as long again as the calls."""
+
+    __slots__ = ("_descriptor", "_given")
+
+    def __init__(self, descriptor: int, given: T) -> None:
+        self._descriptor = descriptor
+        self._given = given
+
+    def __enter__(self) -> T:
+        return self._given
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+
+def root_folder(root: bytes) -> AbstractContextManager[int]:
+    """Open a workspace's own folder; raises OSError."""
+    descriptor = os.open(root, _WAY)
+    return _Opened(descriptor, descriptor)
+
+
+def folder(root: int, path: bytes) -> AbstractContextManager[int]:
+    """Open a folder below the root (which is empty); raises Blocked or OSError."""
+    descriptor = _entered(root, path)
+    return _Opened(descriptor, descriptor)
+
+
+def around(root: int, path: bytes) -> AbstractContextManager[tuple[int, bytes]]:
+    """Open the folder that a path lies in; gives it and the path's name."""
+    outer, _, name = path.rpartition(b"/")
+    descriptor = _entered(root, outer)
+    return _Opened(descriptor, (descriptor, name))
+
+
+def _entered(root: int, path: bytes) -> int:
+    if not path:
+        return os.dup(root)
+    names = path.split(b"/")
+    descriptor = root
+    for number, name in enumerate(names):
+        try:
+            inner = os.open(name, _WAY, dir_fd=descriptor)
+        except FileNotFoundError as error:
+            raise Blocked(b"/".join(names[: number + 1]), missing=True) from error
+        except OSError as error:
+            if error.errno not in (errno.ENOTDIR, errno.ELOOP):
+                raise
+            raise Blocked(b"/".join(names[: number + 1]), missing=False) from error
+        finally:
+            if descriptor != root:
+                os.close(descriptor)
+        descriptor = inner
+    return descriptor
+
+
+def stat_in(at: int, name: bytes) -> os.stat_result | None:
+    """Look at a name in a folder, not through a link; `None` where there is nothing."""
+    try:
+        return os.stat(name, dir_fd=at, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+
+
+def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
+    """Tell whether all names of a path are listed as they are written here.
+
+    Many disks find `A` where `a` stands; there, nothing stands at `A`. `names`: those in a
+    folder, by its path; where it cannot be listed, the disk is believed.
+    """
+    try:
+        places = (at.rpartition(b"/") for at in (*ancestors(path), path))
+        return all(name in names(outer) for outer, _, name in places)
+    except PermissionError:
+        return True
+
+
+def stat_at(root: int, path: bytes) -> os.stat_result | None:
+    """Look at a path; `None` where there is nothing or the way to it is blocked."""
+    try:
+        with around(root, path) as (at, name):
+            return stat_in(at, name)
+    except Blocked:
+        return None
+
+
+def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
+    """Read a file's bytes or a link's target; `None` where it is another by now."""
+    try:
+        if stat.S_ISLNK(found.st_mode):
+            return os.readlink(name, dir_fd=at)
+        descriptor = os.open(name, _READ, dir_fd=at)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EINVAL):
+            return None
+        raise
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        data = file.read(found.st_size + 1)
+    return data if len(data) == found.st_size else None
+
+
+def set_mode(at: int, name: bytes, mode: int) -> None:
+    """Set the mode of a file or folder, never of what a link leads to; raises OSError."""
+    try:
+        descriptor = os.open(name, _READ, dir_fd=at)
+    except PermissionError:
+        # Its owner may set the mode of what he may not read.
+        descriptor = os.open(name, _WAY & ~getattr(os, "O_DIRECTORY", 0), dir_fd=at)
+        try:
+            os.chmod(f"/proc/self/fd/{descriptor}", mode)
+        finally:
+            os.close(descriptor)
+        return
+    try:
+        os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def sync(root: int, path: bytes) -> None:
+    """Bring a folder's names to the disk; one that is gone has none. Raises OSError."""
+    try:
+        with folder(root, path) as at:
+            # What only names a folder cannot be synced.
+            descriptor = os.open(b".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=at)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+    except Blocked:
+        return
+    except PermissionError:
+        # A folder that may not be read cannot be synced either.
+        return

@@ -1,0 +1,105 @@
+"""How a restore can end, and its failures in words for people."""
+
+import errno
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sidecar.core.errors import BadRequest, SidecarError, StorageFailed, StorageFailure
+from sidecar.store.connection.store_faults import storage_failed
+from sidecar.workspace.restore.expectations import Conflict
+
+FULL = (
+    "The disk is full, so nothing was restored and every file is as it was. Free some space and "
+    "try again."
+)
+REFUSED = (
+    "{path} cannot be written ({why}), so nothing was restored and every file is as it was. "
+    "Make it writable for this user and try again."
+)
+OTHER = (
+    "Nothing was restored and every file is as it was, because the system refused it: {why}. "
+    "Try again; if it persists, check the disk."
+)
+HALF = (
+    "A restore failed in the middle and could not be taken back yet ({why}). That is tried again "
+    "before the next restore and when Sidecar starts."
+)
+LEFTOVER = (
+    "Folders named .sidecar-restore-… could not be removed yet ({why}); "
+    "that is tried again when Sidecar starts."
+)
+BUSY = (
+    "Another window (process {pid}) restores files in this folder just now. Wait for it, and try "
+    "again."
+)
+SWEPT = (
+    "What {path} held is not stored any more, so it cannot be restored. Leave it out, or choose a "
+    "newer checkpoint."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """All of it stands. `kept`: folders that stay because something else is in them.
+
+    `leftover`: why something of our own could not be removed yet, for people; else empty.
+    """
+
+    kept: tuple[bytes, ...] = ()
+    leftover: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing of it stands, because of these paths: they are not as the plan expects them."""
+
+    conflicts: tuple[Conflict, ...]
+
+
+Outcome: TypeAlias = Restored | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What became of a restore that had been broken off.
+
+    `finished`: all of it stood already. `undone`: everything is as before it, with the sessions'
+    logs; of `paths` it had touched some. `left`: what somebody changed meanwhile and so stays.
+    `leftover`: why something of our own could not be removed yet, for people; else empty.
+    """
+
+    how: Literal["finished", "undone"]
+    paths: int
+    left: tuple[Conflict, ...] = ()
+    leftover: str = ""
+
+
+def failure(error: Exception) -> Exception:
+    """Say what kept a restore from being done, when all of it was taken back."""
+    match error:
+        case SidecarError():
+            return error
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT | errno.EFBIG):
+            return StorageFailed(FULL, kind="full")
+        case OSError(errno=errno.EACCES | errno.EPERM | errno.EROFS):
+            why = error.strerror or "it is not allowed"
+            return BadRequest(REFUSED.format(path=_path(error), why=why))
+        case OSError():
+            return StorageFailed(OTHER.format(why=error), kind="io")
+        case _:
+            return error
+
+
+def half_done(error: Exception) -> StorageFailed:
+    """Say that a restore stands half done, and why."""
+    kind: StorageFailure = "io"
+    told = storage_failed(error)
+    why = error.strerror if isinstance(error, OSError) else told.message
+    if isinstance(told, StorageFailed):
+        kind = told.failure
+    return StorageFailed(HALF.format(why=why), kind=kind)
+
+
+def _path(error: OSError) -> str:
+    name = error.filename
+    return name.decode("utf-8", "backslashreplace") if isinstance(name, bytes) else str(name)

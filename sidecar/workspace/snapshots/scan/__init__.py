@@ -1,0 +1,1 @@
+"""Finds what may have changed, by stat alone, without what is ignored."""

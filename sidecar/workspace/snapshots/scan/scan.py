@@ -1,0 +1,380 @@
+"""Finds what may have changed, by stat alone: single paths, folders with all below, everything.
+
+Rules leave out what is not known yet. What is known stays, as git goes on with what it tracks: a
+rule that comes later, from whomever, never takes a file away from those who want to go back.
+Works on what is known of a workspace and changes nothing of it. Blocks: it runs in a thread.
+"""
+
+import os
+import stat
+from pathlib import Path
+
+from sidecar.core.files.tree import Seen
+from sidecar.workspace.snapshots.ignore import Rules
+from sidecar.workspace.snapshots.known_paths import (
+    POSIX,
+    State,
+    ancestors,
+    is_tracked_kind,
+    join,
+    unchanged,
+)
+from sidecar.workspace.snapshots.scan.first_look import first_look
+from sidecar.workspace.snapshots.scan.rule_book import RULE_NAMES, RuleBook
+from sidecar.workspace.snapshots.stat_table import StatTable
+from sidecar.workspace.snapshots.watch.unwatched import Unwatched
+from sidecar.workspace.snapshots.watch.watch import FEW, Noticed, Watch
+from sidecar.workspace.unlinked_open import stat_straight
+from sidecar.workspace.unlinked_path import Moved
+
+FEW_BYTES = 256 * 1024
+"""What of a few files is read on the event loop."""
+
+_CTIME, _INODE, _RACY = map(Seen._fields.index, ("ctime", "inode", "racy"))
+_Visit = tuple[bytes, bool, bool, bool]
+"""A folder to visit: its path, whether to list it anew, whether rules are read anew, and whether
+it was ignored before."""
+
+
+class Scan:
+    """One look at a workspace.
+
+    `stats`: paths that are there and not proven unchanged. `gone`: known ones that are not there
+    any more. `shown`: new ones that the rules ignored before. `linked`: the inodes of files with
+    several hard links, which may change without an event here.
+    `root_stat`: the root's, where everything was looked at.
+    `unread`: the names in folders that are taken as they are, to be read later, where `begun` says
+    when a first look began (ms). A stat takes half a KiB, so none is kept for each file.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        state: State,
+        rules: dict[bytes, Rules],
+        watch: Watch | None,
+        unwatched: Unwatched,
+        begun: int | None = None,
+    ) -> None:
+        self._base = os.fsencode(root)
+        self._state = state
+        self._watch = watch
+        self._follow = unwatched.follow
+        self._table: StatTable | None = None
+        self.rules = RuleBook(root, rules)
+        self.stats: dict[bytes, os.stat_result] = {}
+        self.gone: set[bytes] = set()
+        self.shown: set[bytes] = set()
+        self.linked: dict[bytes, int] = {}
+        self.unread: dict[bytes, dict[bytes, Seen]] = {}
+        self._begun = begun
+        self.root_stat: os.stat_result | None = None
+        self._visited: set[bytes] = set()
+        self._closed: set[bytes] = set()
+        """Known folders that turned out to be none any more."""
+
+    def noticed(self, noticed: Noticed, rules: bool) -> None:
+        """Look at what was noticed. `rules`: files of rules outside the workspace changed.
+
+        Raises:
+            WatchFailed: when a folder that is looked into cannot be watched.
+        """
+        if noticed.all:
+            # Where events were lost, folders may have come and gone that are to be watched.
+            self.everything(deep=self._watch is not None, rules=rules, again=True)
+        else:
+            # Other rules come first, so that nothing is looked at by those of before.
+            rules_of = {path for path in noticed.paths if path.rpartition(b"/")[2] in RULE_NAMES}
+            for path in sorted(rules_of):
+                self.path(path, deep=False)
+            for path in sorted(noticed.folders):
+                self.path(path, deep=True)
+            for path in sorted(noticed.paths - noticed.folders - rules_of):
+                self.path(path, deep=False)
+        if self.linked:
+            self._other_names()
+
+    def everything(self, *, deep: bool, rules: bool = False, again: bool = False) -> None:
+        """Look everywhere; `deep` lists folders whose stat is as it was, too.
+
+        `again`: what is known stays and is looked at again, so that it pays to keep its stats.
+        """
+        known = self._state.root
+        found = os.lstat(self._base)
+        if known is None or (known.st_ino, known.st_dev) != (found.st_ino, found.st_dev):
+            deep = True
+        self.root_stat = found
+        if again and not deep:
+            self._table = self._state.table(self._base)
+        suspects = set() if self._table is None else self._table.suspects()
+        if self._begun is None:
+            self._visit((b"", True, rules, False), everywhere=deep)
+        else:
+            self._begin(self._begun)
+        # The outer folders come first, because what is found there tells what is below them.
+        for folder in sorted({path.rpartition(b"/")[0] for path in suspects - self._follow}):
+            looked = folder in self._visited or folder in self._closed
+            if not looked and folder in self._state.folders:
+                self._visit((folder, False, False, False), everywhere=False)
+        for path in sorted(self._follow):
+            self.path(path, deep=False)
+
+    @property
+    def few(self) -> bool:
+        """Whether it is little that is to be read."""
+        sizes = [found.st_size for found in self.stats.values()]
+        return len(sizes) <= FEW and sum(sizes) <= FEW_BYTES
+
+    def path(self, path: bytes, *, deep: bool) -> None:
+        """Look at a path; with `deep`, or where it is a new folder, at everything below it."""
+        if not path:
+            self._visit((b"", True, False, False), everywhere=True)
+            return
+        target = self._target(path)
+        if target is None:
+            return
+        folder, _, name = target.rpartition(b"/")
+        if name in RULE_NAMES:
+            self._read_anew(folder)
+            return
+        seen = self._state.get(target)
+        try:
+            found = os.lstat(self._base + b"/" + target)
+        except OSError as error:
+            if seen is not None:
+                self._miss(target, error)
+            return
+        is_folder = stat.S_ISDIR(found.st_mode)
+        if self._is_left_out(self.rules.inside(folder), target, is_folder, seen):
+            if found.st_nlink > 1 and not is_folder:
+                self.linked[target] = found.st_ino
+            if seen is not None:
+                self._lose(target)
+            return
+        self._found(target, seen, found)
+        if is_folder and (deep or seen is None or seen.entry.mode != found.st_mode):
+            self._visit((target, True, False, False), everywhere=True)
+
+    def _read_anew(self, folder: bytes) -> None:
+        """Look at a folder with everything below it, because its rules may be others."""
+        if folder:
+            found, seen = self._stat(folder), self._state.get(folder)
+            if found is None or not stat.S_ISDIR(found.st_mode):
+                self.path(folder, deep=False)
+                return
+            self._found(folder, seen, found)
+        self._visit((folder, True, True, False), everywhere=True)
+
+    def _target(self, path: bytes) -> bytes | None:
+        """Give what to look at for a path: itself, or the outermost folder that is not known."""
+        followed = path in self._follow
+        known = followed or self._state.get(path) is not None
+        if known and not self._visited and not self._closed:
+            return path
+        inside = path.rpartition(b"/")[0]
+        for folder in ancestors(path):
+            # What is followed may lie in an ignored folder, into which no visit around it goes.
+            around = folder in self._visited or folder in self._closed
+            if around and (folder == inside or not followed):
+                return None
+            if not known and not self._state.is_folder(folder):
+                return folder
+        return None if path in self._visited or path in self.gone else path
+
+    def _stat(self, path: bytes) -> os.stat_result | None:
+        try:
+            return os.lstat(self._base + b"/" + path)
+        except OSError:
+            return None
+
+    def _is_there(self, path: bytes) -> bool:
+        try:
+            stat_straight(self._base + b"/" + path)
+        except OSError as error:
+            return isinstance(error, PermissionError) and not isinstance(error, Moved)
+        return True
+
+    def _stands(self, path: bytes) -> bool:
+        seen = self._state.get(path)
+        try:
+            found = os.lstat(self._base + b"/" + path)
+        except OSError as error:
+            return seen is not None and isinstance(error, PermissionError)
+        return seen is not None and unchanged(seen, found)
+
+    def _found(self, path: bytes, seen: Seen | None, found: os.stat_result) -> bool:
+        """Take note of a path that is there; tells whether it is proven unchanged."""
+        mode = found.st_mode
+        if not is_tracked_kind(mode):
+            if seen is not None:
+                self._lose(path)
+            return True
+        if found.st_nlink > 1 and stat.S_ISREG(mode):
+            self.linked[path] = found.st_ino
+        if seen is None:
+            self.stats[path] = found
+            return False
+        same = unchanged(seen, found)
+        if not same:
+            self.stats[path] = found
+        if seen.entry.is_folder and not stat.S_ISDIR(mode):
+            self._close(path)
+        return same
+
+    def _other_names(self) -> None:
+        """Look at known names of files that turn out to have several."""
+        inodes = set(self.linked.values())
+        for path, seen in list(self._state.items()):
+            if seen.inode in inodes and not seen.entry.is_folder and path not in self.linked:
+                self.linked[path] = seen.inode
+                found = self._stat(path)
+                if found is not None and path not in self.gone:
+                    self._found(path, seen, found)
+
+    def _miss(self, path: bytes, error: OSError) -> None:
+        # Where a folder lets nobody in, nothing says that what was there is not there any more.
+        if not isinstance(error, PermissionError):
+            self._lose(path)
+
+    def _lose(self, path: bytes) -> None:
+        self.gone.add(path)
+        if path in self._state.folders:
+            self._close(path)
+
+    def _close(self, folder: bytes) -> None:
+        self._leave(folder)
+        begin = folder + b"/"
+        inner = (p for p in self._follow if p.startswith(begin) and self._state.get(p) is not None)
+        for path in {*self._state.below(folder), *inner}:
+            # A tool of ours wrote these where nobody looks, so each is asked about by itself.
+            if path in self._follow and self._is_there(path):
+                continue
+            self.gone.add(path)
+            self.stats.pop(path, None)
+            if path in self._state.folders:
+                self._leave(path)
+
+    def _leave(self, folder: bytes) -> None:
+        self._closed.add(folder)
+        self.rules.drop(folder)
+        if self._watch is not None:
+            self._watch.drop(folder)
+
+    def _visit(self, first: _Visit, *, everywhere: bool) -> None:
+        """Look at a folder and what is below it; `everywhere` lists all of them anew."""
+        pending = [first]
+        while pending:
+            folder, listed, anew, unseen = pending.pop()
+            self._visited.add(folder)
+            if listed or everywhere:
+                pending += self._list(folder, anew, unseen)
+            else:
+                pending += self._compare(folder)
+        if self.rules.is_other:
+            # Folders that are proven unchanged are there without a visit.
+            self.rules.forget(first[0], self._visited | self._state.folders.keys())
+
+    def _compare(self, folder: bytes) -> list[_Visit]:
+        """Look at the names that are known in a folder, whose own stat is as it was."""
+        inner: list[_Visit] = []
+        prefix = self._base + b"/" + (folder + b"/" if folder else b"")
+        lstat, table = os.lstat, self._table
+        for name, seen in self._state.folders[folder].items():
+            try:
+                found = lstat(prefix + name)
+            except OSError as error:
+                self._miss(join(folder, name), error)
+                continue
+            # The commonest case by far, so it is written out, and touches as few of the objects
+            # as it can: they are in no cache of the CPU's. Whatever changes a file changes its
+            # time of change or its inode.
+            same = (
+                seen[_CTIME] == found.st_ctime_ns
+                and seen[_INODE] == found.st_ino
+                and (POSIX or seen.mtime == found.st_mtime_ns)
+            )
+            if same and seen[_RACY]:
+                same = unchanged(seen, found)
+            if same and table is not None:
+                table.prove(join(folder, name))
+                continue
+            mode = found.st_mode
+            if same and mode & 0o170000 != 0o040000:
+                continue
+            if name == b".gitignore" and not same:
+                return self._list(folder, True, False)
+            path = join(folder, name)
+            if not same:
+                self._found(path, seen, found)
+            if stat.S_ISDIR(mode):
+                inner.append((path, not same, False, False))
+        return inner
+
+    def _begin(self, begun: int) -> None:
+        """Look at everything where nothing is known."""
+        found = first_look(self._base, begun, self.rules, self._names, self._is_left_out)
+        self.unread, self.linked = found.folders, found.linked
+        self._visited.update(found.folders)
+
+    def _list(self, folder: bytes, anew: bool, unseen: bool) -> list[_Visit]:
+        """List a folder and look at each name; gives the folders in it."""
+        names = self._names(folder)
+        if names is None:
+            return []
+        known = self._state.folders.get(folder, {})
+        before = self.rules.known(folder)
+        stale = anew or (b".gitignore" in names and not self._stands(join(folder, b".gitignore")))
+        rules = self.rules.listed(folder, names, stale=stale)
+        fresh = before is not None and rules is not before
+        begin = folder + b"/" if folder else b""
+        prefix = self._base + b"/" + begin
+        keeps_all = rules.keeps_all(names)
+        inner: list[_Visit] = []
+        lstat, table = os.lstat, self._table
+        for name in names:
+            path = begin + name
+            seen = known.get(name)
+            try:
+                found = lstat(prefix + name)
+            except OSError as error:
+                if seen is not None:
+                    self._miss(path, error)
+                continue
+            is_folder = found.st_mode & 0o170000 == 0o040000
+            if not keeps_all and self._is_left_out(rules, path, is_folder, seen):
+                if seen is not None:
+                    self._lose(path)
+                continue
+            same = self._found(path, seen, found)
+            if table is not None and same and seen is not None:
+                table.prove(path)
+            was_ignored = seen is None and (
+                unseen or (fresh and before is not None and before.ignored(path, is_folder))
+            )
+            if was_ignored:
+                self.shown.add(path)
+            if is_folder and (table is None or not same or fresh):
+                inner.append((path, not same or fresh, anew or fresh, was_ignored))
+        for name in known.keys() - set(names) if known else ():
+            self._lose(join(folder, name))
+        return inner
+
+    def _names(self, folder: bytes) -> list[bytes] | None:
+        """Watch and list a folder; `None` where it cannot be listed."""
+        try:
+            if self._watch is not None:
+                self._watch.add(folder)
+            return os.listdir(self._base + b"/" + folder if folder else self._base)
+        except PermissionError:
+            # Nothing says that what was there is not there any more.
+            below = self._state.below(folder)
+            self._visited.update(path for path in below if path in self._state.folders)
+        except OSError:
+            self._close(folder)
+        return None
+
+    def _is_left_out(
+        self, rules: Rules, path: bytes, is_folder: bool, seen: Seen | None = None
+    ) -> bool:
+        kept = (seen is not None and seen.entry.is_folder == is_folder) or path in self._follow
+        return not kept and rules.ignored(path, is_folder)

@@ -1,0 +1,66 @@
+"""What a scan and a reading come to: the delta, and what is known afterwards."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sidecar.core.files.tree import Change, Delta, Seen
+from sidecar.workspace.snapshots.known_paths import State, left_out
+from sidecar.workspace.snapshots.scan.scan import Scan
+from sidecar.workspace.snapshots.steady_read import Looked
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`delta`: what changed. `known`: every path of which something else is known now."""
+
+    delta: Delta
+    known: Mapping[bytes, Seen | None]
+
+
+def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
+    """Compare what was found with what was known."""
+    changes: list[Change] = []
+    known: dict[bytes, Seen | None] = {}
+    for path, now in (looked.seen | dict.fromkeys(scan.gone)).items():
+        before = state.get(path)
+        if before is None and now is None:
+            continue
+        known[path] = now
+        old = None if before is None else before.entry
+        new = None if now is None else now.entry
+        if old is None and new is not None and path in scan.shown:
+            old = left_out(new.mode, new.size)
+        if old != new:
+            changes.append(Change(path, old, new))
+    return Outcome(tuple(sorted(changes, key=lambda change: change.path)), known)
+
+
+def take_over(state: State, known: Mapping[bytes, Seen | None]) -> None:
+    """Know what an outcome says; outer paths go last."""
+    for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
+        state.put(path, None)
+    for path, seen in known.items():
+        if seen is not None:
+            state.put(path, seen)
+
+
+def missed(scan: Scan, state: State) -> set[bytes]:
+    """Give the paths that a scan found to be others than they are known to be.
+
+    A folder whose time stamp moved on is none: what is in it was looked at by itself.
+    """
+    found = set(scan.gone)
+    for path, now in scan.stats.items():
+        seen = state.get(path)
+        if seen is None:
+            found.add(path)
+        elif seen.entry.is_folder:
+            if seen.entry.mode != now.st_mode:
+                found.add(path)
+        elif (seen.ctime, seen.mtime, seen.inode) != (
+            now.st_ctime_ns,
+            now.st_mtime_ns,
+            now.st_ino,
+        ):
+            found.add(path)
+    return found

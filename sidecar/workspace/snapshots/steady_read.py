@@ -1,0 +1,211 @@
+"""Reads what a scan found: stat, read, stat, and again where it changed in between. Blocks.
+
+A scan goes by path. Here each path is gone through no link, so that what a folder leads to that
+became one meanwhile is neither read nor taken for what is there.
+"""
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sidecar.config import SnapshotSizes
+from sidecar.core.files.tree import Entry, Loss, Seen
+from sidecar.core.text.digest import digest
+from sidecar.store.content.blobs import PressedBlob, press
+from sidecar.workspace.snapshots.known_paths import lost, same_stat, seen_of
+from sidecar.workspace.unlinked_open import link_straight, open_straight, stat_straight
+from sidecar.workspace.unlinked_path import WAY, Moved
+
+MIB = 1024 * 1024
+TRIES = 3
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bytes: of one file, untracked or tracked by git; new ones in one snapshot; of a workspace.
+
+    The last counts what is stored, compressed; the others what is read.
+    """
+
+    untracked: int = 2 * MIB
+    tracked: int = 16 * MIB
+    snapshot: int = 64 * MIB
+    workspace: int = 1024 * MIB
+
+    @classmethod
+    def of(cls, sizes: SnapshotSizes) -> "Limits":
+        """Give the limits that are configured."""
+        return cls(
+            sizes.file_mib * MIB,
+            max(sizes.file_mib, sizes.tracked_file_mib) * MIB,
+            sizes.step_mib * MIB,
+            sizes.workspace_mib * MIB,
+        )
+
+
+@dataclass(slots=True)
+class Budget:
+    """What one snapshot may still take: bytes to read, bytes to store."""
+
+    read: int
+    store: int
+
+
+@dataclass(slots=True)
+class Looked:
+    """What was found at some paths: `None` for what is not there. `restless` kept changing."""
+
+    seen: dict[bytes, Seen | None] = field(default_factory=dict)
+    blobs: list[PressedBlob] = field(default_factory=list)
+    restless: set[bytes] = field(default_factory=set)
+
+    def miss(self, path: bytes) -> None:
+        """Take it that nothing is there, and look again next time."""
+        self.seen[path] = None
+        self.restless.add(path)
+
+
+def read(
+    base: bytes, path: bytes, found: os.stat_result, limit: int
+) -> tuple[os.stat_result, bytes | Loss] | None:
+    """Read a file, or a link's target; gives the stat that belongs to its bytes, or why none come.
+
+    `base` is the root's real path. `None` where nothing is there without going through a link, or
+    a folder or a pipe by now.
+    """
+    real = base + b"/" + path
+    for _ in range(TRIES):
+        link = stat.S_ISLNK(found.st_mode)
+        if not (link or stat.S_ISREG(found.st_mode)):
+            return None
+        large, refused = found.st_size > limit, False
+        if not large:
+            try:
+                after, data = link_straight(real) if link else _content(real, found.st_size)
+                if same_stat(found, after) and len(data) == found.st_size:
+                    return after, data
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                refused = isinstance(error, PermissionError) and not isinstance(error, Moved)
+        here = standing(base, path, found)
+        if here is None:
+            return None
+        if large and here.st_size > limit and stat.S_ISREG(here.st_mode):
+            return here, "large"
+        if refused and same_stat(found, here):
+            return here, "unreadable"
+        found = here
+    return found, "unstable"
+
+
+def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
+    """Look again at what was found; `None` where nothing is there without going through a link.
+
+    Where nothing can be said, because no more files can be opened or the root itself has moved, it
+    is what was found.
+    """
+    try:
+        return stat_straight(base + b"/" + path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except Moved:
+        return None if _stands(base) else found
+    except OSError:
+        return found
+
+
+def look(
+    base: bytes,
+    stats: dict[bytes, os.stat_result],
+    known: Callable[[bytes], Seen | None],
+    limit: Callable[[bytes, int], int],
+    budget: Budget,
+    now: Callable[[], int],
+    scanned: int,
+) -> Looked:
+    """Read paths, the small ones first, as far as the budget goes.
+
+    `limit` gives the bytes that a file of some size at a path may have; `now` ms since 1970. So
+    is `scanned`, which is before any folder was listed.
+    """
+    looked = Looked()
+    for path in sorted(stats, key=lambda path: stats[path].st_size) if len(stats) > 1 else stats:
+        found, seen = stats[path], known(path)
+        at = now()
+        if stat.S_ISDIR(found.st_mode):
+            here = standing(base, path, found)
+            if here is None or not stat.S_ISDIR(here.st_mode):
+                looked.miss(path)
+            else:
+                # What is in it was listed after the stat that was found, and maybe before this one.
+                looked.seen[path] = seen_of(Entry(here.st_mode), found, scanned)
+            continue
+        most = limit(path, found.st_size)
+        got: tuple[os.stat_result, bytes | Loss] | None
+        if most >= found.st_size > budget.read:
+            here = standing(base, path, found)
+            got = None if here is None or here.st_mode != found.st_mode else (here, "full")
+        else:
+            got = read(base, path, found, most)
+        if got is None:
+            looked.miss(path)
+            continue
+        after, data = got
+        if isinstance(data, bytes):
+            _take(path, seen, after, data, at, budget, looked)
+            continue
+        looked.seen[path] = seen_of(lost(after, data), after, at)
+        if data == "unstable":
+            looked.restless.add(path)
+    return looked
+
+
+def _take(
+    path: bytes,
+    seen: Seen | None,
+    found: os.stat_result,
+    data: bytes,
+    at: int,
+    budget: Budget,
+    looked: Looked,
+) -> None:
+    if seen is not None and seen.entry.hash and seen.entry.size == len(data):
+        name = digest(data)
+        if name == seen.entry.hash:
+            entry = Entry(found.st_mode, name, len(data))
+            looked.seen[path] = seen_of(entry, found, at)
+            return
+    blob = press(data)
+    if len(blob.data) > budget.store:
+        entry = lost(found, "full")
+    else:
+        entry = Entry(found.st_mode, blob.hash, len(data))
+        looked.blobs.append(blob)
+        budget.store -= len(blob.data)
+        budget.read -= len(data)
+    looked.seen[path] = seen_of(entry, found, at)
+
+
+def _content(real: bytes, size: int) -> tuple[os.stat_result, bytes]:
+    """Read a regular file that should have so many bytes, with the stat that it has afterwards."""
+    descriptor = open_straight(real, _FLAGS)
+    try:
+        data = os.read(descriptor, size + 1)
+        # A file that is being written, or lies far away, may give less at once.
+        while len(data) < size and (more := os.read(descriptor, size + 1 - len(data))):
+            data += more
+        return os.fstat(descriptor), data
+    finally:
+        os.close(descriptor)
+
+
+def _stands(base: bytes) -> bool:
+    """Tell whether the root is where it was, and no link leads there."""
+    try:
+        os.close(open_straight(base, WAY))
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,119 @@
+"""What changed since the last snapshot, by whatever way it can be known."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from sidecar.workspace.snapshots.known_paths import State
+from sidecar.workspace.snapshots.watch.inotify import InotifyWatch
+from sidecar.workspace.snapshots.watch.unwatched import Unwatched
+from sidecar.workspace.snapshots.watch.watch import Mode, Noticed, Watch, WatchFailed
+
+T = TypeVar("T")
+
+
+class InThread(Protocol):
+    """Run something that blocks in a thread."""
+
+    def __call__(self, work: Callable[[], T], /) -> Awaitable[T]:
+        """Give what it gave."""
+
+
+class Noticing:
+    """Gathers what may have changed: from a watch, from tools, and from a few stats.
+
+    `why_rescan` says for people why there is no watch; empty while there is one.
+    """
+
+    def __init__(self, base: bytes, in_thread: InThread) -> None:
+        self._base = base
+        self._in_thread = in_thread
+        self.watch: Watch | None = None
+        self.why_rescan = ""
+        self.waiting = Noticed(all=True)
+        self.unwatched = Unwatched(base)
+
+    @property
+    def mode(self) -> Mode:
+        """Name the way in which changes are known."""
+        return "rescan" if self.watch is None else self.watch.mode
+
+    @property
+    def quick(self) -> bool:
+        """Whether the file system answers at once: it is a local one if this watch is trusted."""
+        return self.mode == "inotify"
+
+    def begin(self, watch: Watch) -> None:
+        """Listen to a watch from now on; must be called on an event loop."""
+        self.watch = watch
+        if isinstance(watch, InotifyWatch):
+            # Its queue is emptied as it fills, because the system drops what does not fit.
+            asyncio.get_running_loop().add_reader(watch.descriptor, self._read_some, watch)
+
+    def give_up(self, why: str) -> None:
+        """Do without events, for a reason that a person understands."""
+        self.close()
+        self.why_rescan = why
+        self.waiting.lose()
+
+    def close(self) -> None:
+        """Let go of the watch."""
+        watch, self.watch = self.watch, None
+        if watch is None:
+            return
+        if isinstance(watch, InotifyWatch):
+            asyncio.get_running_loop().remove_reader(watch.descriptor)
+        watch.close()
+
+    def quiet(self, state: State) -> bool:
+        """Tell at once that nothing changed before this call; `False` where that is not known.
+
+        What `gather` does in that case, in the few system calls that it takes.
+        """
+        watch, waiting = self.watch, self.waiting
+        if watch is None or waiting or not watch.idle() or self._moved(state):
+            return False
+        return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
+
+    async def gather(self, state: State) -> tuple[Noticed, bool]:
+        """Give all that changed before this call, and forget it.
+
+        Says too whether rules outside of the workspace are others now.
+        """
+        noticed, self.waiting = self.waiting, Noticed()
+        try:
+            if self.watch is None:
+                noticed.lose()
+            elif not self.watch.drain(noticed):
+                await self._settle(self.watch, noticed)
+            if not noticed.all and self._moved(state):
+                noticed.lose()
+        except BaseException:
+            self.waiting.merge(noticed)
+            raise
+        rules = self.unwatched.notice(state, noticed)
+        if rules:
+            noticed.lose()
+        return noticed, rules
+
+    async def _settle(self, watch: Watch, into: Noticed) -> None:
+        try:
+            complete = await self._in_thread(lambda: watch.settle(into))
+        except WatchFailed as error:
+            self.give_up(str(error))
+            complete = False
+        if not complete:
+            into.lose()
+
+    def _moved(self, state: State) -> bool:
+        """Tell whether another folder is where the root was; no watch of ours lies on it."""
+        try:
+            found = os.lstat(self._base)
+        except OSError:
+            return True
+        known = state.root
+        return known is None or (found.st_ino, found.st_dev) != (known.st_ino, known.st_dev)
+
+    def _read_some(self, watch: InotifyWatch) -> None:
+        watch.read(self.waiting)

@@ -1,0 +1,66 @@
+"""What no event tells of, and is looked at each time: it is little, so that this costs nothing.
+
+Ignored files that a tool of ours wrote, files with several hard links, and files of rules that
+lie outside of the workspace.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from sidecar.workspace.snapshots.ignore import Rules
+from sidecar.workspace.snapshots.known_paths import State, unchanged
+from sidecar.workspace.snapshots.watch.watch import Noticed
+
+MOST_LINKED = 1000
+"""Files with several hard links that are looked at each time; with more, all files are."""
+
+
+class Unwatched:
+    """The paths, and how to look at them. `follow`: the ignored ones."""
+
+    def __init__(self, base: bytes) -> None:
+        self._base = base
+        self.follow: set[bytes] = set()
+        self._linked: dict[bytes, int] = {}
+        self._outside: dict[Path, tuple[int, int]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.follow or self._linked or self._outside)
+
+    def notice(self, state: State, into: Noticed) -> bool:
+        """Notice which of them are not as they were. Says whether rules outside are others."""
+        for path in (*self.follow, *self._linked):
+            seen = state.get(path)
+            try:
+                found = os.lstat(self._base + b"/" + path)
+            except OSError:
+                if seen is not None:
+                    into.add(path)
+                else:
+                    self._linked.pop(path, None)
+                continue
+            if not unchanged(seen, found) if seen is not None else path in self.follow:
+                into.add(path)
+        changed = [path for path, stamp in self._outside.items() if _stamp(path) != stamp]
+        return bool(changed)
+
+    def rules(self, all_rules: Iterable[Rules]) -> None:
+        """Look at the files outside that these rules were read from."""
+        # Most folders share the same few, and to compare their paths would take far longer.
+        distinct = {id(rules): rules for rules in all_rules}.values()
+        paths = {path for rules in distinct for path in rules.outside}
+        self._outside = {path: _stamp(path) for path in paths}
+
+    def link(self, linked: dict[bytes, int]) -> bool:
+        """Look at files with several links from now on; says whether they are few enough."""
+        self._linked.update(linked)
+        return len(self._linked) <= MOST_LINKED
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,85 @@
+"""Which watch a workspace gets.
+
+On Linux it is inotify itself, read in our own process: its queue is filled inside the system
+call that changes something, so what was read is complete, and losses are told. Elsewhere it is
+`watchfiles` with a cookie. Where neither can be trusted, everything is looked at each time.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from sidecar.workspace.snapshots.watch.watch import Watch, WatchFailed
+
+NO_EVENTS = frozenset(
+    {
+        "9p", "afs", "autofs", "ceph", "cifs", "drvfs", "fuse", "fuseblk", "glusterfs", "gpfs",
+        "lustre", "ncpfs", "nfs", "nfs4", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs",
+        "vmhgfs",
+    }
+)  # fmt: skip
+"""File systems where others may write without an event here."""
+
+
+def why_no_events(root: bytes, mounts: str | None = None) -> str:
+    """Say why a folder's file system gives no events that can be trusted; empty where it does.
+
+    `mounts` is the text of /proc/self/mountinfo; read where it is not given.
+    """
+    if mounts is None:
+        if not sys.platform.startswith("linux"):
+            return ""
+        mounts = os.fsdecode(Path("/proc/self/mountinfo").read_bytes())
+    path = os.fsdecode(root)
+    over, kind = "", ""
+    for line in mounts.splitlines():
+        fields, _, rest = line.partition(" - ")
+        if not rest:
+            continue
+        point = _unescaped(fields.split(" ")[4])
+        name = rest.split(" ")[0]
+        inside = point == path or point.startswith(path.rstrip("/") + "/")
+        if inside and point != path and _is_remote(name):
+            return f"{point} is on {name}, which does not tell of changes made elsewhere."
+        around = point in ("/", path) or path.startswith(point + "/")
+        # Of several mounts on one point the last one counts.
+        if around and len(point) >= len(over):
+            over, kind = point, name
+    if _is_remote(kind):
+        return f"The folder is on {kind}, which does not tell of changes made elsewhere."
+    return ""
+
+
+def _is_remote(kind: str) -> bool:
+    return kind in NO_EVENTS or kind.startswith("fuse.")
+
+
+def _unescaped(point: str) -> str:
+    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
+        point = point.replace(code, char)
+    return point
+
+
+Choose: TypeAlias = Callable[[Path, Path], Watch]
+
+
+def choose(root: Path, cookies: Path) -> Watch:
+    """Give the best watch for this system; blocks.
+
+    Raises:
+        WatchFailed: when there is none.
+    """
+    reason = why_no_events(os.fsencode(root))
+    if reason:
+        raise WatchFailed(reason)
+    # Each is loaded only where it is used: one needs a C library, the other takes a tenth of a
+    # second to import.
+    if sys.platform.startswith("linux"):
+        from sidecar.workspace.snapshots.watch.inotify import InotifyWatch  # noqa: PLC0415 - see above
+
+        return InotifyWatch(root)
+    from sidecar.workspace.snapshots.watch.cookies import CookieWatch  # noqa: PLC0415 - see above
+
+    return CookieWatch(root, cookies)

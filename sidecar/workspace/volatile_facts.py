@@ -1,0 +1,196 @@
+"""How things stand at this moment, for the end of the newest user message.
+
+The date, git and what the editor shows change all the time, so they never stand in the prefix.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sidecar.core.parts import Json, JsonObject
+from sidecar.workspace.paths import display
+from sidecar.workspace.variables import for_git, without_secrets
+
+GIT_TIMEOUT = 1.0
+MAX_CHANGED = 20
+MAX_OPEN = 20
+MAX_DIAGNOSTICS = 20
+MAX_SELECTION = 4000
+MAX_LINE = 300
+_MAX_GIT_OUTPUT = 64 * 1024
+
+_SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """A repository's state: the branch and the changed files as `git status --short` has them."""
+
+    branch: str
+    changed: tuple[str, ...]
+    more: int = 0
+
+
+def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
+    """Render the block; the same arguments give the same bytes.
+
+    `shown` is what the client gave with the prompt: `openFiles` (paths, URIs or objects with one),
+    `selection` (`{path, range?, text?}`) and `diagnostics` (`{path, range?, severity?, message}`).
+    What is missing or malformed there is left out.
+    """
+    lines = [f"Date: {day.isoformat()}"]
+    if git is not None:
+        lines += [f"Git branch: {git.branch}", *_bounded("Changed files", git.changed, git.more)]
+    files = [path for path in (_path(item, cwd) for item in _items(shown, "openFiles")) if path]
+    lines += _bounded("Open files", files[:MAX_OPEN], len(files) - MAX_OPEN)
+    lines += _selection(shown.get("selection"), cwd)
+    found = [_diagnostic(item, cwd) for item in _items(shown, "diagnostics")]
+    diagnostics = [line for line in found if line]
+    lines += _bounded(
+        "Diagnostics", diagnostics[:MAX_DIAGNOSTICS], len(diagnostics) - MAX_DIAGNOSTICS
+    )
+    text = "\n".join(lines).replace("</context", "<\\/context")
+    # What a client sends may hold lone surrogates, which no request can carry.
+    body = text.encode("utf-8", "replace").decode("utf-8")
+    return f"<context>\n{body}\n</context>"
+
+
+async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> Git | None:
+    """Ask git for branch and status, within a second; `None` where there is nothing to tell.
+
+    A repository's own configuration can name programs to run, so git is not run where the
+    workspace is not trusted. Nothing is locked or refreshed in the repository.
+    """
+    if not trusted:
+        return None
+    command = (
+        "git", "status", "--porcelain=v1", "--branch", "-z",
+        "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".",
+    )  # fmt: skip
+    named = without_secrets(environment).items()
+    kept = {name: value for name, value in named if not name.startswith("GIT_")}
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            env={**for_git(kept), "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
+    output = b""
+    try:
+        async with asyncio.timeout(GIT_TIMEOUT):
+            output = await _read_up_to(process.stdout, _MAX_GIT_OUTPUT)
+    except TimeoutError:
+        return None
+    finally:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.kill()
+        await process.wait()
+        if process.stdout is not None:
+            # The transport closes when the end of the pipe has been seen.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GIT_TIMEOUT):
+                    while await process.stdout.read(64 * 1024):
+                        pass
+    return parse_status(output)
+
+
+def parse_status(output: bytes) -> Git | None:
+    """Read what `git status --porcelain=v1 --branch -z` printed; `None` when it printed nothing."""
+    fields = output.decode("utf-8", "backslashreplace").split("\0")
+    head = fields[0].removeprefix("## ")
+    if not fields[0].startswith("## "):
+        return None
+    branch = head.removeprefix("No commits yet on ").split("...")[0]
+    changed: list[str] = []
+    rest = iter(fields[1:-1])
+    for field in rest:
+        changed.append(field)
+        # A renamed or copied file is followed by its old name.
+        if field[:1] in "RC" or field[1:2] in "RC":
+            next(rest, None)
+    changed.sort(key=lambda line: line[3:])
+    shown = tuple(_line(line) for line in changed[:MAX_CHANGED])
+    return Git(_line(branch), shown, max(0, len(changed) - MAX_CHANGED))
+
+
+async def _read_up_to(stream: asyncio.StreamReader | None, limit: int) -> bytes:
+    assert stream is not None
+    data = b""
+    while len(data) < limit:
+        piece = await stream.read(limit - len(data))
+        if not piece:
+            break
+        data += piece
+    return data
+
+
+def _items(shown: JsonObject, name: str) -> list[Json]:
+    items = shown.get(name)
+    return items if isinstance(items, list) else []
+
+
+def _bounded(title: str, lines: Iterable[str], more: int) -> list[str]:
+    listed = [f"  {line}" for line in lines]
+    if more > 0:
+        listed.append(f"  … and {more} more")
+    return [f"{title}:", *listed] if listed else []
+
+
+def _path(item: Json, cwd: Path) -> str:
+    """Give a file as the model would name it; clients give a path, a URI or an object with one."""
+    if isinstance(item, dict):
+        item = item.get("path") or item.get("uri") or item.get("file")
+    if not isinstance(item, str) or not item:
+        return ""
+    try:
+        path = unquote(urlsplit(item).path) if item.startswith("file:") else item
+    except ValueError:
+        return ""
+    return _line(display(Path(os.path.normpath(path)), cwd))
+
+
+def _selection(selection: Json, cwd: Path) -> list[str]:
+    if not isinstance(selection, dict):
+        return []
+    where = _path(selection, cwd) + _lines(selection.get("range"))
+    text = selection.get("text")
+    if not isinstance(text, str) or not text:
+        return [f"Selection: {where}"] if where else []
+    cut = f"{text[:MAX_SELECTION]}\n[… cut]" if len(text) > MAX_SELECTION else text
+    return [f"Selection{': ' if where else ''}{where}", f"<selection>\n{cut}\n</selection>"]
+
+
+def _diagnostic(item: Json, cwd: Path) -> str:
+    if not isinstance(item, dict) or not isinstance(item.get("message"), str):
+        return ""
+    severity = item.get("severity")
+    if isinstance(severity, int):
+        severity = _SEVERITIES.get(severity, "")
+    where = _path(item, cwd) + _lines(item.get("range") or item.get("line"))
+    return _line(" ".join(filter(None, (where, str(severity or ""), str(item["message"])))))
+
+
+def _lines(place: Json) -> str:
+    """Give `:line` of an LSP range, whose lines count from 0, or of a plain line number."""
+    if isinstance(place, int):
+        return f":{place}"
+    start = place.get("start") if isinstance(place, dict) else None
+    line = start.get("line") if isinstance(start, dict) else None
+    return f":{line + 1}" if isinstance(line, int) else ""
+
+
+def _line(text: str) -> str:
+    """Keep a value on one line and short; it comes from outside."""
+    plain = " ".join(text.split()) if "\n" in text or "\r" in text else text
+    return f"{plain[:MAX_LINE]}…" if len(plain) > MAX_LINE else plain

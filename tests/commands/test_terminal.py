@@ -1,0 +1,171 @@
+"""No command lets what sessions, files, paths and models say steer the terminal that it is in."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from sidecar.core.text.visible import UNSEEN, visible, visible_json, visible_lines, whole_letters
+from tests.commands.everything import LIMIT, OUTSIDE, PROGRAM, Past, environment, names_of_commands
+
+ROOT = Path(__file__).parents[2]
+COLUMNS = 600
+OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[12]?K|\x1b\[\d*A|\r")
+"""Colours, the cursor hidden or shown, a line of progress erased: what Rich writes for us."""
+STYLE = "\x1b[5;31;47m"
+"""A style that is never ours."""
+STEERING = f"{STYLE}\x1b]52;c;eA==\x07\x1b[2J\x9b31m\x85\u2028\u202eabc\u2066\u200f\u200b\x7f\x08"
+MARKUP = "[/b] [link=https://example.com]x[/link] [/etc/hosts] :boom:"
+FORGED = "\nFORGED"
+
+
+def at_terminal(
+    arguments: Sequence[str], folder: Path, env: dict[str, str], typed: bytes = b""
+) -> tuple[int, str]:
+    """Run a command in a terminal that is wide enough for all; gives its code and all its bytes."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 60, COLUMNS, 0, 0))
+    with subprocess.Popen(
+        [PROGRAM, *arguments],
+        cwd=folder,
+        env={**env, "TERM": "xterm-256color"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        close_fds=True,
+    ) as process:
+        os.close(theirs)
+        os.write(ours, typed)
+        seen = b""
+        ends = time.monotonic() + LIMIT
+        while time.monotonic() < ends and select.select([ours], [], [], LIMIT)[0]:
+            try:
+                seen += os.read(ours, 65536)
+            except OSError:
+                break
+        process.kill() if time.monotonic() >= ends else None
+    os.close(ours)
+    return process.returncode, seen.decode("utf-8")
+
+
+def left_over(said: str) -> str:
+    """Give the letters that neither are ours nor can be seen."""
+    rest = OURS.sub("", said)
+    return "".join(c for c in rest if c not in "\n\t" and unicodedata.category(c) in UNSEEN)
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Past:
+    """Sessions whose title, folder, prompts, files and outputs are made to steer."""
+    folder = tmp_path / f"fol{STEERING.replace('/', '')}der{FORGED} [b]"
+    folder.mkdir()
+    (folder / "x.py").write_text("a = 1\n")
+    (folder / f"name{STEERING.replace('/', '')}{FORGED} [b]").write_text(STEERING)
+    bad = os.fsencode(folder) + b"/\xff\x9b.txt"
+    Path(os.fsdecode(bad)).write_text(f"{STEERING}\n")
+    prompts = (
+        f"create out.txt with `{STEERING} {MARKUP}`",
+        f"run `printf '\\033[5;31;47m\\033]52;c;eA==\\007\\302\\233'; date > 'a{FORGED}'`",
+        f"{MARKUP}{STEERING} replace `a = 1` with `a = 2{STEERING}` in x.py",
+    )
+    made = Past(tmp_path / f"da{STEERING.replace('/', '')}ta{FORGED}", folder, prompts)
+    made.title = f"{MARKUP}{STEERING}"
+    made.live(3)
+    return made
+
+
+def test_nothing_steers_the_terminal(tmp_path: Path, past: Past) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    env = environment(past.data)
+    settings = tmp_path / ".config" / "sidecar" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('"\\u001b[2J\\u009b\\u202e" = 1\nmodel = "x\\u202ey"\n')
+    recordings = elsewhere / f"rec{STEERING.replace('/', '')}{FORGED}.jsonl"
+    past.recording(recordings, f"{MARKUP}{STEERING}")
+    hostile = f"{MARKUP}{STEERING}{FORGED}"
+    wrong = [
+        *((name, hostile) for name in ("inspect", "audit", "report", "checkpoints", "diff")),
+        *(
+            (name, hostile)
+            for name in ("export", "import", "archive", "replay", "restore", hostile)
+        ),
+        ("delete", hostile, "--yes"),
+        ("restore", hostile, "--last", "--yes"),
+        ("diff", past.sessions[0], hostile),
+        ("restore", past.sessions[0], "--before", hostile, "--dry-run"),
+        ("config", "show", "--options", hostile),
+        ("config", "check", "--cwd", hostile),
+        ("sessions", f"--{hostile}"),
+        ("replay", str(recordings), "--policy", hostile),
+        ("replay", str(recordings), "--judge"),
+        ("replay", str(recordings)),
+        ("report", past.sessions[0], str(elsewhere / hostile.replace("/", ""))),
+        ("export", past.sessions[0], str(elsewhere / hostile.replace("/", ""))),
+    ]
+    seen = set()
+    asking = ("restore", past.sessions[0], "--last")
+    for arguments in (asking, *wrong, *past.commands(elsewhere)):
+        code, said = at_terminal(
+            arguments, past.folder, env, b"n\n" if arguments is asking else b""
+        )
+        seen.add(arguments[0])
+        assert left_over(said) == "", (arguments, said)
+        assert STYLE not in said, (arguments, said)
+        plain = OURS.sub("", said)
+        assert "Traceback" not in plain, (arguments, plain)
+        if "checkpoints" in arguments or "diff" in arguments:
+            assert not re.search(r"^\W*FORGED", plain, re.MULTILINE), plain
+        if arguments == ("sessions",):
+            assert plain.count(past.sessions[0][:8]) >= 1
+            assert "[/b] [link=https://example.com]x[/link]" in plain
+            assert len(plain.splitlines()) == 4
+        assert code in (0, 1, 2), (arguments, plain)
+    assert names_of_commands() - set(OUTSIDE) <= seen
+
+
+def test_what_is_made_visible() -> None:
+    kept = "naïve 👨\u200d👩\u200d👧 नमस्ते\u3000 क\u200cष"
+    assert visible(kept) == kept
+    assert visible("\x1b[31m\n\t\x7f\x9b\u202e\ud800") == "␛[31m␊␉␡\\x9b\\u202e\\ud800"
+    assert visible(os.fsdecode(b"\xe9\x9b")) == "\\xe9\\x9b"
+    assert visible_lines("a\n\tb\x1b\r\n") == "a\n\tb␛␍\n"
+    assert visible_json({"a\x9b": "\u202e\x7f\n\U000e0041é"}, 1) == (
+        '{\n "a\\u009b": "\\u202e\\u007f\\n\\udb40\\udc41é"\n}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "kept"),
+    [
+        ("ab", 5, "ab"),
+        ("abc", 2, "ab"),
+        ("a🇩🇪🇫🇷", 2, "a"),
+        ("a🇩🇪🇫🇷", 3, "a🇩🇪"),
+        ("a🇩🇪🇫🇷", 4, "a🇩🇪"),
+        ("x👨\u200d👩\u200d👧", 4, "x"),
+        ("e\u0301e\u0301", 3, "e\u0301"),
+        ("👍🏽", 1, ""),
+    ],
+)
+def test_no_letter_is_cut_within(text: str, most: int, kept: str) -> None:
+    assert whole_letters(text, most) == kept
+
+
+def test_only_one_place_makes_a_console() -> None:
+    made = [
+        path.name
+        for path in (ROOT / "sidecar").rglob("*.py")
+        if re.search(r"\bConsole\(\w*=|\bConsole\(\)", path.read_text("utf-8"))
+    ]
+    assert made == []

@@ -1,0 +1,108 @@
+"""`sidecar export` and `sidecar import` as people run them."""
+
+import asyncio
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sidecar_client
+
+ROOT = Path(__file__).parents[3]
+SERVE = (sys.executable, "-m", "sidecar", "serve", "--stdio")
+LIMIT = 120
+
+
+def environment(data: Path) -> dict[str, str]:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")}
+    path = f"{ROOT}:{ROOT / 'clients/python/src'}"
+    return {**clean, "SIDECAR_DATA_DIR": str(data), "COLUMNS": "200", "PYTHONPATH": path}
+
+
+def run(data: Path, cwd: Path, *arguments: str) -> tuple[int, str]:
+    """Run a command to its end; it must never show a traceback."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sidecar", *arguments],
+        cwd=cwd,
+        env=environment(data),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT,
+        stdin=subprocess.DEVNULL,
+    )
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "work"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def session(tmp_path: Path, folder: Path) -> str:
+    """A session of one turn in the first store."""
+
+    async def talk() -> str:
+        env = environment(tmp_path / "data")
+        options = {"model": "offline", "workspaceTrusted": True}
+        async with sidecar_client.connect(SERVE, env=env, options=options) as client:
+            made = await client.new_session(folder, title="Say hello")
+            await client.prompt(made.session_id, "Hello there")
+            return made.session_id
+
+    return asyncio.run(talk())
+
+
+def test_a_session_goes_from_one_store_to_another(
+    tmp_path: Path, folder: Path, session: str
+) -> None:
+    code, told = run(tmp_path / "data", folder, "export", session, "hello.sidecar")
+    path = folder / "hello.sidecar"
+    assert (code, told.splitlines()[0].split("  ")[0]) == (0, str(path))
+    assert "can go back in the conversation, but not in files" in told.replace("\n", " ")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    code, told = run(tmp_path / "data", folder, "export", session, "hello.sidecar")
+    assert (code, "there already" in told) == (1, True)
+    code, _ = run(tmp_path / "data", folder, "export", session, "hello.sidecar", "--overwrite")
+    assert code == 0
+    code, told = run(tmp_path / "other", folder, "import", "hello.sidecar")
+    made = told.split()[0]
+    assert (code, made.startswith("ses_"), made != session) == (0, True, True)
+    code, told = run(tmp_path / "other", folder, "sessions")
+    assert (code, made in told, "Say hello" in told) == (0, True, True)
+    assert run(tmp_path / "other", folder, "verify")[0] == 0
+
+
+def test_without_a_path_it_goes_to_the_data_folder(
+    tmp_path: Path, folder: Path, session: str
+) -> None:
+    code, told = run(tmp_path / "data", folder, "export", session)
+    path = Path(told.splitlines()[0].split("  ")[0])
+    assert (code, path.parent, path.is_file()) == (0, tmp_path / "data/exports", True)
+
+
+def test_another_agents_recording_is_taken_in(tmp_path: Path, folder: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    line = {"role": "user", "origin": "human", "parts": [{"type": "text", "text": "Hi you"}]}
+    (folder / "theirs.jsonl").write_text(json.dumps(line) + "\n")
+    given = ("theirs.jsonl", "--cwd", str(elsewhere), "--format", "neutral")
+    code, told = run(tmp_path / "data", folder, "import", *given)
+    assert (code, "(neutral)" in told) == (0, True)
+    code, told = run(tmp_path / "data", elsewhere, "sessions", "--here")
+    assert (code, "Hi you" in told) == (0, True)
+
+
+def test_what_cannot_be_done_is_said(tmp_path: Path, folder: Path) -> None:
+    code, told = run(tmp_path / "data", folder, "export", "ses_none")
+    assert (code, "There is no session" in told) == (1, True)
+    code, told = run(tmp_path / "data", folder, "import", "none.sidecar")
+    assert (code, "No such file" in told) == (1, True)

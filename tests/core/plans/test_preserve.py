@@ -1,0 +1,85 @@
+"""What people asked to keep."""
+
+import pytest
+
+from sidecar.core.plans.preserve import ANY_AGENT, Preserve, for_agent, preserved
+from tests.core.policies.situations import history, saying
+
+
+@pytest.mark.parametrize(
+    ("argument", "kept"),
+    [
+        ("src/plan.py", True),
+        ("./src/plan.py", True),
+        ("/home/me/project/src/plan.py", True),
+        ("other-src/plan.py", False),
+        ("src/plan.pyc", False),
+        ("plan.py", False),
+    ],
+)
+def test_calls_about_what_the_user_named_are_kept(argument: str, kept: bool) -> None:
+    items = history(f"U10 C100:Read({argument}); A10 U10")
+    items[3] = saying(items[3], "please keep src/plan.py")
+    assert preserved(items) == ({"p1"} if kept else set())
+
+
+def test_the_newest_looks_at_what_the_user_named_are_kept_as_far_as_there_is_room() -> None:
+    about = "(src/plan.py)"
+    items = history(f"U10 C90{about}; C500*{about}; C60{about}; C70; C80{about}; C40{about}")
+    items[0] = saying(items[0], "keep src/plan.py in mind")
+    assert preserved(items) == {"p1", "p2", "p3", "p5", "p6"}
+    # What is pinned takes no room, and what does not fit hides nothing that does.
+    assert preserved(items, None, 180) == {"p2", "p3", "p5", "p6"}
+    assert preserved(items, None, 179) == {"p2", "p5", "p6"}
+    assert preserved(items, None, 100) == {"p2", "p3", "p6"}
+
+
+def test_a_path_is_the_same_with_and_without_a_leading_dot() -> None:
+    items = history("U10 C100:Read(src/plan.py); A10 U10")
+    items[3] = saying(items[3], "please keep `./src/plan.py`")
+    assert preserved(items) == {"p1"}
+
+
+def test_what_the_model_says_to_keep_is_no_wish() -> None:
+    items = history("U10 C100:Read(src/plan.py); A10")
+    items[2] = saying(items[2], "I keep src/plan.py in mind")
+    assert preserved(items) == set()
+
+
+def test_pinned_parts_are_kept() -> None:
+    assert preserved(history("U10 C100*; C100")) == {"p1"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "kept"),
+    [
+        (Preserve(), set()),
+        (Preserve(tools=frozenset({"Todo"})), {"p1"}),
+        (Preserve(patterns=(r"^schema\.sql$",)), {"p2"}),
+        (Preserve(patterns=(r"(?i)create TABLE \w+",)), {"p2"}),
+        (Preserve(texts=("create table (",)), set()),
+        (Preserve(texts=("create table",), tools=frozenset({"todo"})), {"p1", "p2"}),
+        (Preserve(texts=("",)), set()),
+    ],
+)
+def test_settings_keep_by_tool_by_pattern_and_by_text(settings: Preserve, kept: set[str]) -> None:
+    items = history("U10 C100:todo(list); C100:Read(schema.sql); C100:Read(other)")
+    items[2] = saying(items[2], "create table users (id int)", call="schema.sql")
+    assert preserved(items, settings) == kept
+
+
+def test_an_agent_has_its_own_settings_and_those_of_all() -> None:
+    settings = {
+        ANY_AGENT: Preserve(patterns=("a",), tools=frozenset({"todo"})),
+        "plan": Preserve(patterns=("a", "b"), texts=("t",)),
+    }
+    everyone = for_agent(settings, "build")
+    assert everyone == settings[ANY_AGENT]
+    planner = for_agent(settings, "plan")
+    assert planner == Preserve(("a", "b"), frozenset({"todo"}), ("t",))
+    assert not for_agent({}, "build")
+
+
+def test_a_pattern_that_is_none_says_so() -> None:
+    with pytest.raises(ValueError, match=r"preserve: '\(' is not a regular expression"):
+        Preserve(patterns=("(",))

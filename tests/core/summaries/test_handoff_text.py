@@ -1,0 +1,133 @@
+"""The draft of a handoff and the beginning of a fresh window, from one ledger."""
+
+from typing import Any
+
+from sidecar.core.ledger.facts import Fact
+from sidecar.core.ledger.ledger import read_ledger
+from sidecar.core.ledger.milestone import Checkpoint
+from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart, TurnId
+from sidecar.core.summaries.handoff_draft import (
+    DIRECTIVES,
+    bootstrap,
+    changes_since,
+    draft,
+    said_so,
+)
+from tests.core.ledger.test_inheritance import story
+from tests.core.ledger.test_ledger import answer, call, typed
+
+FACT = Fact("decision", "Tabs,\nnot spaces.", TurnId("turn2"), 5, "user")
+
+
+def checkpoint(messages: list[Message], **given: Any) -> Checkpoint:
+    about = {"cwd": "/w/app", "branch": "main", "facts": (FACT,), **given}
+    return Checkpoint(SessionId("ses_1"), "w", 7, 0, read_ledger(messages), **about)
+
+
+def test_a_draft_says_it_all() -> None:
+    told = draft(checkpoint(story()), "Parsers", "Write the lexer", ["b.py"], ["We use LR."])
+    assert (
+        told
+        == """\
+# Goal
+
+Write the lexer
+
+# Where this comes from
+
+It goes on from the session “Parsers” in /w/app on branch main.
+That session was asked:
+
+> Build the parser
+
+And later:
+
+> Use tabs
+
+# Done
+
+- [x] Write it
+
+# In progress
+
+- [ ] Test it
+
+# Planned
+
+- [ ] Ship it
+
+# Decisions and facts
+
+- decision: Tabs, not spaces.
+- We use LR.
+
+# Tried and failed: do not repeat
+
+- shell pytest → E boom
+
+# Files
+
+- b.py (created)
+- a.py (edited)
+- c.py (deleted)
+
+# Commands that worked
+
+- rm c.py
+- pytest
+"""
+    )
+
+
+def test_long_words_are_cut_and_old_ones_counted() -> None:
+    many = [typed("The goal " + "g" * 9_000)]
+    many += [typed(f"directive {n} " + "d" * 2_000, turn=f"turn{n}") for n in range(30)]
+    told = draft(checkpoint(many), "", "Go on", (), ())
+    assert "directive 29 " in told
+    assert "directive 9 " not in told
+    assert f"after {30 - DIRECTIVES} other messages" in told
+    assert len(told) < 25_000
+
+
+def test_nothing_is_told_of_nothing() -> None:
+    told = draft(checkpoint([], facts=(), branch=""), "", "Begin", (), ())
+    assert told == (
+        "# Goal\n\nBegin\n\n# Where this comes from\n\nIt goes on from the session in /w/app.\n"
+    )
+
+
+def test_a_fresh_window_is_oriented_loaded_verified_and_resumes() -> None:
+    drifted = ("a.py is gone; it was edited before.",)
+    told = bootstrap(checkpoint(story()), "Parsers", "Ship it", ("We use LR.",), drifted)
+    wanted = [
+        "session “Parsers”", "Workspace: /w/app, branch main", "Goal now: Ship it",
+        "Build the parser", "Failed, do not repeat:\n- shell pytest → E boom", "Changed:\n",
+        "[~] Test it", "- decision: Tabs, not spaces.", "- We use LR.",
+        "The workspace is not as it was left:\n- a.py is gone", "Resume with: Test it",
+    ]  # fmt: skip
+    places = [told.index(words) for words in wanted]
+    assert places == sorted(places)
+    same = bootstrap(checkpoint(story()), "", "", (), ())
+    assert "nothing that is known of it has changed" in same
+    assert "Goal now" not in same
+
+
+def test_what_must_not_be_lost_is_told_whatever_its_length() -> None:
+    tries = [
+        answer(call("shell", {"command": f"try {n}"}, f"E no {n}", metadata={"exitCode": 1}))
+        for n in range(900)
+    ]
+    told = bootstrap(checkpoint([typed("Goal"), *tries]), "", "", (), ())
+    assert all(f"- shell try {n} →" in told for n in range(900))
+
+
+def test_the_conversations_own_decisions_are_found() -> None:
+    words = "We decided to keep the old lexer because `next_token` is used in four places."
+    said = [TextPart(PartId("p"), words, "model")]
+    message = Message(MessageId("m"), TurnId("turn1"), "assistant", tuple(said), 0)
+    assert said_so([typed("Which one?"), message]) == (words,)
+    assert said_so([]) == ()
+
+
+def test_changes_are_lines() -> None:
+    assert changes_since(("a", "b")).endswith("has changed:\n- a\n- b")

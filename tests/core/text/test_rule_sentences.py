@@ -1,0 +1,70 @@
+"""Sentences and rules of typed text in many languages."""
+
+import pytest
+
+from sidecar.core.text.rule_sentences import FIRM, SOFT, rules_in, sureness
+from sidecar.core.text.sentences import sentences
+from tests.core.rules_said import PLAIN, RULES
+
+FILLER = "The importer reads the rows and writes a line for each. It ran well for a while. "
+
+
+def said(text: str) -> list[str]:
+    return [text[slice(*span)] for span in sentences(text)]
+
+
+def test_sentences_end_in_any_script() -> None:
+    assert said("One. Two! Three? 一。二！三？ एक। दो। هل؟ نعم۔") == [
+        "One.", "Two!", "Three?", "一。", "二！", "三？", "एक।", "दो।", "هل؟", "نعم۔",
+    ]  # fmt: skip
+
+
+def test_abbreviations_numbers_and_wrapped_lines_end_no_sentence() -> None:
+    wrapped = "Do not touch the files that the generator has written\nbecause the build makes them."
+    assert said(wrapped) == [wrapped]
+    assert said("Use e.g. the old one. It is at 3.5 now.") == [
+        "Use e.g. the old one.", "It is at 3.5 now.",
+    ]  # fmt: skip
+    assert said("Rules:\n- tabs\n- no spaces\n\nThe end") == [
+        "Rules:", "- tabs", "- no spaces", "The end",
+    ]  # fmt: skip
+
+
+def test_a_stretch_without_an_end_is_cut_into_pieces() -> None:
+    text = "word " * 500
+    pieces = said(text)
+    assert all(len(piece) <= 400 for piece in pieces)
+    assert " ".join(pieces).split() == text.split()
+
+
+@pytest.mark.parametrize("language", RULES)
+def test_rules_are_known_in_many_languages(language: str) -> None:
+    missed = [one for one in RULES[language] if not sureness(one)]
+    assert not missed
+
+
+def test_plain_sentences_are_no_rules() -> None:
+    taken = [one for some in PLAIN.values() for one in some if sureness(one)]
+    assert not taken
+
+
+def test_signs_and_lists_of_rules_need_no_words() -> None:
+    assert sureness("\u26a0 tabs, two wide") == FIRM
+    assert sureness("WE SHIP ON FRIDAY") == FIRM
+    assert sureness("The API answers with JSON") == 0
+    assert sureness("Ship it!") == SOFT
+    text = "Conventions:\n- two spaces\n- imports sorted\n\nThe file has lines."
+    assert [text[slice(*rule.span)] for rule in rules_in(text)] == [
+        "- two spaces", "- imports sorted",
+    ]  # fmt: skip
+
+
+def test_rows_of_dots_and_many_fences_take_no_time_of_their_own() -> None:
+    """Looked at from each dot, or fence by fence for each sentence, these would take hours."""
+    text = "." * 300_000 + "x\n" + "```\nmust not\n```\nyes\n" * 20_000 + "Never push."
+    assert [text[slice(*rule.span)] for rule in rules_in(text)] == ["Never push."]
+
+
+def test_fenced_code_holds_no_rules_and_each_wording_counts_once() -> None:
+    text = "```\nmust not fail\nNever push.\n```\nNever push. Never push."
+    assert [text[slice(*rule.span)] for rule in rules_in(text)] == ["Never push."]

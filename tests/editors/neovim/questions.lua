@@ -1,0 +1,136 @@
+--- Parallel questions: each answer goes to its own, in either order; each shows what it is about.
+local h = dofile(vim.env.SIDECAR_SCENARIO .. "/harness.lua")
+
+local session = require("sidecar.session")
+
+--- Questions that wait for a choice, as a picker that does not block has them.
+local open = {}
+vim.ui.select = function(items, options, done)
+  local shown = vim.tbl_map(options.format_item, items)
+  table.insert(open, { items = items, shown = shown, prompt = options.prompt, done = done })
+end
+
+local function asked(prompt)
+  h.wait("the question " .. prompt, function()
+    return #open == 1 and open[1].prompt:find(prompt, 1, true)
+  end)
+end
+
+local function choose(name)
+  local question = table.remove(open, 1)
+  for index, shown in ipairs(question.shown) do
+    if shown:find(name, 1, true) then
+      return question.done(question.items[index], index)
+    end
+  end
+  error(("%s is not in %s"):format(name, vim.inspect(question.shown)))
+end
+
+local function exists(name)
+  return vim.fn.filereadable(name) == 1
+end
+
+local function idle()
+  h.wait("the turn's end", function()
+    return session.running == 0 and require("sidecar.meter").doing == nil
+  end)
+end
+
+local function both(letter)
+  local call = ('shell {"command": "echo %s > %s%s"}')
+  vim.cmd(("Sidecar send call %s and %s"):format(call:format(1, letter, 1), call:format(2, letter, 2)))
+  h.wait("two questions", function()
+    return #open == 1 and #h.waiting() == 1
+  end)
+  return open[1].prompt:find("echo 1", 1, true) ~= nil
+end
+
+local function answer(first, second)
+  local one_first = open[1].prompt:find("echo 1", 1, true) ~= nil
+  choose(one_first and first or second)
+  h.wait("the other question", function()
+    return #open == 1
+  end)
+  choose(one_first and second or first)
+  idle()
+end
+
+local function each_its_own()
+  both("a")
+  answer("Allow once", "Reject")
+  h.equal(exists("a1"), true)
+  h.equal(exists("a2"), false)
+  both("b")
+  answer("Reject", "Allow once")
+  h.equal(exists("b1"), false)
+  h.equal(exists("b2"), true)
+end
+
+local function the_other_first()
+  local call = ('shell {"command": "echo %s > c%s"}')
+  vim.cmd(("Sidecar send call %s and %s and %s"):format(call:format(1, 1), call:format(2, 2), call:format(3, 3)))
+  h.wait("three questions", function()
+    return #open == 1 and #h.waiting() == 2
+  end)
+  local first = open[1].prompt
+  choose("Reject")
+  h.wait("the second question", function()
+    return #open == 1
+  end)
+  local second = open[1].prompt
+  choose("Answer another first (1 more)")
+  h.wait("the third question", function()
+    return #open == 1 and open[1].prompt ~= second
+  end)
+  local third = open[1].prompt
+  choose("Allow once")
+  asked(second)
+  choose("Reject")
+  idle()
+  for _, prompt in ipairs({ first, second, third }) do
+    h.equal(exists(prompt:match("c%d")), prompt == third)
+  end
+end
+
+local function it_shows_what_it_is_about()
+  vim.cmd("Sidecar send replace `beta` with `better` in notes.txt")
+  asked("Sidecar: Edit notes.txt")
+  for _, line in ipairs({ "notes.txt", "\n alpha", "\n-beta", "\n+better", "\n gamma" }) do
+    h.holds(h.buffer("preview"), line)
+  end
+  h.equal(vim.api.nvim_buf_get_name(0), "sidecar://preview")
+  choose("Reject")
+  idle()
+  h.equal(#vim.api.nvim_list_tabpages(), 1)
+  local long = ("x"):rep(300)
+  vim.cmd('Sidecar send call shell {"command": "echo one\\necho ' .. long .. '"}')
+  asked("Sidecar: Run echo one …")
+  h.holds(h.buffer("preview"), "# command:\necho one\necho " .. long)
+end
+
+local function a_turn_that_ends_takes_its_questions_along()
+  vim.cmd("Sidecar cancel")
+  idle()
+  h.wait("the preview is gone", function()
+    return #vim.api.nvim_list_tabpages() == 1
+  end)
+  choose("Allow once")
+  h.holds(h.said[#h.said], "nothing waits for this answer any more")
+  both("d")
+  vim.cmd("Sidecar cancel")
+  idle()
+  choose("Allow once")
+  h.wait("no other question", function()
+    return #h.waiting() == 0 and #open == 0
+  end)
+  h.equal(exists("d1") or exists("d2"), false)
+end
+
+h.play(function()
+  h.setup({ options = { model = "offline", window = 60000, workspaceTrusted = true } })
+  h.wait_for_meter()
+  each_its_own()
+  the_other_first()
+  it_shows_what_it_is_about()
+  a_turn_that_ends_takes_its_questions_along()
+end)

@@ -1,0 +1,302 @@
+"""Checkpoints of real sessions: when they are written, what stands in them, what never harms."""
+
+import asyncio
+import json
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sidecar.core.ledger.ledger import Ledger, read_ledger
+from sidecar.core.ledger.milestone import Checkpoint
+from sidecar.core.parts import SessionId
+from sidecar.core.text.digest import bytes_hash
+from sidecar.session.compaction import milestones
+from sidecar.session.compaction.milestones import (
+    Checkpoints,
+    Mark,
+    drifted,
+    due,
+    read,
+    remove,
+    write,
+)
+from sidecar.session.lifecycle.session import Session
+from tests.fakes.scripted_model import calls, says
+from tests.session.conftest import Desk, World
+
+
+def state_file(session: Session, name: str = "state.json") -> Path:
+    return session.state.config.data_dir / "checkpoints" / session.id / name
+
+
+def stored(session: Session) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(state_file(session).read_text())
+    return found
+
+
+async def work(desk: Desk, session: Session, *tools: tuple[str, str, object]) -> None:
+    desk.script(*(calls(tool) for tool in tools), says("Done."))
+    await desk.ask(session, "Do the next thing.")
+
+
+def todo(*items: tuple[str, str]) -> tuple[str, str, object]:
+    listed = [{"content": content, "status": status} for content, status in items]
+    return ("t", "todo", {"items": listed})
+
+
+def written(path: str, content: str = "text\n") -> tuple[str, str, object]:
+    return ("w", "write_file", {"path": path, "content": content})
+
+
+NOTHING = Mark()
+SAME = Mark(5, frozenset({"a"}), 3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("moment", "now", "why"),
+    [
+        ("step", SAME, None),
+        ("turn", SAME, None),
+        ("close", SAME, None),
+        ("compaction", SAME, "compaction"),
+        ("close", replace(SAME, revision=6), "close"),
+        ("step", replace(SAME, changed=4), None),
+        ("turn", replace(SAME, changed=4), "files changed"),
+        ("step", replace(SAME, done=frozenset({"a", "b"})), "todo done"),
+        ("step", replace(SAME, done=frozenset()), None),
+        ("turn", replace(SAME, done=frozenset({"b"})), "todo done"),
+        ("step", replace(SAME, used=0.85), "85 per cent"),
+        ("step", replace(SAME, used=0.84), None),
+        ("turn", replace(SAME, used=0.99), "85 per cent"),
+    ],
+)
+def test_it_is_due_at_milestones_and_under_pressure(moment, now, why) -> None:
+    assert due(moment, SAME, now) == why
+
+
+def test_pressure_is_told_once_for_each_crossing() -> None:
+    high = replace(SAME, used=0.9)
+    assert due("step", high, replace(high, used=0.95)) is None
+    assert due("step", NOTHING, Mark(0)) is None
+
+
+async def test_a_session_without_a_message_has_no_checkpoint(desk: Desk) -> None:
+    session = await desk.open()
+    assert not await Checkpoints(session.state).closing()
+    assert not state_file(session).exists()
+
+
+async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
+    session = await desk.open()
+    kept = Checkpoints(session.state)
+    await work(desk, session)
+    assert not await kept.turn_ended()
+    git = desk.workspace / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    await work(desk, session, written("a.py"))
+    assert await kept.turn_ended()
+    told = stored(session)
+    assert (told["why"], told["branch"]) == ("files changed", "main")
+    assert told["goal"]["text"] == "Do the next thing."
+    [file] = told["files"]
+    assert (file["path"], file["state"]) == ("a.py", "created")
+    assert file["hash"] == bytes_hash((desk.workspace / "a.py").read_bytes())
+    assert told["stateVersion"] == session.state.log.row.revision
+    assert "- a.py (created)" in state_file(session, "state.md").read_text()
+    assert not await kept.turn_ended()
+    assert sorted(os.listdir(state_file(session).parent)) == ["state.json", "state.md"]
+
+
+async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> None:
+    session = await desk.open()
+    kept = Checkpoints(session.state)
+    await work(desk, session, todo(("a", "in_progress"), ("b", "pending")))
+    assert not await kept.stepped()
+    await work(desk, session, todo(("a", "completed"), ("b", "in_progress"), ("c", "pending")))
+    assert await kept.stepped()
+    told = stored(session)
+    assert (told["done"], told["in_progress"], told["planned"]) == (["a"], ["b"], ["c"])
+    assert not await kept.stepped()
+
+
+async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
+    session = await desk.open()
+    kept = Checkpoints(session.state)
+    await work(desk, session)
+    assert not await kept.stepped()
+    size = session.state.view.size(session.state.log).total
+    session.state.configure("maxTokens", 1_000)
+    session.state.configure("window", round((size + 40) / 0.9) + 1_000)
+    assert await kept.stepped()
+    assert stored(session)["why"] == "85 per cent"
+    assert not await kept.stepped()
+    session.state.configure("window", 200_000)
+    assert not await kept.stepped()
+    session.state.configure("window", round((size + 40) / 0.9) + 1_000)
+    assert await kept.stepped()
+
+
+async def test_closing_saves_what_has_happened_since(desk: Desk) -> None:
+    session = await desk.open()
+    kept = Checkpoints(session.state)
+    await work(desk, session)
+    assert await kept.closing()
+    assert not await kept.closing()
+
+
+async def test_a_compaction_saves_and_names_another_window(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual")
+    kept = Checkpoints(worker.session.state)
+    await worker.turns(4)
+    assert await kept.closing()
+    first = stored(worker.session)
+    await worker.session.rewriting.compact("economic", None, dry_run=False)
+    assert await kept.compacted()
+    second = stored(worker.session)
+    assert (first["windowId"], second["windowId"]) == (
+        f"{worker.session.id}:1",
+        f"{worker.session.id}:2",
+    )
+    assert second["stateVersion"] > first["stateVersion"]
+    assert second["goal"] == first["goal"]
+
+
+async def test_the_ledger_that_grows_is_that_of_the_whole_log(desk: Desk) -> None:
+    session = await desk.open()
+    kept = Checkpoints(session.state)
+    for number in range(3):
+        await work(desk, session, written(f"{number}.py"), ("s", "shell", {"command": "false"}))
+        assert kept.ledger() == read_ledger(session.state.log)
+    assert len(kept.ledger().failures) == 1
+
+
+def checkpoint(version: int, **given: Any) -> Checkpoint:
+    return Checkpoint(SessionId("ses_1"), "ses_1:1", version, 0, Ledger(), **given)
+
+
+def test_an_older_state_never_replaces_a_newer_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert write(tmp_path, checkpoint(5, why="new"))
+    with caplog.at_level(logging.WARNING):
+        assert not write(tmp_path, checkpoint(4, why="old"))
+    assert "state 4 was not written over state 5" in caplog.text
+    assert read(tmp_path, SessionId("ses_1")) == checkpoint(5, why="new")
+    assert write(tmp_path, checkpoint(5, why="again"))
+    assert read(tmp_path, SessionId("ses_1")) == checkpoint(5, why="again")
+
+
+async def test_whatever_the_order_in_which_they_are_written_the_newest_stays(
+    tmp_path: Path,
+) -> None:
+    versions = [3, 9, 1, 7, 9, 2]
+    for version in versions:
+        await asyncio.to_thread(write, tmp_path, checkpoint(version))
+    found = read(tmp_path, SessionId("ses_1"))
+    assert found is not None
+    assert found.state_version == 9
+
+
+@pytest.mark.parametrize("broken", ["", "{", "[]", "{}", "[" * 200_000])
+def test_a_checkpoint_that_cannot_be_read_is_none_and_is_replaced(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, broken: str
+) -> None:
+    assert read(tmp_path, SessionId("ses_1")) is None
+    assert not caplog.records
+    write(tmp_path, checkpoint(9))
+    (tmp_path / "checkpoints/ses_1/state.json").write_text(broken)
+    assert read(tmp_path, SessionId("ses_1")) is None
+    assert "cannot be read" in caplog.text
+    assert write(tmp_path, checkpoint(1))
+
+
+@pytest.mark.parametrize("name", ["", "..", "../x", "a/b", "a\\b", ".hidden"])
+def test_an_id_that_would_lead_elsewhere_is_none(tmp_path: Path, name: str) -> None:
+    assert read(tmp_path, SessionId(name)) is None
+    remove(tmp_path, SessionId(name))
+    with pytest.raises(ValueError, match="no session's id"):
+        write(tmp_path, replace(checkpoint(1), session_id=SessionId(name)))
+
+
+def test_a_checkpoint_goes_with_its_session(tmp_path: Path) -> None:
+    write(tmp_path, checkpoint(1))
+    remove(tmp_path, SessionId("ses_1"))
+    assert os.listdir(tmp_path / "checkpoints") == []
+    remove(tmp_path, SessionId("ses_1"))
+
+
+async def test_what_cannot_be_written_is_a_warning_and_tried_again_at_the_end(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = await desk.open()
+    kept = Checkpoints(session.state)
+    blocked = state_file(session).parent
+    blocked.parent.mkdir(parents=True)
+    blocked.write_text("in the way")
+    await work(desk, session, written("a.py"))
+    with caplog.at_level(logging.WARNING):
+        assert not await kept.turn_ended()
+    assert "no checkpoint" in caplog.text
+    assert not await kept.turn_ended()
+    blocked.unlink()
+    assert await kept.closing()
+    assert stored(session)["files"][0]["path"] == "a.py"
+
+
+async def test_what_half_wrote_a_checkpoint_leaves_the_old_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = await desk.open()
+    kept = Checkpoints(session.state)
+    await work(desk, session, written("a.py"))
+    assert await kept.turn_ended()
+    before = stored(session)
+    real = os.replace
+
+    def fails(source: Any, target: Any, **given: Any) -> None:
+        if str(target) == "state.json":
+            raise OSError(28, "No space left on device")
+        real(source, target, **given)
+
+    monkeypatch.setattr(os, "replace", fails)
+    await work(desk, session, written("b.py"))
+    assert not await kept.turn_ended()
+    assert stored(session) == before
+    assert sorted(os.listdir(state_file(session).parent)) == ["state.json", "state.md"]
+
+
+async def test_who_only_reads_a_session_writes_no_checkpoint(desk: Desk) -> None:
+    session = await desk.open()
+    await work(desk, session, written("a.py"))
+    session.state.read_only = True
+    assert not await Checkpoints(session.state).closing()
+    session.state.read_only = False
+
+
+async def test_what_drifted_since_a_checkpoint_is_told(world: World) -> None:
+    git = world.workspace / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    async with world.daemon() as desk:
+        session = await desk.open()
+        await work(desk, session, written("a.py"), written("b.py"), written("c.py"))
+        await work(desk, session, ("r", "read_file", {"path": "notes.txt"}))
+        assert await Checkpoints(session.state).closing()
+    async with world.daemon(name="two") as desk:
+        again = await desk.sessions.get(session.id)
+        found = await asyncio.to_thread(milestones.read, world.config.data_dir, session.id)
+        assert found is not None
+        assert await drifted(again.state, found) == ()
+        (world.workspace / "a.py").write_text("other\n")
+        (world.workspace / "b.py").unlink()
+        (git / "HEAD").write_text("ref: refs/heads/other\n")
+        assert await drifted(again.state, found) == (
+            "The git branch was main and is other now.",
+            "a.py is not as it was when you changed it: read it again before relying on it.",
+            "b.py is gone; it was created before.",
+        )

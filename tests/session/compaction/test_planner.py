@@ -1,0 +1,86 @@
+"""What policies are told is the same in a new daemon, whatever happened in the old one."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from sidecar.core.errors import ModelFailed, NothingToDo
+from sidecar.core.policies import policies
+from sidecar.session.compaction import planner
+from tests.fakes.scripted_model import says, started, text
+from tests.session.conftest import Desk, World
+from tests.session.work import Worker
+
+AUTOMATIC = sorted(policies().keys() - {"manual"})
+TOO_LONG = ModelFailed("too long", kind="context_overflow", status=400)
+NETWORK = ModelFailed("gone", kind="network")
+
+
+async def plans(session: Any) -> dict[str, Any]:
+    """What every policy would do now."""
+    found = {}
+    for name in AUTOMATIC:
+        try:
+            found[name] = await session.rewriting.compact(name, None, dry_run=True)
+        except NothingToDo:
+            found[name] = None
+    return found
+
+
+async def eventful(desk: Desk) -> Worker:
+    """A session with a refused prompt, a failed request and one that broke off."""
+    worker = await desk.worker(policy="temporal")
+    await worker.turns(2, 7)
+    desk.script([TOO_LONG], says("fits"))
+    await desk.ask(worker.session, "more")
+    await worker.turns(1, 6)
+    desk.script(worker.step(), [NETWORK])
+    await desk.ask(worker.session, "fails")
+    desk.script([started(), *text("half an answer"), NETWORK])
+    await desk.ask(worker.session, "breaks off")
+    await worker.turns(1, 6)
+    return worker
+
+
+@pytest.mark.parametrize("kill", [True, False])
+async def test_plans_are_the_same_after_a_restart(world: World, kill: bool) -> None:
+    async with world.daemon(kill=kill) as desk:
+        worker = await eventful(desk)
+        before = await plans(worker.session)
+    async with world.daemon() as desk:
+        after = await plans(await desk.sessions.get(worker.session.id))
+    assert before == after
+    assert sum(plan is not None for plan in before.values()) > 10
+
+
+@pytest.mark.parametrize(("limit", "value"), [("SLICE", 2), ("THREAD_CHARS", 0)])
+async def test_a_log_is_taken_in_slices_and_threads_while_others_have_the_loop(
+    world: World, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    async with world.daemon() as desk:
+        worker = await eventful(desk)
+        before = await plans(worker.session)
+    monkeypatch.setattr(planner, limit, value)
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id)
+        state, made = session.state, planner.Planner()
+        others = 0
+
+        async def other() -> None:
+            nonlocal others
+            while True:
+                others += 1
+                await asyncio.sleep(0)
+
+        asked = asyncio.create_task(other())
+        await made.catch_up(state)
+        asked.cancel()
+        settled = sum(message.status != "discarded" for message in state.log)
+        assert others >= settled // 2 - 1
+        scene = planner.scene_now(state)
+        standing = made.standing(state, scene)
+        taken = made.situation(state, scene, standing)
+        at_once = planner.Planner().situation(state, scene, standing)
+        assert (taken.items, taken.step) == (at_once.items, at_once.step)
+        assert await plans(session) == before

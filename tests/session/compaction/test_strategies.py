@@ -1,0 +1,55 @@
+"""What is set for one agent holds for its sessions, and for no others."""
+
+from dataclasses import replace
+
+from sidecar.config.strategies import Strategy
+from sidecar.core.plans.plan import Policy
+from sidecar.core.plans.scorers import SCORERS
+from sidecar.core.policies.evict import HYBRID, Evict
+from sidecar.session.compaction.decision import policy_of
+from tests.core.policies.situations import situation
+from tests.session.conftest import Desk, World
+
+
+async def test_each_agent_has_its_policy_and_whether_it_is_used_by_itself(
+    desk: Desk, world: World
+) -> None:
+    agents = {"plan": Strategy("economic-lean"), "build": Strategy(auto_compact=False)}
+    await desk.sessions.ready()
+    desk.sessions.reload(replace(world.config, agents=agents, policy="manual"), ())
+    plan = await desk.open(agent="plan")
+    build = await desk.open(agent="build")
+    told = await desk.open(agent="plan", policy="codex")
+    plain = await desk.open()
+    policies = [policy_of(session.state).name for session in (plan, build, told, plain)]
+    assert policies == ["economic-lean", "manual", "codex", "manual"]
+    automatic = [s.state.log.row.settings["autoCompact"] for s in (plan, build, told, plain)]
+    assert automatic == [True, False, True, True]
+
+
+async def test_an_agent_that_is_set_has_its_policy(world: World) -> None:
+    agents = {"plan": Strategy("economic-lean"), "build": Strategy("codex")}
+    world.config = replace(world.config, agents=agents, agent="plan", policy="manual")
+    async with world.daemon() as desk:
+        session, other = await desk.open(), await desk.open(agent="build")
+        assert policy_of(session.state).name == "economic-lean"
+        assert policy_of(other.state).name == "codex"
+
+
+async def test_weights_of_an_agent_are_those_of_its_scorer(desk: Desk, world: World) -> None:
+    """With one scorer alone, the weighed one says exactly what that one says."""
+    agents = {"plan": Strategy(HYBRID, {"fifo": 3.0})}
+    await desk.sessions.ready()
+    desk.sessions.reload(replace(world.config, agents=agents), ())
+    plan = await desk.open(agent="plan")
+    other = await desk.open(policy=HYBRID)
+    given = situation("U10 C3000; C3000; U5 C900; U5")
+
+    def worth(policy: Policy) -> list[float]:
+        assert isinstance(policy, Evict)
+        score = policy.scorer(given)
+        return [score(item) for item in given.items]
+
+    fifo = SCORERS["fifo"](given)
+    assert worth(policy_of(plan.state)) == [fifo(item) for item in given.items]
+    assert worth(policy_of(other.state)) != worth(policy_of(plan.state))

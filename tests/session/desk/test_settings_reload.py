@@ -1,0 +1,53 @@
+"""Settings that change while sessions are open: permissions at once, steps with the next turn."""
+
+from dataclasses import replace
+
+from sidecar.config import Layer, Permissions, merge
+from sidecar.session.log.events import Notice
+from tests.fakes.scripted_model import calls, says, shell, write
+from tests.session.conftest import Desk, World
+
+
+async def test_rules_change_in_open_sessions_and_answers_stay(desk: Desk, world: World) -> None:
+    """What a new rule forbids is refused unasked; what the user said `always` to still holds."""
+    session = await desk.open()
+    desk.editor.permission = "allow_always"
+    desk.script(calls(write("a.txt", "x")), says("done"))
+    await desk.ask(session)
+    assert len(desk.editor.asked) == 1
+    forbids = replace(world.config, permissions=Permissions(reject=("shell",)))
+    desk.sessions.reload(forbids, ())
+    desk.script(calls(write("a.txt", "y"), shell("touch made")), says("done"))
+    await desk.ask(session)
+    assert len(desk.editor.asked) == 1
+    assert not (desk.workspace / "made").exists()
+    desk.sessions.reload(world.config, ())
+    desk.script(calls(shell("touch made")), says("done"))
+    await desk.ask(session)
+    assert len(desk.editor.asked) == 2
+    assert (desk.workspace / "made").exists()
+
+
+async def test_every_open_session_is_told_and_the_next_turn_obeys(desk: Desk, world: World) -> None:
+    session = await desk.open()
+    other = await desk.open()
+    desk.sessions.reload(replace(world.config, max_steps=1), ())
+    told = {notice.session_id: notice for notice in desk.of(Notice)}
+    assert set(told) == {session.id, other.id}
+    assert "From the next turn: max_steps = 1." in told[session.id].text
+    assert told[session.id].level == "info"
+    desk.script(calls(("c", "read_file", {"path": "notes.txt"})), says("never said"))
+    assert (await desk.ask(session)).stop_reason == "max_turn_requests"
+
+
+async def test_a_bad_file_changes_nothing_and_new_sessions_hear_of_it(desk: Desk) -> None:
+    await desk.open()
+    desk.sessions.reload(*merge([Layer("config.toml", {"max_steps": 0, "keep_alive": True})]))
+    notice = desk.of(Notice)[-1]
+    assert notice.level == "warning"
+    assert "stay as they were. config.toml: max_steps: must be from 1" in notice.text
+    later = await desk.open()
+    assert not later.state.config.keep_alive
+    assert later.state.config.max_steps == 200
+    assert desk.of(Notice)[-1].session_id == later.id
+    assert "config.toml: max_steps: must be" in desk.of(Notice)[-1].text

@@ -1,0 +1,395 @@
+"""A session that is opened by a window of its log asks for just what it would ask for otherwise.
+
+Each state of a walk is opened twice from copies of the store, with its fold and without any; both
+daemons have the same clock and mint the same ids, and must send the same bytes.
+`SIDECAR_SEEDS=40 pytest tests/session/lifecycle/test_log_window.py` goes on more walks.
+"""
+
+import os
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing, suppress
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+import zstandard
+
+from sidecar.core.errors import NothingToDo
+from sidecar.core.parts import PartId, SessionId
+from sidecar.core.prompt.meter import Meter
+from sidecar.core.prompt.visibility import Note, Rewrite
+from sidecar.core.text.digest import digest
+from sidecar.model.encode import encode
+from sidecar.session.interface import Wish
+from sidecar.session.lifecycle import log_window
+from sidecar.session.lifecycle.session import Session
+from sidecar.session.log import past
+from sidecar.session.log.events import MeterChanged, Notice
+from sidecar.session.log.losses import LOST
+from sidecar.session.log.revival import reviving
+from sidecar.session.log.rewrite_records import REWRITE, to_json
+from sidecar.session.meter.pings import PING
+from sidecar.store.connection.store_files import NAME
+from sidecar.store.repair.rebuilt_store import repair
+from tests.fakes.scripted_model import calls, says
+from tests.session.conftest import Desk, World
+from tests.session.lifecycle.test_anything import Chaos
+from tests.session.work import Worker
+
+SEEDS = range(int(os.environ.get("SIDECAR_SEEDS", "2")))
+STATES = 3
+"""States of a walk that are opened twice."""
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fold sessions that are as small as those of tests."""
+    monkeypatch.setattr(log_window, "LEAST", 3)
+    monkeypatch.setattr(log_window, "SPACING", 6)
+
+
+@dataclass
+class Opened:
+    """What came of opening a copy; `windowed` says that a window was enough to open it."""
+
+    windowed: bool = False
+    told: list[Any] = field(default_factory=list)
+
+
+class Still(World):
+    """A world whose time stands still, however often somebody looks at the clock."""
+
+    def now(self) -> int:
+        return self.time
+
+
+def copied(world: World, name: str, *, folds: bool) -> World:
+    """Copy a world as it is, its store without the leases of those who live."""
+    folder = Path(mkdtemp(prefix=name, dir=world.folder.parent))
+    path = folder / NAME
+    source = sqlite3.connect(world.folder / NAME)
+    with closing(source), closing(sqlite3.connect(path)) as target:
+        source.backup(target)
+        target.execute("DELETE FROM lease")
+        if not folds:
+            target.execute("DELETE FROM fold")
+        target.commit()
+    path.chmod(0o600)
+    config = replace(world.config, data_dir=folder / "data")
+    net = deepcopy(world.net)
+    return Still(folder, world.workspace, world.time, world.minted, True, config, net)
+
+
+async def open_copy(world: World, kept: Worker) -> Opened:
+    """Open a copy of a session, go on in it, then ask for all that needs more than a window."""
+    found = Opened()
+    async with world.daemon() as desk:
+        desk.model.cache = deepcopy(kept.desk.model.cache)
+        session = await desk.sessions.get(kept.session.id, window=True)
+        session.attach(desk.watch, desk.editor)
+        found.windowed = session.state.log.past is not None
+        await go_on(desk, session, kept, found)
+        await look_at_all(desk, session, found)
+    return found
+
+
+async def go_on(desk: Desk, session: Session, kept: Worker, found: Opened) -> None:
+    """Run two turns, with calls whose ids were used before."""
+    found.told.append(meter_of(session.meter()))
+    worker = Worker(desk, session, kept.done)
+    # A step each: what runs together is logged in an order that threads decide.
+    desk.script(
+        calls(("call1", "look", {"path": "src/again.py"})),
+        calls(("call2", "look", {"path": "src/x.py"})),
+        says("Seen again."),
+    )
+    result = await desk.ask(session, "Look at two of them again.")
+    found.told += [replace(result, meter=meter_of(result.meter)), desk.editor.called]
+    await worker.turn(2, "And go on.")
+    found.told += [encode(request) for request in desk.model.requests]
+    found.told += [encode(request) for request in desk.model.summaries]
+    found.told += [meter_of(event.meter) for event in desk.of(MeterChanged) if event.urgent]
+
+
+async def look_at_all(desk: Desk, session: Session, found: Opened) -> None:
+    """Do what needs the whole log, in the session that was opened by a window of it."""
+    session = await desk.sessions.get(session.id)
+    assert session.state.log.past is None
+    log = session.state.log
+    row = replace(log.row, seq=0)
+    found.told += [log.messages, tuple(log.records), row, session.state.views.standing()]
+    found.told += [session.rewriting.breakdown(), (await session.rewriting.preview(())).body]
+    found.told.append(session.rewriting.checkpoints.ledger())
+    try:
+        found.told.append(await session.rewriting.compact(None, None, dry_run=False))
+    except NothingToDo as nothing:
+        found.told.append(str(nothing))
+    for recorded in session.state.views.standing()[:1]:
+        if recorded.rewrite.cause not in ("undo", "restore"):
+            found.told.append(await session.recall(recorded.rewrite.id, 0, None, None))
+            await session.rewriting.undo(recorded.rewrite.id)
+    found.told.append((await session.rewriting.preview(())).body)
+    stored = await desk.store.load(SessionId(session.id))
+    found.told += [stored.messages, stored.records, (await desk.store.verify()).problems]
+
+
+def meter_of(meter: Meter) -> Meter:
+    """A meter but for what a compaction would cost, which takes more than a window to know."""
+    return replace(meter, cost=replace(meter.cost, compact_now=None))
+
+
+async def compare(world: World, kept: Worker) -> bool:
+    """Open it with and without its fold; says whether a window was enough."""
+    # Both before either is opened: the clock goes on meanwhile.
+    copies = [copied(world, "copy", folds=folds) for folds in (True, False)]
+    one, other = [await open_copy(copy, kept) for copy in copies]
+    assert not other.windowed
+    assert len(one.told) == len(other.told)
+    for number, (with_fold, without) in enumerate(zip(one.told, other.told, strict=True)):
+        assert with_fold == without, number
+    return one.windowed
+
+
+class Walk(Chaos):
+    """Acts at random, also going back and forth, with turns short enough for many of them."""
+
+    @property
+    def acts(self) -> Any:
+        often = [self.short, self.short, self.short, self.compact]
+        return [*often, self.undo, self.pin, self.wait, self.option, self.back, self.fork]
+
+    async def go(self, compare: Callable[[Worker], Awaitable[bool]]) -> None:
+        """Act on a long session, and compare now and then; its end prints what was done."""
+        windowed = 0
+        try:
+            async with self.world.daemon() as desk:
+                self.worker = await long_work(desk, self.dice.choice(["economic", "manual"]))
+                for _ in range(STATES):
+                    for _ in range(3):
+                        act = self.dice.choice(self.acts)
+                        self.done.append(act.__name__)
+                        await act()
+                    windowed += await compare(self.worker)
+        finally:
+            print(self.done, windowed)
+
+    async def short(self) -> None:
+        """A few turns."""
+        assert self.worker is not None
+        for _ in range(3):
+            result = await self.worker.turn(self.dice.randrange(1, 4), "Go on.")
+            assert result.stop_reason == "end_turn", result.error
+
+    async def undo(self) -> None:
+        """Take the newest compaction back."""
+        with suppress(NothingToDo):
+            await self.rewriting.undo(None)
+
+    async def back(self) -> None:
+        """Leave some of the newest messages behind, and perhaps come back."""
+        assert self.worker is not None
+        session = self.worker.session
+        typed = [m.id for m in session.state.log if m.role == "user"]
+        if len(typed) > 6:
+            wish = Wish("conversation", None, self.dice.choice(typed[-3:]))
+            await session.rollback.restore(wish)
+            if self.dice.random() < 0.5:
+                await session.rollback.redo(Wish("conversation", None))
+
+    async def fork(self) -> None:
+        """Go on in a fork."""
+        assert self.worker is not None
+        desk = self.worker.desk
+        made = await desk.sessions.fork(self.worker.session.id, None, desk.editor, desk.watch)
+        session = await desk.sessions.get(made.session_id)
+        self.worker = Worker(desk, session, self.worker.done)
+        self.made, self.undone = [], set()
+
+
+@pytest.mark.moves_prefix("what a fork begins with was sent by another session")
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_a_window_asks_for_the_same_bytes_as_the_whole(world: World, seed: int) -> None:
+    await Walk(world, random.Random(seed)).go(partial(compare, world))
+
+
+async def long_work(desk: Desk, policy: str = "manual") -> Worker:
+    """Work until most of the history was left out, and some more."""
+    worker = await desk.worker(policy=policy, window=80_000, max_tokens=4_000)
+    await worker.turns(6, steps=3)
+    await worker.session.rewriting.compact("economic", None, dry_run=False)
+    await worker.turns(10, steps=2)
+    await worker.session.rewriting.compact("economic", None, dry_run=False)
+    await worker.turns(9, steps=1)
+    return worker
+
+
+async def test_what_is_hidden_is_not_read(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        there = len(worker.session.state.log.messages)
+        assert await compare(world, worker)
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        log = session.state.log
+        assert log.past is not None
+        assert log.count == there
+        assert len(log.messages) < there - 10
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE fold SET body = x'00'",
+        "UPDATE fold SET chain = 'b2:other'",
+        "UPDATE fold SET version = 'b2:older'",
+        "UPDATE fold SET revision = revision + 1",
+    ],
+)
+async def test_a_fold_that_does_not_hold_is_as_if_there_were_none(
+    world: World, damage: str
+) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        preview = (await worker.session.rewriting.preview(())).body
+    with closing(sqlite3.connect(world.folder / NAME)) as con:
+        assert con.execute(damage).rowcount == 1
+        con.commit()
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        assert session.state.log.past is None
+        assert (await session.rewriting.preview(())).body == preview
+
+
+@pytest.mark.moves_prefix("what a lost rewrite left out is there again")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE record SET body = x'00' WHERE revision = :rewrite",
+        "UPDATE part SET body = x'00' WHERE message_id = :hidden",
+    ],
+)
+async def test_damage_outside_of_the_window_is_told_when_it_is_read(
+    world: World, damage: str
+) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        log, view = worker.session.state.log, worker.session.state.view
+        rewrite = next(r.revision for r in log.records if r.kind == REWRITE)
+        hidden = next(one.message.id for one in view.seen(log) if not one.rendered)
+    with closing(sqlite3.connect(world.folder / NAME)) as con:
+        assert con.execute(damage, {"rewrite": rewrite, "hidden": hidden}).rowcount
+        con.commit()
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        session.attach(desk.watch, desk.editor)
+        assert session.state.log.past is not None
+        assert await desk.sessions.get(worker.session.id) is session
+        assert any("cannot be read" in notice.text for notice in desk.of(Notice))
+        desk.script(says("I am still here."))
+        assert (await desk.ask(session, "Are you there?")).stop_reason == "end_turn"
+
+
+async def test_a_log_whose_beginning_is_made_up_is_not_folded(world: World) -> None:
+    """What stands there instead is in no store, so that a window of it would be another prompt."""
+    async with world.daemon() as desk:
+        worker = await desk.worker(policy="manual")
+        await worker.turns(1, steps=1)
+    first = "SELECT id FROM message ORDER BY number LIMIT 1"
+    with closing(sqlite3.connect(world.folder / NAME)) as con:
+        con.execute(f"UPDATE part SET body = x'00' WHERE message_id = ({first})")
+        con.commit()
+    repair(world.folder, world.time, reviving(world.config))
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id)
+        assert not (await desk.store.load(session.id)).problems
+        assert LOST in str(session.state.log.messages[0])
+        assert session.state.log.damaged
+
+
+async def test_a_note_before_what_is_hidden_is_sent_still(world: World) -> None:
+    """A message of which nothing is sent may have a note before it since the fold."""
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        state = worker.session.state
+        hidden = [one.message.id for one in state.view.seen(state.log) if not one.rendered]
+        noted = {note.before for note in state.view.shown.notes.values()}
+        place = next(name for name in hidden if name not in noted)
+        newest = state.views.newest_epoch()
+        assert newest is not None
+        note = Note(PartId("cmp_9 ledger"), "Mind the gap.", place, "ledger")
+        rewrite = Rewrite("cmp_9", "user", {}, (note,))
+        await state.log.commit(REWRITE, to_json(replace(newest, rewrite=rewrite)))
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        assert "Mind the gap." in str(session.state.view.prompt(session.state.log))
+
+
+async def test_the_newest_break_of_the_cache_is_known_after_a_ping(world: World) -> None:
+    """A ping tells of breaks, too, but the meter speaks of steps."""
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        records = worker.session.state.log.records
+        broke = {"segment": "tools", "reason": "they changed"}
+        records[10] = replace(records[10], kind="step", body={**records[10].body, **broke})
+        records[20] = replace(records[20], kind=PING, body={**records[20].body, **broke})
+        kept = log_window._needed(records, 40, frozenset(), frozenset())
+        assert records[10] in kept
+        assert records[20] not in kept
+
+
+async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+    path = world.folder / NAME
+    with closing(sqlite3.connect(path)) as con:
+        (root,) = con.execute("SELECT rootpage FROM sqlite_master WHERE name = 'fold'").fetchone()
+        (size,) = con.execute("PRAGMA page_size").fetchone()
+        con.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xff" * size)
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        session.attach(desk.watch, desk.editor)
+        assert session.state.log.past is None
+        again = Worker(desk, session, worker.done)
+        # Folds cannot be written now, which fails nothing else.
+        await again.turns(6, steps=1)
+        assert (await desk.store.load(session.id)).session.turns == session.state.log.row.turns
+
+
+async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+    with closing(sqlite3.connect(world.folder / NAME)) as con:
+        body = zstandard.compress(b'{"revision":1}')
+        con.execute("UPDATE fold SET body = ?, hash = ?", (body, digest(body)))
+        con.commit()
+    async with world.daemon() as desk:
+        session = await desk.sessions.get(worker.session.id, window=True)
+        assert session.state.log.past is None
+
+
+async def test_the_code_is_named_as_it_was_when_it_was_started(desk: Desk) -> None:
+    """Another version may be installed over it while it runs, whose folds are not its own."""
+    past.version.cache_clear()
+    await desk.sessions.warm_up()
+    assert past.version.cache_info().currsize == 1
+
+
+async def test_deleting_a_session_deletes_its_fold(world: World) -> None:
+    async with world.daemon() as desk:
+        worker = await long_work(desk)
+        await desk.sessions.delete(worker.session.id)
+    assert folds(world.folder) == 0
+
+
+def folds(folder: Path) -> int:
+    with closing(sqlite3.connect(folder / NAME)) as con:
+        return int(con.execute("SELECT count(*) FROM fold").fetchone()[0])

@@ -1,0 +1,62 @@
+"""What the meter says of growth, of spending, and of where its count is from."""
+
+import pytest
+
+from sidecar.session.meter.gauge import usual_growth
+from tests.session.conftest import Desk
+
+SYSTEM = "Work with care. " * 2_000
+HOUR = 3_600_000
+
+
+async def test_the_first_turn_has_not_brought_what_stood_there_before_it(desk: Desk) -> None:
+    worker = await desk.worker(policy="economic", system=SYSTEM)
+    first = (await worker.turn(4)).meter
+    brought = first.used - first.regions["system"] - first.regions["tools"]
+    assert 0 < brought < first.used / 2
+    assert first.velocity == brought
+    assert abs(usual_growth(worker.session.state) - brought) <= 0.1 * brought
+    second = (await worker.turn(4)).meter
+    assert second.velocity == pytest.approx((second.used - first.used + brought) / 2, rel=0.01)
+    left = (second.compact_at - second.used) / second.velocity
+    assert second.turns_until_compaction == pytest.approx(left, abs=1)
+
+
+async def test_all_that_is_spent_in_five_turns_is_burnt(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual", system=SYSTEM)
+    assert worker.session.meter().burn_rate is None
+    begun = desk.world.time
+    await worker.turns(4)
+    desk.world.time += 200_000
+    alone = worker.session.meter()
+    assert alone.burn_rate is not None
+    passed = (desk.world.time - begun) / HOUR
+    assert float(alone.burn_rate) * passed == pytest.approx(float(alone.cost.session), rel=0.01)
+    await worker.session.rewriting.compact("opencode-noprune", None, dry_run=False)
+    assert len(desk.model.summaries) == 1
+    summed = worker.session.meter()
+    assert float(summed.cost.session) > 1.02 * float(alone.cost.session)
+    assert float(summed.burn_rate) * passed == pytest.approx(float(summed.cost.session), rel=0.01)
+
+
+async def test_what_the_provider_counts_is_held_against_the_estimate(desk: Desk) -> None:
+    worker = await desk.worker(policy="manual")
+    assert worker.session.meter().reason == "no response yet: estimated from the text"
+    # Here a provider of whom nothing is simulated bills a few tokens for each request.
+    desk.model.cache = None
+    meter = (await worker.turn(3)).meter
+    assert meter.accuracy == "exact"
+    assert "as the provider reported it; the text alone was estimated at " in meter.reason
+    estimated = int(meter.reason.rpartition(" ")[2])
+    assert estimated > 10 * meter.used
+
+
+async def test_compact_at_is_where_a_policy_that_counts_messages_compacts(desk: Desk) -> None:
+    worker = await desk.worker(policy="picoclaw", window=60_000, max_tokens=4_000)
+    meter = worker.session.meter()
+    while not worker.session.state.views.standing():
+        told, meter = meter, (await worker.turn(1)).meter
+    made = worker.session.state.views.standing()[0]
+    assert made.policy == "picoclaw"
+    assert made.tokens_before == pytest.approx(told.compact_at, rel=0.15)
+    assert made.tokens_before < 0.6 * 56_000

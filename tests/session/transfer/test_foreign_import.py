@@ -1,0 +1,168 @@
+"""Other agents' recordings: made such that any provider takes them, and refused in plain words."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import FilePart, Media, ReasoningPart, TextPart, ToolCompleted, ToolPart
+from sidecar.session.lifecycle.session import Session
+from sidecar.session.transfer import foreign_import
+from sidecar.session.transfer.bundle_import import Imported, Source, import_session
+from sidecar.session.transfer.foreign_import import BEGINNING, read_recording
+from tests.fakes.scripted_model import says
+from tests.fakes.validation import refusal
+from tests.replay.importers.test_media import DATA, with_images
+from tests.session.conftest import Desk
+
+RECORDED = Path(__file__).parents[3].parent / "shared" / "sessions"
+NOW = 1_800_000_000_000
+
+
+def line(role: str, *parts: Any, **given: Any) -> dict[str, Any]:
+    origin = {"origin": "human"} if role == "user" else {"origin": "model"}
+    return {"role": role, **origin, "parts": list(parts), **given}
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def call(name: str, given: Any, call_id: str = "call-1") -> dict[str, Any]:
+    return {"type": "tool_call", "id": call_id, "name": name, "input": given}
+
+
+def result(output: str, call_id: str = "call-1") -> dict[str, Any]:
+    return line("tool", {"type": "tool_result", "id": call_id, "output": output})
+
+
+def content(*lines: Any) -> bytes:
+    return "".join(json.dumps(one) + "\n" for one in lines).encode()
+
+
+def read(*lines: Any) -> Any:
+    return read_recording(content(*lines), "", "x", NOW)
+
+
+async def take(desk: Desk, **given: Any) -> tuple[Session, Imported]:
+    environment = await desk.sessions.ready()
+    made = await import_session(environment, Source(**given), str(desk.workspace), None)
+    session = await desk.sessions.get(made.session_id)
+    session.attach(desk.watch, desk.editor)
+    return session, made
+
+
+async def test_whatever_it_called_and_said_can_be_sent(desk: Desk) -> None:
+    odd = "mcp.server/tool with blanks and a name that is longer than any provider takes" * 2
+    recording = content(
+        line("assistant", said("I begin."), ts=1.0),
+        line("user", said("Look."), {"type": "image", "media_type": "image/png"}),
+        line("assistant", call(odd, "just a text", "a b"), call("same", {"x": 1}, "twice")),
+        result("one", "a b"),
+        result("two", "twice"),
+        line("assistant", {"type": "reasoning", "text": "Hm."}, call("same", None, "twice")),
+        line("assistant", said("  "), call("never", {"answered": True}, "last")),
+    )
+    made, about = await take(desk, content=recording.decode())
+    desk.script(says("Yes."))
+    assert (await desk.ask(made, "Go on?")).stop_reason == "end_turn"
+    body = (await made.rewriting.preview(())).body
+    assert refusal(body) is None or "end with a user message" in str(refusal(body))
+    assert about.format == "neutral"
+    first, *_ = made.state.log.messages
+    assert [p.text for p in first.parts if isinstance(p, TextPart)] == [BEGINNING]
+    parts = [p for m in made.state.log.messages for p in m.parts]
+    assert not any(isinstance(p, FilePart) for p in parts)
+    assert all(not p.metadata for p in parts if isinstance(p, ReasoningPart))
+    calls = [p for p in parts if isinstance(p, ToolPart)]
+    assert len({p.call_id for p in calls}) == len(calls) == 4
+    assert calls[0].input == {"input": "just a text"}
+    assert (await desk.store.verify()).problems == ()
+
+
+@pytest.mark.parametrize("end", ["", "AA==", "-AAA", "A AA", "AA", "AA=A"])
+def test_only_images_that_a_provider_takes_are_kept(end: str) -> None:
+    """Whose beginning is base64 may be damaged further on."""
+    data = "AAAA" * 150 + end
+    recording = content(*with_images("pi")).replace(DATA.encode(), data.encode())
+    parts = [p for m in read_recording(recording, "", "x", NOW).messages for p in m.parts]
+    images = [p.media for p in parts if isinstance(p, FilePart)]
+    for part in parts:
+        if isinstance(part, ToolPart) and isinstance(part.state, ToolCompleted):
+            images += part.state.output.media
+    assert images == [Media("image/png", data)] * (2 if end in ("", "AA==") else 0)
+
+
+async def test_two_of_the_same_have_ids_of_their_own(desk: Desk) -> None:
+    recording = content(line("user", said("Hi")), line("assistant", said("Hello"))).decode()
+    (one, _), (two, _) = await take(desk, content=recording), await take(desk, content=recording)
+    ids = [{m.id for m in s.state.log.messages} for s in (one, two)]
+    assert ids[0].isdisjoint(ids[1])
+
+
+def test_nothing_is_later_than_now() -> None:
+    found = read(line("user", said("Hi"), ts=9e12), line("assistant", said("Hello")))
+    assert all(0 <= message.created <= NOW for message in found.messages)
+
+
+def _bomb(path: Path) -> None:
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(40):
+            file.write(b"\n" * 1_000_000)
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a store": (lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(99)), "sidecar export"),
+    "a bomb": (_bomb, "cannot be imported"),
+    "nothing of interest": (
+        lambda path: path.write_bytes(content(line("user"))),
+        "no messages that can be read",
+    ),
+    "too many messages": (
+        lambda path: path.write_bytes(content(*[line("user", said("Hi"))] * 50)),
+        "cannot be imported",
+    ),
+    "too much that is no line": (
+        lambda path: path.write_bytes(content(line("user", said("Hi"))) + b"[1]\n" * 50),
+        "cannot be read",
+    ),
+    "no recording": (lambda path: path.write_text("[]"), "no recording"),
+    "something nested deep": (lambda path: path.write_text("[" * 10**6), "nested too deep"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(foreign_import, "MOST_BYTES", 20_000_000)
+    monkeypatch.setattr(foreign_import, "MOST_MESSAGES", 40)
+    monkeypatch.setattr(foreign_import, "MOST_SKIPPED", 40)
+    write, why = REFUSED[name]
+    write(tmp_path / "it")
+    with pytest.raises(BadRequest, match=why) as error:
+        read_recording(tmp_path / "it", "", "x", NOW)
+    assert error.value.data["path"] == "params.path"
+
+
+def recordings() -> list[Path]:
+    raw = [path for path in RECORDED.glob("raw/**/*") if ".jsonl" in path.name]
+    return sorted(raw) + sorted(RECORDED.glob("normalised/*"))[::4]
+
+
+@pytest.mark.skipif(not RECORDED.is_dir(), reason="no recorded sessions are at hand")
+async def test_real_recordings_go_on(desk: Desk) -> None:
+    formats = set()
+    for path in recordings():
+        made, about = await take(desk, path=str(path))
+        formats.add(about.format)
+        made.state.configure("window", 1_000_000)
+        body = (await made.rewriting.preview(({"type": "text", "text": "And now?"},))).body
+        assert refusal(body) is None, path
+        await desk.sessions.close(made.id)
+    assert {"claude-code", "codex", "neutral", "pi"} <= formats
+    assert (await desk.store.verify()).problems == ()

@@ -1,0 +1,49 @@
+"""What is foreseen of the provider's cache across a restart, held against the simulator."""
+
+from dataclasses import replace
+
+from sidecar.core.parts import Usage
+from sidecar.core.prompt.breakpoints import place
+from sidecar.core.prompt.prompt import ModelRequest, Prompt
+from sidecar.core.prompt.render import Block, Rendered, TextBlock
+from sidecar.model.encode import encode
+from sidecar.session.view.cache_state import CacheWatch
+from tests.fakes.cache_simulator import CacheSimulator
+
+SYSTEM = (Block(TextBlock("Be brief. " * 50), "system"),)
+
+
+def asked(words: list[str], before: int, anchor: int) -> ModelRequest:
+    messages = tuple(
+        Rendered("assistant" if number % 2 else "user", (Block(TextBlock(text), "user"),))
+        for number, text in enumerate(words)
+    )
+    made = Prompt((), SYSTEM, messages)
+    marks = place(made, before, anchor=anchor, static_ttl="1h")
+    return ModelRequest("m", replace(made, breakpoints=marks), 1)
+
+
+def told(simulator: CacheSimulator, request: ModelRequest) -> Usage:
+    usage = simulator.request(encode(request))
+    made = usage["cache_creation"]
+    return Usage(
+        input=usage["input_tokens"],
+        cache_read=usage["cache_read_input_tokens"],
+        cache_write_5m=made["ephemeral_5m_input_tokens"],
+        cache_write_1h=made["ephemeral_1h_input_tokens"],
+    )
+
+
+def test_what_was_marked_before_a_restart_is_read_after_it() -> None:
+    simulator = CacheSimulator(lambda: 0.0, 1, lambda text: len(text) // 4)
+    words = [f"{number} " + "word " * 100 for number in range(41)]
+    first = asked(words[:9], 0, 5)
+    told(simulator, first)
+    last = asked(words, 9, 5)
+    usage = told(simulator, last)
+    watch = CacheWatch(lambda text: len(text) // 4)
+    watch.resume(last, 0, usage)
+    rewritten = asked([*words[:5], "what came after was left out", "yes", "on"], 0, 5)
+    foreseen, _ = watch.sent(rewritten, 1_000, 1, 1.0, reported := told(simulator, rewritten))
+    assert reported.cache_read > 500
+    assert abs(foreseen.read - reported.cache_read) <= 5

@@ -1,0 +1,229 @@
+"""list_files and search: by ripgrep where there is one, and the same without."""
+
+import asyncio
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from sidecar.core.parts import Json
+from sidecar.tools.files import find
+from sidecar.tools.files.grep import Left
+from sidecar.tools.runner import run_builtin
+from sidecar.tools.tool_contract import ToolAnswer, ToolContext
+from tests.workspace.swapping import SECONDS, swapping
+
+
+@pytest.fixture(params=["python", "ripgrep"])
+def searching(request: pytest.FixtureRequest, context: ToolContext, tmp_path: Path) -> ToolContext:
+    """A context whose PATH has no ripgrep, and one whose PATH has it."""
+    if request.param == "python":
+        return replace(context, environment={"PATH": str(tmp_path / "empty")})
+    if shutil.which("rg") is None:
+        pytest.skip("ripgrep is not installed")
+    return context
+
+
+def tree(root: Path, **texts: str) -> None:
+    for name, text in texts.items():
+        path = root / name.replace("__", "/").replace("_dot_", ".")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+async def search(context: ToolContext, pattern: str, **more: Json) -> ToolAnswer:
+    async with asyncio.timeout(30):
+        return await run_builtin("search", {"pattern": pattern, **more}, context)
+
+
+async def check(context: ToolContext, expected: str, pattern: str, **more: Json) -> None:
+    assert (await search(context, pattern, **more)).text == expected
+
+
+async def listed(context: ToolContext, **given: Json) -> str:
+    return (await run_builtin("list_files", given, context)).text
+
+
+async def test_what_is_no_file_is_refused_at_once(root: Path, searching: ToolContext) -> None:
+    os.mkfifo(root / "pipe")
+    start = time.monotonic()
+    answer = await search(searching, "word", path="pipe")
+    assert answer.is_error
+    assert answer.text == "pipe is no file that can be searched: a pipe, a socket or a device."
+    assert time.monotonic() - start < find.DEADLINE / 2
+
+
+async def test_no_line_outside_is_found_while_a_folder_becomes_a_link(
+    root: Path, searching: ToolContext
+) -> None:
+    tree(root, folder__inner__a_dot_txt="the word is ours\n")
+    tree(root.parent / "outside", inner__a_dot_txt="the word is secret\n")
+    (root / "link").symlink_to(root.parent / "outside")
+    end, seen = time.monotonic() + SECONDS, set[str]()
+    with swapping(root / "folder", root / "link"):
+        while time.monotonic() < end:
+            seen.add((await search(searching, "word")).text)
+    assert any("ours" in text for text in seen)
+    assert not any("secret" in text for text in seen)
+
+
+async def test_listing(root: Path, context: ToolContext) -> None:
+    tree(root, src__a_dot_py="", src__deep__b_dot_py="", node_modules__c_dot_py="", _dot_env="")
+    tree(root, _dot_gitignore="*.log\n", x_dot_log="")
+    assert await listed(context) == ".env\n.gitignore\nnode_modules/\nsrc/\nx.log"
+    assert await listed(context, path="src") == "a.py\ndeep/"
+    assert await listed(context, pattern="*.py") == "src/a.py\nsrc/deep/b.py"
+    assert await listed(context, path="src", pattern="*.py") == "a.py\ndeep/b.py"
+    assert await listed(context, pattern="*.log") == "[no file below . matches *.log]"
+    (root / "none").mkdir()
+    assert await listed(context, path="none") == "[empty folder]"
+    assert (await run_builtin("list_files", {"path": ".."}, context)).is_error
+    assert (await run_builtin("list_files", {"path": "x.log"}, context)).text == (
+        "x.log: is no folder."
+    )
+
+
+async def test_long_listings_are_cut(root: Path, context: ToolContext) -> None:
+    for number in range(find.MAX_LISTED + 5):
+        (root / f"{number:05}").touch()
+    for given in ({}, {"pattern": "*"}):
+        lines = (await listed(context, **given)).split("\n")
+        assert len(lines) == find.MAX_LISTED + 1
+        assert "more than 1000" in lines[-1]
+
+
+async def test_names_that_are_not_utf8(root: Path, searching: ToolContext) -> None:
+    (root / os.fsdecode(b"caf\xe9")).write_text("needle\n")
+    assert await listed(searching) == r"caf\xe9"
+    await check(searching, r"caf\xe9:1: needle", "needle")
+
+
+async def test_searching(root: Path, searching: ToolContext) -> None:
+    tree(
+        root, a_dot_py="one\ntwo needle\n", sub__b_dot_py="needle (here)\r\nend", c_dot_js="needle"
+    )
+    tree(root, _dot_gitignore="*.log\nout/\n", x_dot_log="needle", out__y_dot_py="needle")
+    tree(root, node_modules__z="needle", _dot_hidden="needle")
+    (root / "binary").write_bytes(b"needle\0needle")
+    (root / "link").symlink_to(root / "a.py")
+    check_all = ".hidden:1: needle\na.py:2: two needle\nc.js:1: needle\nsub/b.py:1: needle (here)"
+    await check(searching, check_all, "needle")
+    await check(searching, "sub/b.py:1: needle (here)", r"needle \(")
+    await check(searching, "sub/b.py:1: needle (here)", r"\)$")
+    await check(searching, "c.js:1: needle", "needle", glob="*.{js,ts}")
+    await check(searching, "a.py:2: two needle\nsub/b.py:1: needle (here)", "needle", glob="*.py")
+    await check(searching, "[nothing in . matches needle]", "needle", glob="*.log")
+    await check(searching, "sub/b.py:1: needle (here)", "needle", path="sub")
+    await check(searching, "sub/b.py:1: needle (here)", "needle", path="sub/b.py")
+    await check(searching, "x.log:1: needle", "needle", path="x.log")
+    await check(searching, "[nothing in . matches absent]", "absent")
+    # What only one of the dialects knows works with either.
+    await check(searching, "a.py:2: two needle", r"(?<=two )needle")
+
+
+async def test_an_ignored_folder_is_searched_when_asked_for(
+    root: Path, searching: ToolContext
+) -> None:
+    (root / ".git").mkdir()
+    tree(root, _dot_gitignore="out/\n*.log\n", out__deep__a="needle", out__b_dot_log="needle")
+    tree(root, sub__a="needle", sub__b_dot_log="needle", node_modules__x__y="needle")
+    await check(searching, "sub/a:1: needle", "needle")
+    await check(searching, "sub/a:1: needle", "needle", path="sub")
+    await check(searching, "out/b.log:1: needle\nout/deep/a:1: needle", "needle", path="out")
+    await check(searching, "out/deep/a:1: needle", "needle", path="out/deep", glob="a")
+    await check(searching, "node_modules/x/y:1: needle", "needle", path="node_modules")
+    assert await listed(searching, path="out", pattern="*") == "b.log\ndeep/a"
+
+
+async def test_rules_above_do_not_count_outside_of_git(root: Path, searching: ToolContext) -> None:
+    tree(root, _dot_gitignore="*.log\n", sub__b_dot_log="needle")
+    await check(searching, "sub/b.log:1: needle", "needle", path="sub")
+
+
+async def test_what_is_counted(root: Path, searching: ToolContext) -> None:
+    tree(root, a="x\nx\nx\n", b="x\n")
+    answer = await search(searching, "x", limit=2)
+    assert answer.text == "a:1: x\na:2: x\n[… more than 2 lines match; narrow the search]"
+    answer = await search(searching, "x")
+    assert answer.metadata == {"path": ".", "matches": 4, "files": 2}
+
+
+async def test_unsaved_text_is_searched(root: Path, searching: ToolContext) -> None:
+    tree(root, a="old needle\n", b="needle\n", _dot_gitignore="ignored\n", ignored="needle")
+    searching.buffers.set(root / "a", "new text\nunsaved needle", 1)
+    searching.buffers.set(root / "0new", "needle", 1)
+    searching.buffers.set(root / "ignored", "needle", 1)
+    searching.buffers.set(root.parent / "elsewhere", "needle", 1)
+    await check(searching, "0new:1: needle\na:2: unsaved needle\nb:1: needle", "needle")
+    await check(searching, "a:2: unsaved needle", "needle", path="a")
+
+
+async def test_long_lines_are_cut(root: Path, searching: ToolContext) -> None:
+    tree(root, a="needle" + "é" * 100_000)
+    (line,) = (await search(searching, "needle")).text.split("\n")
+    assert 400 < len(line) < 600
+
+
+async def test_a_slow_pattern_holds_up_nothing(
+    root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(find, "DEADLINE", 0.5)
+    tree(root, a="a" * 60 + "b")
+    slow = replace(context, environment={})
+    longest, began = 0.0, time.perf_counter()
+
+    async def watch() -> None:
+        nonlocal longest
+        while True:
+            at = time.perf_counter()
+            await asyncio.sleep(0.005)
+            longest = max(longest, time.perf_counter() - at)
+
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(watch())
+        answer = await search(slow, r"(a|aa|a+)+$")
+        watching.cancel()
+    assert "took too long" in answer.text
+    assert time.perf_counter() - began < 5
+    assert longest < 0.4
+
+
+async def test_cancelling_stops_the_thread() -> None:
+    began, ended = Event(), Event()
+
+    def work(left: Left) -> Iterator[str]:
+        began.set()
+        while left() > 0:
+            time.sleep(0.001)
+        ended.set()
+        yield ""
+
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(find._in_time(work, 1))
+        assert await asyncio.to_thread(began.wait, 5)
+        running.cancel()
+    assert await asyncio.to_thread(ended.wait, 5)
+
+
+async def test_bad_patterns_are_explained(context: ToolContext) -> None:
+    for pattern in ("(", "[", "x" * 3000, "*"):
+        answer = await search(context, pattern)
+        assert answer.is_error
+        assert "pattern" in answer.text or "regular expression" in answer.text
+    answer = await search(context, "x", glob="!")
+    assert "glob" in answer.text
+    answer = await search(context, "x", path="missing")
+    assert answer.text == "missing: does not exist."
+    answer = await search(context, "x", path="/etc")
+    assert "outside" in answer.text
+
+
+async def test_a_pattern_that_looks_like_an_option(root: Path, searching: ToolContext) -> None:
+    tree(root, a="--files -x\n")
+    await check(searching, "a:1: --files -x", "--files")
+    await check(searching, "a:1: --files -x", "-x", path="a")

@@ -1,0 +1,321 @@
+"""What rules for commands cover: ways around them, ordinary work, and folders."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.tools.rules.coverage import known
+from sidecar.tools.rules.permission import Allow, Ask, Decision, Refuse, Rules, decide
+from sidecar.tools.rules.programs import PROGRAMS
+from sidecar.tools.rules.shell_words import plain_words
+from sidecar.tools.runner import access
+from sidecar.tools.shell import scrubbed
+from sidecar.tools.tool_contract import ToolContext
+from tests.tools.rules.ways import hostile, ordinary
+
+SHELL = BY_NAME["shell"]
+
+
+@pytest.fixture
+def work(root: Path, context: ToolContext) -> ToolContext:
+    for name in ("a.py", "a", "b", "f", "src/a.py", "docs/x", "sub/x"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("")
+    (root.parent / "beside").write_text("")
+    (root.parent / "elsewhere").mkdir()
+    (root.parent / "elsewhere" / "secret").write_text("")
+    (root / "outside").symlink_to(root.parent / "elsewhere")
+    (root.parent / ".way").symlink_to(root)
+    (root / "deep").symlink_to("docs/in")
+    (root / "docs" / "in").mkdir()
+    (root / "hist").symlink_to(".git")
+    (root / "linked").symlink_to(".vscode")
+    (root / ".envrc").symlink_to("env.sh")
+    return context
+
+
+def decided(
+    command: str, context: ToolContext, *allow: str, cwd: str = ".", reject: tuple[str, ...] = ()
+) -> Decision:
+    found = access(SHELL, {"command": command, "cwd": cwd}, context)
+    assert not found.problem
+    return decide(SHELL, found, Rules(allow, reject), trusted=True)
+
+
+@pytest.mark.parametrize("command", hostile())
+def test_no_star_covers_a_way_around(command: str, work: ToolContext) -> None:
+    words = command.split()
+    # Rules as generous as they can be: for each program, and for the command's first two words.
+    beginnings = [" ".join(words[:size]) for size in (1, 2) if size < len(words)]
+    rules = ["shell:*", "shell:* *", *(f"shell:{name} *" for name in PROGRAMS)]
+    rules += [f"shell:{one}{star}" for one in beginnings for star in (" *", "*")]
+    assert isinstance(decided(command, work, *rules), Ask)
+
+
+@pytest.mark.parametrize(("rule", "folder", "command"), ordinary())
+def test_ordinary_work_is_not_asked_about(
+    rule: str, folder: str, command: str, work: ToolContext
+) -> None:
+    found = decided(command, work, rule, cwd=folder)
+    assert found == Allow(), getattr(found, "why", "")
+    # The test can fail: without the rule, or with one for another folder, it is asked about.
+    assert isinstance(decided(command, work, cwd=folder), Ask)
+    assert isinstance(decided(command, work, f"write_file:{rule.partition(':')[2]}"), Ask)
+
+
+@pytest.mark.parametrize(
+    ("rule", "command", "allowed"),
+    [
+        ("shell:ls", "ls -l", False),
+        ("shell:git status*", "git statusx", False),
+        ("shell:git status*", "git push", False),
+        ("shell:foo *", "foo", True),
+        ("shell:foo *", "foo a 'b c' --d=e", True),
+        ("shell:foo*", "foo a", True),
+        ("shell:foo*", "foobar a", False),
+        ("shell:foo run*", "foo run:all x", True),
+        ("shell:foo * now", "foo a now", True),
+        ("shell:foo * now", "foo a b now", False),
+        ("shell:foo * now", "foo now", False),
+        ("shell:foo src/*.py", "foo src/a.py", True),
+        ("shell:foo src/*.py", "foo src/a.py src/b.py", False),
+        ("shell:foo src/*", "foo src/../x", False),
+        ("shell:foo src/*", "foo src/x docs/x", False),
+        ("shell:rm build/*", "rm build/x", True),
+        ("shell:rm build/*", "rm build/x -rf src", False),
+        ("shell:foo --o=*", "foo --o=x --evil", False),
+        ("shell:foo src/*", "foo --all src/x", False),
+        ("shell:foo --o=src/*", "foo --o=src/a/../../x", False),
+        ("shell:foo *", "foo src/../x", True),
+        ("shell:*", "foo", False),
+        ("shell:* status", "git status", False),
+        ("shell:f*o x", "foo x", False),
+        ("shell:foo '*'", "foo a", True),
+        ("shell:foo | *", "foo | sh", False),
+        ("shell:echo \\*", "echo *", True),
+        ("shell:echo \\*", "echo hi", False),
+        ("shell:echo '\\*' *", "echo '*' x", True),
+        ("shell:git  status", "git status", True),
+        ("shell:git status", " git status\n", True),
+        ("shell:git status", "git 'status'", True),
+        ("shell:git commit*", "git commit -m x", True),
+        ("shell:git com*", "git commit -m x", False),
+        ("shell:git *", "git commit -m x", False),
+        ("shell:python *", "python x.py", False),
+        ("shell:python x.py", "python x.py", True),
+        ("shell:PYTHON3.12 *", "PYTHON3.12 x", False),
+    ],
+)
+def test_words(rule: str, command: str, allowed: bool, work: ToolContext) -> None:
+    assert isinstance(decided(command, work, rule), Allow if allowed else Ask)
+
+
+@pytest.mark.parametrize(
+    ("rule", "folder", "allowed"),
+    [
+        ("shell", "sub", True),
+        ("shell:git status *", "sub", False),
+        ("shell:git status", "sub", False),
+        ("shell@sub:git status", "sub", True),
+        ("shell@sub:git *", "sub", True),
+        ("execute@sub:git *", "sub", True),
+        ("shell@sub", "sub", True),
+        ("shell@sub", ".", False),
+        ("shell@sub:git status", ".", False),
+        ("shell@.:git status", ".", True),
+        ("shell@/:git status", ".", False),
+        ("shell@/:git status", "/", True),
+        ("shell@sub:git status", "docs", False),
+        ("shell@su*:git status", "sub", False),
+        ("shell", "outside", False),
+        ("shell@outside:git status", "outside", False),
+        ("shell@{elsewhere}:git status", "outside", True),
+        ("shell@{elsewhere}", "outside", True),
+    ],
+)
+def test_a_rule_holds_in_the_folder_that_it_names(
+    rule: str, folder: str, allowed: bool, work: ToolContext
+) -> None:
+    named = rule.replace("{elsewhere}", os.path.realpath(work.cwd.parent / "elsewhere"))
+    found = decided("git status", work, named, cwd=folder)
+    assert isinstance(found, Allow if allowed else Ask)
+
+
+@pytest.mark.parametrize(
+    ("command", "folder", "similar"),
+    [
+        ("git status -s", ".", "shell:git status *"),
+        ("git stash list", ".", "shell:git stash list *"),
+        ("rg foo src", ".", "shell:rg *"),
+        ("ls", "docs", "shell@docs:ls *"),
+        ("/usr/bin/git log -3", ".", "shell:/usr/bin/git log *"),
+        ("git commit -m x", ".", ""),
+        ("git log --output=P", ".", ""),
+        ("git --no-pager log", ".", ""),
+        ("cat outside/secret", ".", ""),
+        ("python x.py", ".", ""),
+        ("pytest -q", ".", ""),
+        ("rm x", ".", ""),
+        ("foo x", ".", ""),
+        ("ls | sh", ".", ""),
+    ],
+)
+def test_the_question_offers_exactly_this_and_what_is_safe(
+    command: str, folder: str, similar: str, work: ToolContext
+) -> None:
+    asked = decided(command, work, cwd=folder)
+    assert isinstance(asked, Ask)
+    ids = [option.option_id for option in asked.options]
+    offered = ["allow_similar"] if similar else []
+    assert ids == ["allow_once", "allow_always", *offered, "reject_once", "reject_always"]
+    assert asked.rules.get("allow_similar", "") == similar
+    names = {option.option_id: option.name for option in asked.options}
+    where = "" if folder == "." else f" in {folder}"
+    assert names["allow_always"] == f"Always allow exactly this{where}"
+    if similar:
+        assert names["allow_similar"] == f"Always allow {similar.partition(':')[2]}{where}"
+    for rule in {asked.rules["allow_always"], similar} - {""}:
+        assert decided(command, work, rule, cwd=folder) == Allow()
+        assert isinstance(decided(command, work, rule, cwd="sub"), Ask)
+    assert isinstance(
+        decided(command, work, cwd=folder, reject=(asked.rules["reject_always"],)), Refuse
+    )
+
+
+def test_always_is_not_offered_where_a_rule_could_not_say_it(work: ToolContext) -> None:
+    # A rule is read without its own sign for `*`, so that this one would allow `sh x.sh`.
+    asked = decided("sh \ue000x.sh", work)
+    assert isinstance(asked, Ask)
+    assert [option.option_id for option in asked.options] == ["allow_once", "reject_once"]
+
+
+@pytest.mark.parametrize("target", ["/proc/self/cwd/f", "//proc/self/cwd/f", "sub/way"])
+def test_a_link_that_is_another_for_each_process_is_asked_about(
+    target: str, work: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To this process it leads into the workspace."""
+    monkeypatch.chdir(work.cwd)
+    (work.cwd / "sub/way").symlink_to("/proc/self/cwd/a")
+    (work.cwd / "own").symlink_to(target)
+    for command in ("cat own", "cat sub/../own", "grep x -- ./own"):
+        assert isinstance(decided(command, work, "shell:cat *", "shell:grep *"), Ask)
+    (work.cwd / "plain").symlink_to("sub/../f")
+    assert decided("cat plain", work, "shell:cat *") == Allow()
+
+
+def test_the_reason_is_told(work: ToolContext) -> None:
+    asked = decided("find . -delete", work, "shell:ls *", "shell:find *")
+    assert isinstance(asked, Ask)
+    assert asked.why.startswith("the rule shell:find * does not cover it: `find -delete`: -exec")
+    nameless = decided("ls", work, "shell:*")
+    assert isinstance(nameless, Ask)
+    assert nameless.why.startswith("the rule shell:* does not cover it: it names no program")
+    plain = decided("find . -delete", work, "shell:ls *")
+    assert isinstance(plain, Ask)
+    assert plain.why == ""
+
+
+def test_every_entry_has_a_reason_and_is_found_by_any_of_its_names() -> None:
+    for name, program in PROGRAMS.items():
+        assert program.why
+        assert known(name) is program
+        assert known(f"/usr/local/bin/{name}") in (program, None) or "/" in name
+    assert known("python3.11") is PROGRAMS["python"]
+    assert known("gsed") is PROGRAMS["sed"]
+    assert known("GIT.exe") is PROGRAMS["git"]
+    assert known("no-such-program") is None
+
+
+NASTY = st.lists(
+    st.sampled_from(
+        ["ab", "c.d", "-x", "--y=z", "'a b'", '"c d"', " ", " ", " ", " ", " ",
+         "  ", "\t", "\n", "\r", "'", '"', "\\", "$", "`", "*", "?", "[", "]", "{", "}", "~",
+         "!", "#", "&", "|", ";", "<", ">", "(", ")", "=", ":", ",", "@", "%", "^", "+", "-", "--",
+         ".", "/", "a", "b", "x=1", "HOME", "$'", '$"', "{a,b}", "1", "2", "é", "\xa0", "\u2028",
+         "\ufeff", "\x1b", "\x85", "if", "time", "''", '""', "a~", "=~"]
+    ),
+    max_size=12,
+)  # fmt: skip
+
+
+@given(NASTY)
+@settings(max_examples=300, deadline=None)
+def test_the_shell_sees_the_words_that_were_compared(pieces: list[str]) -> None:
+    """The same command is given to real shells, which print the arguments that they make of it."""
+    command = "args " + "".join(pieces)
+    words = plain_words(command)
+    if not words:
+        return
+    told = {shell: _arguments(shell, command) for shell in ("bash", "sh")}
+    assert all(seen == words[1:] for seen in told.values()), (command, told)
+
+
+def _arguments(shell: str, command: str) -> tuple[str, ...]:
+    program = "args() { [ $# -eq 0 ] || printf '%s\\0' \"$@\"; }\n"
+    ran = subprocess.run(
+        [shell, "-c", program + command], capture_output=True, text=True, timeout=20, check=True
+    )
+    assert not ran.stderr
+    return tuple(ran.stdout.split("\0")[:-1])
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["args a 'b c' \"d e\" --f='g h' 1 HEAD~1 a^b x%y @z a:b,c +d", "args", "args '' \"\"",
+     "args 'é ü' '*' '{a,b}' '~' '#'"],
+)  # fmt: skip
+def test_shells_agree_with_what_is_literal(command: str) -> None:
+    words = plain_words(command)
+    assert words
+    for shell in ("bash", "sh"):
+        assert _arguments(shell, command) == words[1:]
+
+
+def test_no_word_is_known_where_letters_reach_the_shell_as_others() -> None:
+    # In Japan's encodings of old `¥` is a backslash to a shell. What C's locale is stands for them.
+    own = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    script = (
+        "import sys; from sidecar.tools.rules.shell_words import plain_words as words;"
+        r"print(sys.getfilesystemencoding(), words('echo \'\xa5\''), words('echo x'))"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-P", "-c", script],
+            env={**os.environ, **variables}, capture_output=True, text=True, timeout=60, check=True,
+        ).stdout.split(maxsplit=1)
+        for variables in (own, {**own, "PYTHONUTF8": "1"})
+    ]  # fmt: skip
+    assert told[1] == ["utf-8", "('echo', '\xa5') ('echo', 'x')\n"]
+    if sys.platform == "linux":
+        assert told[0][0] != "utf-8"
+        assert told[0][1] == "() ('echo', 'x')\n"
+
+
+def test_git_is_told_to_leave_other_repositories_alone() -> None:
+    given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "Ada"}
+    environment = scrubbed({**given, "PATH": os.environ["PATH"], "GIT_EXTERNAL_DIFF": "x"})
+    assert "GIT_EXTERNAL_DIFF" not in environment
+    for name, value in (
+        ("user.name", "Ada"),
+        ("core.fsmonitor", "false"),
+        ("safe.bareRepository", "explicit"),
+    ):
+        asked = subprocess.run(
+            ["git", "config", "--get", name],
+            env=environment, capture_output=True, text=True, timeout=20, check=True,
+        )  # fmt: skip
+        assert asked.stdout.strip() == value
+
+
+def test_a_daemon_starts_without_the_parser() -> None:
+    script = "import sys, sidecar.daemon; print([m for m in sys.modules if 'tree_sitter' in m])"
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert ran.stdout.strip() == "[]"

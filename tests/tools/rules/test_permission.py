@@ -1,0 +1,299 @@
+"""Who may do what: a table of calls and rules, and attempts to get around them."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sidecar.core.parts import Json
+from sidecar.core.prompt.prompt import ToolKind, ToolSpec
+from sidecar.tools.builtin_tools import BY_NAME
+from sidecar.tools.rules.permission import Allow, Ask, Decision, Refuse, Rules, decide, remember
+from sidecar.tools.rules.shell_words import plain_words
+from sidecar.tools.runner import access
+from sidecar.tools.tool_contract import Access, ToolContext
+from sidecar.workspace import paths
+
+NO_RULES = Rules()
+
+
+def call(tool: str, given: Json, context: ToolContext, rules: Rules = NO_RULES) -> Decision:
+    spec = BY_NAME[tool]
+    return decide(spec, access(spec, given, context), rules, context.trusted)
+
+
+def client(kind: ToolKind, name: str = "theirs") -> ToolSpec:
+    return ToolSpec(name, "", {}, kind=kind, origin="client")
+
+
+def shell(command: str, *allow: str, reject: tuple[str, ...] = ()) -> Decision:
+    words = plain_words(command)
+    found = Access("execute", f"Run {command}", ("/w",), (), command, words, shown=(".",))
+    return decide(BY_NAME["shell"], found, Rules(allow, reject), trusted=True)
+
+
+@pytest.fixture
+def inside(root: Path, context: ToolContext) -> ToolContext:
+    (root / "a").write_text("")
+    (root / "link").symlink_to(root.parent)
+    return context
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "decision"),
+    [
+        ("read_file", {"path": "a"}, Allow),
+        ("list_files", {}, Allow),
+        ("search", {"pattern": "x"}, Allow),
+        ("todo", {"items": []}, Allow),
+        ("recall", {"id": "part_1"}, Allow),
+        ("write_file", {"path": "a", "content": ""}, Ask),
+        ("edit_file", {"path": "a", "oldText": "a", "newText": "b"}, Ask),
+        ("shell", {"command": "ls"}, Ask),
+        ("read_file", {"path": "/etc/hosts"}, Ask),
+        ("read_file", {"path": "link/x"}, Ask),
+        ("list_files", {"path": ".."}, Ask),
+        ("search", {"pattern": "x", "path": "link"}, Ask),
+        # What is malformed only answers an error, so nobody is asked.
+        ("write_file", {"path": "a"}, Allow),
+        ("shell", {"command": ""}, Allow),
+        ("read_file", {"path": "\0"}, Allow),
+    ],
+)
+def test_by_default(tool: str, given: Json, decision: type[Decision], inside: ToolContext) -> None:
+    assert isinstance(call(tool, given, inside), decision)
+
+
+def test_an_untrusted_workspace(inside: ToolContext) -> None:
+    untrusted = replace(inside, trusted=False)
+    everything = Rules(allow=("*", "shell", "write_file", "edit"))
+    for tool, asked in (
+        ("write_file", {"path": "a", "content": ""}),
+        ("shell", {"command": "ls"}),
+    ):
+        refused = call(tool, asked, untrusted, everything)
+        assert isinstance(refused, Refuse)
+        assert "workspaceTrusted" in refused.reason
+    assert call("read_file", {"path": "a"}, untrusted) == Allow()
+    assert isinstance(call("read_file", {"path": "/etc/hosts"}, untrusted), Ask)
+    theirs = decide(client("execute"), Access("execute", "theirs"), Rules(), trusted=False)
+    assert isinstance(theirs, Ask)
+
+
+def test_a_question(inside: ToolContext) -> None:
+    asked = call("write_file", {"path": "a", "content": ""}, inside)
+    assert isinstance(asked, Ask)
+    assert asked.title == "Write a"
+    assert asked.rules == {"allow_always": "write_file", "reject_always": "write_file"}
+    kinds = [option.kind for option in asked.options]
+    assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rules", "decision"),
+    [
+        ("read", (), Allow),
+        ("search", (), Allow),
+        ("other", (), Allow),
+        ("edit", (), Ask),
+        ("execute", (), Ask),
+        ("edit", ("theirs",), Allow),
+        ("edit", ("edit",), Allow),
+        ("execute", ("*",), Allow),
+        ("execute", ("edit", "shell", "execute:x*"), Ask),
+    ],
+)
+def test_client_tools(kind: ToolKind, rules: tuple[str, ...], decision: type[Decision]) -> None:
+    found = decide(client(kind), Access(kind, "theirs"), Rules(rules), trusted=True)
+    assert isinstance(found, decision)
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "allowed"),
+    [
+        ("write_file", "a", True),
+        ("edit", "a", True),
+        ("*", "a", True),
+        ("edit_file", "a", False),
+        ("write_file:a", "a", True),
+        ("write_file:src/*", "src/x/y", True),
+        ("write_file:src/*", "src/../a", False),
+        ("write_file:src/*", "a", False),
+        # A rule for the tool does not reach outside, nor does a relative pattern.
+        ("write_file", "/other/x", False),
+        ("*", "/other/x", False),
+        ("write_file:*", "/other/x", False),
+        ("write_file:*", "link/x", False),
+        ("write_file:/other/*", "/other/x", True),
+        ("write_file:/other/*", "/other/../else", False),
+        ("edit:/other/x", "/other/x", True),
+        ("edit:/other/x", "/other/xy", False),
+        ("write_file:/*", "/other/x", True),
+    ],
+)
+def test_path_rules(rule: str, path: str, allowed: bool, inside: ToolContext) -> None:
+    found = call("write_file", {"path": path, "content": ""}, inside, Rules((rule,)))
+    assert isinstance(found, Allow if allowed else Ask)
+
+
+@given(st.text("gitx *\\;|&`$(){}<>\n", max_size=30))
+def test_a_remembered_command_allows_itself_and_no_other(command: str) -> None:
+    asked = shell(f"c{command}")
+    assert isinstance(asked, Ask)
+    rule = asked.rules["allow_always"]
+    assert shell(f"c{command}", rule) == Allow()
+    assert isinstance(shell(f"c{command}x", rule), Ask)
+
+
+def test_a_folder_that_no_rule_can_name_is_asked_about_each_time() -> None:
+    for folder in ("/o:x", "a*", "\\xff"):
+        found = Access("execute", "Run ls", (folder,), (), "ls", ("ls",), shown=(folder,))
+        asked = decide(BY_NAME["shell"], found, Rules(("shell:ls", "shell@*:ls")), trusted=True)
+        assert isinstance(asked, Ask)
+        assert asked.rules == {}
+        assert [option.kind for option in asked.options] == ["allow_once", "reject_once"]
+
+
+def test_rejecting_goes_first_and_further(inside: ToolContext) -> None:
+    assert isinstance(shell("ls; rm -rf x", "shell", reject=("shell:*rm -rf*",)), Refuse)
+    assert isinstance(shell("ls", "shell", reject=("shell",)), Refuse)
+    assert shell("ls", "shell", reject=("shell:rm*",)) == Allow()
+    assert isinstance(shell("'r'm x", "shell", reject=("shell:rm*",)), Refuse)
+    assert isinstance(shell("ls; rm x", "shell", reject=("shell:*rm*",)), Refuse)
+    for command in (
+        "git push",
+        "git push origin",
+        "cd x && git push",
+        "ls;git  push",
+        "X=1 git 'push' | cat",
+        "if ls; then git push; fi",
+        "echo $(git push)",
+        "(git push >x) &",
+        "git push origin $BRANCH",
+        "ls\ngit push",
+    ):
+        assert isinstance(shell(command, "shell", reject=("shell:git push *",)), Refuse), command
+        assert shell(command, "shell", reject=("shell:git pull *",)) == Allow()
+    assert shell("echo 'git push'", "shell", reject=("shell:git push *",)) == Allow()
+    # What is long takes no time of its own, and hides nothing.
+    for long in ("rm " * 200_000, "a|" * 200_000):
+        assert isinstance(shell(long, "shell", reject=("shell:*rm*-rf*",)), Allow)
+    assert isinstance(shell(f"{long}\ngit  push", "shell", reject=("shell:git push *",)), Refuse)
+    assert isinstance(shell(f"{long}rm -rf x", "shell", reject=("shell:*rm*-rf*",)), Refuse)
+    assert isinstance(shell("a rm b", "shell", reject=("shell:a*rm*rm b",)), Allow)
+    rules = Rules(("*",), ("read_file:secret/*", "edit:/etc/*"))
+    assert isinstance(call("read_file", {"path": "secret/x"}, inside, rules), Refuse)
+    assert isinstance(call("read_file", {"path": "a"}, inside, rules), Allow)
+    assert isinstance(
+        call("write_file", {"path": "/etc/hosts", "content": ""}, inside, rules), Refuse
+    )
+    rules = Rules(reject=("read_file",))
+    assert isinstance(call("read_file", {"path": "/etc/hosts"}, inside, rules), Refuse)
+
+
+def test_remembering(inside: ToolContext) -> None:
+    given: Json = {"path": "/etc/hosts"}
+    asked = call("read_file", given, inside)
+    assert isinstance(asked, Ask)
+    rule = asked.rules["allow_always"]
+    rules = remember(Rules(), rule, allowed=True)
+    assert call("read_file", given, inside, rules) == Allow()
+    assert isinstance(call("read_file", {"path": "/etc/passwd"}, inside, rules), Ask)
+    rules = remember(rules, rule, allowed=False)
+    assert isinstance(call("read_file", given, inside, rules), Refuse)
+    assert remember(rules, rule, allowed=True) == Rules((rule,))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".envrc", "sub/.envrc", ".ENVRC", ".vscode/tasks.json", ".VSCode/Settings.JSON",
+     ".vs\u200bcode/tasks.json", ".github/workflows/ci.yml", ".gitlab-ci.yml", "Jenkinsfile",
+     ".sidecar/config.toml", ".sidecar/learned/x.md", "AGENTS.md", "sub/agents.md", "CLAUDE.md",
+     ".claude/settings.json", ".cursorrules", ".husky/pre-commit", ".githooks/pre-push",
+     ".pre-commit-config.yaml", ".gitattributes", ".gitmodules", ".npmrc", ".mcp.json",
+     "sitecustomize.py", "x/evil.pth", ".devcontainer/devcontainer.json", ".nvim.lua",
+     ".dir-locals.el", ".bashrc", ".gdbinit", ".idea/workspace.xml", "linked/ci.yml",
+     ".circleci/config.yml", ".cargo/config.toml", "/other/.ssh/authorized_keys",
+     ".github/hooks/x.json", ".config/x", ".direnv/x.rc", "mise.local.toml", ".lintstagedrc.json",
+     ".venv/bin/pip", "env/activate", "node_modules/.bin/tsc", "sub/HEAD", "rust-toolchain.toml",
+     "gradle/wrapper/gradle-wrapper.properties", "pnpm-workspace.yaml", "ansible.cfg",
+     "sitecustomize/__init__.py", "tools/hooks/pre-commit", "_darcs/prefs/defaults", "CVS/Root",
+     "lefthook-local.toml", ".lintstagedrc.yml", "simple-git-hooks.cjs", ".bash_it/x",
+     ".zshrc.local", "maxima-init.mac", ".gprc", ".proverc", "x/irb.rc", "PKG_ADD", "startup.m",
+     "latexmkrc", ".perltidyrc", "ctags.d/x.ctags", ".mkshrc", ".bash_completion",
+     ".venv/lib/python3.11/site-packages/_distutils_hack/__init__.py",
+     "ipython_config.py", ".openhands/setup.sh", ".idx/dev.nix", ".\uff45nvrc", ".envrc. "],
+)  # fmt: skip
+def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
+    workflows = inside.cwd / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    (inside.cwd / "linked").symlink_to(workflows)
+    named = path.replace("linked", ".github/workflows")
+    rules = Rules(("*", "edit", "write_file", "edit_file", f"write_file:{named}", "write_file:/*"))
+    calls: tuple[tuple[str, Json], ...] = (
+        ("write_file", {"path": path, "content": ""}),
+        ("edit_file", {"path": path, "oldText": "a", "newText": "b"}),
+    )
+    for tool, wanted in calls:
+        asked = call(tool, wanted, inside, rules)
+        assert isinstance(asked, Ask)
+        assert "(runs later: " in asked.title
+        assert named.casefold() in asked.title.casefold()
+        assert [option.kind for option in asked.options] == ["allow_once", "reject_once"]
+        assert asked.rules == {}
+
+
+@pytest.mark.parametrize(
+    "path", ["a.py", "Makefile", "package.json", "pyproject.toml", "conftest.py", "docs/agents.py",
+             "src/vscode/tasks.json", ".env", "README.md", "src/head.py", "config/x",
+             ".gitignore", "envrc", "a.service.py"],
+)  # fmt: skip
+def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: ToolContext) -> None:
+    wanted: Json = {"path": path, "content": ""}
+    assert call("write_file", wanted, inside, Rules(("write_file",))) == Allow()
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "path"),
+    [
+        (".envrc", "env.sh", ".envrc"),
+        (".envrc", "env.sh", "env.sh"),
+        (".vscode", "conf", "conf/x.json"),
+        (".vscode/tasks.json", "../conf/x.json", "conf/x.json"),
+        (".github/workflows/ci.yml", "../../conf/x.json", "conf/x.json"),
+        (".git/hooks/pre-commit", "../../conf/x.json", "conf/x.json"),
+        ("githooks/post-merge", "../conf/x.json", "conf/x.json"),
+        ("conf/.vscode/tasks.json", "../in/x.json", "conf/in/x.json"),
+        ("{home}/../.git/hooks/pre-push", "{root}/conf/x.json", "conf/x.json"),
+        ("{home}/.zshrc", "{root}/zshrc", "zshrc"),
+        ("{home}/.config/tool", "{root}/conf", "conf/x.json"),
+    ],
+)
+def test_what_runs_later_by_a_link_is_asked_about(
+    link: str, target: str, path: str, inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = inside.cwd.parent / "home"
+    monkeypatch.setenv("HOME", str(home))
+    (inside.cwd / "conf/in").mkdir(parents=True)
+    named = {"home": home, "root": inside.cwd}
+    made = Path(os.path.normpath(inside.cwd / link.format(**named)))
+    made.parent.mkdir(parents=True, exist_ok=True)
+    made.symlink_to(target.format(**named))
+    for name, found in ((path, Ask), ("b.py", Allow)):
+        wanted: Json = {"path": name, "content": ""}
+        assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
+
+
+def test_a_chain_of_links_is_followed(inside: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    # However many names there are, those of the folders above are looked at.
+    monkeypatch.setattr(paths, "MAX_LOOKED", 0)
+    for name, target in (
+        ("up", "AGENTS.md"), ("AGENTS.md", "guide.txt"), ("way", "up"), ("plain", "b.py"),
+    ):  # fmt: skip
+        (inside.cwd / name).symlink_to(target)
+    for name, found in (("way", Ask), ("up", Ask), ("guide.txt", Ask), ("plain", Allow)):
+        wanted: Json = {"path": name, "content": ""}
+        assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)

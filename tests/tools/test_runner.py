@@ -1,0 +1,128 @@
+"""The catalogue, todo, recall, and how calls are described before they run."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from sidecar.core.errors import BadRequest
+from sidecar.core.parts import Json
+from sidecar.core.prompt.prompt import ToolSpec
+from sidecar.tools.builtin_tools import BUILTIN, BY_NAME, kept_end, signature
+from sidecar.tools.runner import TOOLS, access, run_builtin
+from sidecar.tools.tool_contract import Access, ToolContext
+
+
+def test_the_catalogue_is_sorted_and_complete() -> None:
+    names = [spec.name for spec in BUILTIN]
+    assert names == sorted(names)
+    assert set(names) == set(TOOLS)
+    assert {spec.name: signature(spec) for spec in BUILTIN} == {
+        "delegate": "{task, context?, tools?}",
+        "edit_file": "{path, oldText, newText, replaceAll?}",
+        "list_files": "{path?, pattern?}",
+        "read_file": "{path, offset?, limit?}",
+        "recall": "{id, offset?, limit?, pattern?}",
+        "search": "{pattern, path?, glob?, limit?}",
+        "shell": "{command, timeoutMs?, cwd?}",
+        "todo": "{items}",
+        "write_file": "{path, content}",
+    }
+    assert all(len(json.dumps(spec.input_schema)) < 1500 for spec in BUILTIN)
+    assert [spec.name for spec in BUILTIN if kept_end(spec) == "head"] == [
+        "list_files", "read_file", "search",
+    ]  # fmt: skip
+
+
+def test_what_a_call_touches(root: Path, context: ToolContext) -> None:
+    def check(tool: str, given: Json, expected: Access) -> None:
+        assert access(BY_NAME[tool], given, context) == expected
+
+    real, above = str(root), str(root.parent)
+    check("read_file", {"path": "a"}, Access("read", "Read a", (f"{real}/a",), shown=("a",)))
+    check("list_files", {}, Access("search", "List .", (real,), shown=(".",)))
+    check(
+        "search", {"pattern": "x", "path": ".."},
+        Access("search", f"Search {above}", (above,), (above,), shown=(above,)),
+    )  # fmt: skip
+    check(
+        "shell", {"command": "ls -l"},
+        Access("execute", "Run ls -l", (real,), (), "ls -l", ("ls", "-l"), shown=(".",)),
+    )  # fmt: skip
+    check("todo", {"items": []}, Access("other", "todo"))
+    spec = ToolSpec("theirs", "", {}, kind="edit", origin="client")
+    assert access(spec, {"n": 1, "file": "x\ny"}, context) == Access("edit", "theirs x")
+    assert access(spec, None, context) == Access("edit", "theirs")
+
+
+async def test_todo(context: ToolContext) -> None:
+    items: Json = [
+        {"content": "one", "status": "completed"},
+        {"content": "two", "status": "in_progress", "extra": 1},
+        {"content": "three", "status": "pending"},
+    ]
+    answer = await run_builtin("todo", {"items": items}, context)
+    assert answer.text == "[x] one\n[~] two\n[ ] three"
+    assert answer.title == "1 of 3 done"
+    assert answer.metadata["items"] == [
+        {"content": "one", "status": "completed"},
+        {"content": "two", "status": "in_progress"},
+        {"content": "three", "status": "pending"},
+    ]
+    assert (await run_builtin("todo", {"items": []}, context)).text == "[empty list]"
+
+
+async def test_todo_says_which_item_is_wrong(context: ToolContext) -> None:
+    async def said(items: Json) -> str:
+        answer = await run_builtin("todo", {"items": items}, context)
+        assert answer.is_error
+        return answer.text
+
+    good: Json = {"content": "x", "status": "pending"}
+    assert "array, not a string" in await said("x")
+    assert await said([good, 3]) == "Item 1: The input must be an object, not a number."
+    assert "Item 0: `status` is missing" in await said([{"content": "x"}])
+    assert "must be one of pending, in_progress, completed, not 'done'" in await said(
+        [{"content": "x", "status": "done"}]
+    )
+    assert "more than 200" in await said([good] * 201)
+
+
+async def test_recall(context: ToolContext) -> None:
+    asked: list[tuple[str, int, int | None, str | None]] = []
+
+    async def recall(part: str, offset: int, limit: int | None, pattern: str | None) -> str:
+        asked.append((part, offset, limit, pattern))
+        if part == "part_2":
+            raise BadRequest("nothing has this id")
+        return "found" if pattern is None else ""
+
+    recalling = replace(context, recall=recall, trusted=False)
+    assert (await run_builtin("recall", {"id": "part_1"}, recalling)).text == "found"
+    given: Json = {"id": "part_1", "offset": 5.0, "limit": 9, "pattern": "x"}
+    assert (await run_builtin("recall", given, recalling)).text == "[no line matches]"
+    assert asked == [("part_1", 0, None, None), ("part_1", 5, 9, "x")]
+    failed = await run_builtin("recall", {"id": "part_2"}, recalling)
+    assert (failed.is_error, failed.text) == (True, "nothing has this id")
+
+
+async def test_a_call_that_would_touch_anything_else_by_now_does_not_run(
+    root: Path, context: ToolContext
+) -> None:
+    (root / "a").symlink_to("a")
+    (root / "b").symlink_to(root / "c")
+    (root / "c").mkdir()
+    calls: list[tuple[str, Json]] = [
+        ("write_file", {"path": "a", "content": "x"}),
+        ("shell", {"command": "touch P", "cwd": "b"}),
+        ("shell", {"command": "cat b/passwd"}),
+    ]
+    decided = [access(BY_NAME[name], given, context) for name, given in calls]
+    assert decided[0].problem
+    for name in ("a", "b"):
+        (root / name).unlink()
+    (root / "b").symlink_to("/etc")
+    for (name, given), wanted in zip(calls, decided, strict=True):
+        answer = await run_builtin(name, given, context, wanted)
+        assert answer.is_error
+        assert "changed since" in answer.text
+    assert not (root / "a").exists()

@@ -1,0 +1,32 @@
+"""Which prompts are commands."""
+
+import pytest
+
+from sidecar.wire.acp.markdown_answers import fenced
+from sidecar.wire.acp.slash_commands import Command, command_of
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("/compact", Command("compact", "")),
+        (" /compact keep the\nAPI notes ", Command("compact", "keep the\nAPI notes")),
+        ("/rollback 2 files", Command("rollback", "2 files")),
+        ("/compactor", None),
+        ("/usr/bin/env is missing", None),
+        ("please /compact", None),
+        ("", None),
+    ],
+)
+def test_only_a_known_name_after_the_slash_is_a_command(text: str, command: Command | None) -> None:
+    assert command_of([{"type": "text", "text": text}]) == command
+
+
+def test_other_blocks_are_no_commands() -> None:
+    assert command_of([]) is None
+    assert command_of([{"type": "image", "data": "/compact"}]) is None
+
+
+def test_a_fence_is_longer_than_any_in_the_text() -> None:
+    assert fenced("plain") == "```\nplain\n```"
+    assert fenced("a\n````\nb").splitlines()[0] == "`````"
