@@ -89,6 +89,8 @@ def runs_later(path: str) -> str:
     where `.VSCode.` is written.
     """
     parts = [_plain(part) for part in path.split("/") if part not in ("", ".")]
+    if ".git" in parts:
+        return ""
     for size in (2, 1):
         for start in range(len(parts) - size + 1):
             name = "/".join(parts[start : start + size])
