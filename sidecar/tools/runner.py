@@ -14,6 +14,7 @@ from sidecar.tools.builtin_tools import BY_NAME, DELEGATE, signature
 from sidecar.tools.delegate import delegate, read_subtask, title_of
 from sidecar.tools.files.edit import edit_file, write_file
 from sidecar.tools.files.find import list_files, search
+from sidecar.tools.files.reach import refuse_git
 from sidecar.tools.files.read import read_file
 from sidecar.tools.recall import recall
 from sidecar.tools.rules.coverage import written
@@ -109,6 +110,8 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
         return Access(spec.kind, spec.name)
     path = inputs.optional_text(given, "cwd" if command else "path")
     place = locate("." if path is None else path, context.cwd)
+    if spec.kind == "edit":
+        refuse_git(place)
     real = str(place.real)
     words = plain_words(command)
     # Of a command, the names of all words count that may be written to.

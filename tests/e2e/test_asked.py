@@ -61,10 +61,13 @@ def test_a_folder_made_to_look_like_a_repository_runs_nothing(
         api.script(tools(*written), tools(("s", "shell", command)), text("done"))
         say(client, session)
         # The user's own git would run it: what makes the folder a repository is asked about.
-        head, *others = asked(client)
-        assert "HEAD (runs later: git may take its folder for a repository" in head
-        # A rule holds in the root; in another folder the user is asked.
-        assert others == ([] if where == "." else ["Run git status"])
+        said = asked(client)
+        (head,) = [one for one in said if "HEAD (runs later: git may take its folder for" in one]
+        others = [one for one in said if one != head]
+        # So is whatever else has no ending. A rule holds in the root; elsewhere the user is asked.
+        odd = [one for one in others if "of no kind that is known" in one]
+        assert len(odd) == len(REPOSITORY) - 1
+        assert others == [*odd, *([] if where == "." else ["Run git status"])]
         assert "not a git repository" in str(results(api)) or "safe.bareRepository" in str(
             results(api)
         )
@@ -171,6 +174,25 @@ def test_what_runs_later_is_asked_about_whatever_is_allowed(start: Start, worksp
         assert kinds == {"allow_once", "reject_once"}
     assert (workspace / "plain.txt").exists()
     assert not any((workspace / name).exists() for name in names)
+
+
+def test_a_file_of_no_known_kind_is_asked_about_once(start: Start, workspace: Path) -> None:
+    with FakeMessagesApi() as api:
+        client = start(answers={"session/request_permission": chosen("allow_always")})
+        session = opened(client, api, workspace, permissions={"allow": ["write_file"]})
+        names = ("tool.rules", "a.py", "tool.rules", "b.rules", "sub/tool.rules")
+        calls = [
+            (f"c{at}", "write_file", {"path": name, "content": str(at)})
+            for at, name in enumerate(names)
+        ]
+        api.script(*(tools(call) for call in calls), text("done"))
+        say(client, session)
+        kind = "(of no kind that is known to be source, text or data)"
+        odd = ("tool.rules", "b.rules", "sub/tool.rules")
+        assert asked(client) == [f"Write {name} {kind}" for name in odd]
+        names_of = [option["name"] for option in client.requests[0]["params"]["options"]]
+        assert names_of[1] == "Always allow this path"
+    assert (workspace / "tool.rules").read_text() == "2"
 
 
 ANSWERS: list[Callable[[Any], Any]] = [

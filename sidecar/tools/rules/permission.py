@@ -7,7 +7,8 @@ a tool's name, a kind (read, edit, search, execute, other) or `*`. In PATTERN, `
 Paths. `write_file` covers every call of the tool inside the workspace, and nothing outside of it.
 `edit:src/*` covers paths inside, its `*` any characters; `read:/etc/hosts` names one outside, by
 its resolved path. What runs later (`tools/rules/runs_later`) is asked about each time, whatever is
-allowed.
+allowed; a file to write that is of no known kind (`tools/rules/ordinary_files`) unless a rule
+without a `*` names it.
 
 Commands. `shell` covers every command inside the workspace. A pattern without a `*` covers that
 command alone. One with a `*` is compared word by word, and covers exactly one simple command of
@@ -32,10 +33,12 @@ from typing import TypeAlias
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.tools.builtin_tools import DELEGATE
 from sidecar.tools.rules.coverage import is_hidden, known, uncovered, wider
+from sidecar.tools.rules.ordinary_files import is_ordinary
 from sidecar.tools.rules.runs_later import runs_later
 from sidecar.tools.rules.shell_words import BLANK, LONGEST, STAR, plain_words, simple_commands
 from sidecar.tools.tool_contract import Access, PermissionOption
 
+ODD = "of no kind that is known to be source, text or data"
 _ASKING = ("edit", "execute")
 _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
 """What some shell or program would run or replace, were it to read a quoted word once more."""
@@ -131,11 +134,13 @@ def literal(text: str) -> str:
 
 
 def _question(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> Ask:
-    key = _key(spec, access)
+    key, odd = _key(spec, access), _is_odd(access)
+    why = ODD if odd else _shortfall(spec, access, allow)
+    title = f"{access.title} ({ODD})" if odd else access.title
     if not key:
-        return Ask(access.title, _ONCE, why=_shortfall(spec, access, allow))
+        return Ask(title, _ONCE, why=why)
     answers = {"allow_always": key, "reject_always": key}
-    what = "path" if access.outside else "tool"
+    what = "path" if access.outside or odd else "tool"
     what = f"exactly this{_where(access)}" if access.command else f"this {what}"
     options = [_ONCE[0], PermissionOption("allow_always", f"Always allow {what}", "allow_always")]
     if similar := _wider(spec, access):
@@ -144,7 +149,7 @@ def _question(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> Ask:
         options.append(PermissionOption("allow_similar", name, "allow_always"))
     never = PermissionOption("reject_always", f"Always reject {what}", "reject_always")
     options += [_ONCE[1], never]
-    return Ask(access.title, tuple(options), answers, _shortfall(spec, access, allow))
+    return Ask(title, tuple(options), answers, why)
 
 
 def _where(access: Access) -> str:
@@ -153,9 +158,10 @@ def _where(access: Access) -> str:
 
 def _key(spec: ToolSpec, access: Access) -> str:
     """Give the rule that covers just this call; empty where none can say it."""
-    if not (access.command or access.outside):
+    named = access.outside or (access.shown if _is_odd(access) else ())
+    if not (access.command or named):
         return spec.name
-    tool, text = spec.name, access.outside[0] if len(access.outside) == 1 else ""
+    tool, text = spec.name, named[0] if len(named) == 1 else ""
     if access.command:
         tool, text = _at(spec, access), access.command.strip(BLANK)
     # A rule is read without this sign, so that it would say something else.
@@ -206,10 +212,18 @@ def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
     if "@" in tool or not _names(rule, spec):
         return False
     if not colon:
-        return not access.outside
+        return not (access.outside or _is_odd(access))
     if access.outside and not pattern.startswith("/"):
         return False
+    if STAR in _pieces(pattern) and _is_odd(access):
+        return False
     return bool(access.paths) and all(_hits(pattern, access))
+
+
+def _is_odd(access: Access) -> bool:
+    """Whether a call writes a file of which nobody knows by its name what may obey it."""
+    names = (*access.shown, *access.linked) if access.kind == "edit" else ()
+    return not all(is_ordinary(name) for name in names)
 
 
 def _problem(rule: str, access: Access) -> str | None:

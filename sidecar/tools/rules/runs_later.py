@@ -24,8 +24,8 @@ _RUN_LATER: Mapping[str, str] = {
     "husky.config.* .lintstagedrc* lint-staged.config.* simple-git-hooks.* .simple-git-hooks.* "
     ".overcommit.yml .git-hooks.yml": "a shell or git runs it by itself",
     "activate activate.fish activate.csh activate.nu activate.ps1 activate_this.py pyvenv.cfg "
-    "venv/bin/ .venv/bin/ env/bin/ .env/bin/ node_modules/.bin/": "a shell, or an editor's "
-    "terminal, runs it for the programs of the workspace",
+    "venv/ .venv/ env/bin/ .env/bin/ .env node_modules/": "a shell, an editor or its plugins "
+    "take programs or their settings from it",
     ".bash* .profile .zsh* .zprofile .zlogin .zlogout .kshrc .mkshrc .yashrc .yash_profile "
     ".cshrc .tcshrc .login .xonshrc .inputrc .xprofile .xinitrc .xsession .xsessionrc .terminfo/ "
     ".mailcap mailcap config.fish": _SHELL,
@@ -42,7 +42,8 @@ _RUN_LATER: Mapping[str, str] = {
     ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ .nvim/ "
     ".lvimrc _vimrc _gvimrc .ideavimrc .kakrc .nanorc .vs/ .idx/ .replit .ctags .ctags.d/ "
     ".htaccess .user.ini .dir-locals.el .dir-locals-2.el .emacs .emacs.d/ .projectile .helix/ "
-    "*.sublime-project *.sublime-workspace": _EDITOR,
+    "*.sublime-project *.sublime-workspace *.config.js *.config.cjs *.config.mjs *.config.ts "
+    "*.config.mts *.config.cts build.rs": _EDITOR,
     ".sidecar/ agents.md agents.override.md agent.md claude.md claude.local.md gemini.md "
     "crush.md warp.md qwen.md .cursorrules .windsurfrules .clinerules .roorules .goosehints "
     ".rules .cursor/ .windsurf/ .clinerules/ .roo/ .claude/ .codex/ .gemini/ .opencode/ "
@@ -89,8 +90,6 @@ def runs_later(path: str) -> str:
     where `.VSCode.` is written.
     """
     parts = [_plain(part) for part in path.split("/") if part not in ("", ".")]
-    if ".git" in parts:
-        return ""
     for size in (2, 1):
         for start in range(len(parts) - size + 1):
             name = "/".join(parts[start : start + size])
@@ -100,8 +99,9 @@ def runs_later(path: str) -> str:
                 return reason
     if begun := next((one for one in _BEGINNINGS if any(p.startswith(one) for p in parts)), ""):
         return _BEGINNINGS[begun]
-    ending = parts[-1].rpartition(".")[2] if parts else ""
-    return _FILES.get(f"*.{ending}", "")
+    name = parts[-1] if parts else ""
+    endings = (name[at:] for at, letter in enumerate(name) if letter == ".")
+    return next((_FILES[f"*{one}"] for one in endings if f"*{one}" in _FILES), "")
 
 
 def _plain(name: str) -> str:

@@ -84,9 +84,9 @@ def test_an_untrusted_workspace(inside: ToolContext) -> None:
 
 
 def test_a_question(inside: ToolContext) -> None:
-    asked = call("write_file", {"path": "a", "content": ""}, inside)
+    asked = call("write_file", {"path": "a.py", "content": ""}, inside)
     assert isinstance(asked, Ask)
-    assert asked.title == "Write a"
+    assert asked.title == "Write a.py"
     assert asked.rules == {"allow_always": "write_file", "reject_always": "write_file"}
     kinds = [option.kind for option in asked.options]
     assert kinds == ["allow_once", "allow_always", "reject_once", "reject_always"]
@@ -114,24 +114,24 @@ def test_client_tools(kind: ToolKind, rules: tuple[str, ...], decision: type[Dec
 @pytest.mark.parametrize(
     ("rule", "path", "allowed"),
     [
-        ("write_file", "a", True),
-        ("edit", "a", True),
-        ("*", "a", True),
-        ("edit_file", "a", False),
-        ("write_file:a", "a", True),
-        ("write_file:src/*", "src/x/y", True),
-        ("write_file:src/*", "src/../a", False),
-        ("write_file:src/*", "a", False),
+        ("write_file", "a.py", True),
+        ("edit", "a.py", True),
+        ("*", "a.py", True),
+        ("edit_file", "a.py", False),
+        ("write_file:a.py", "a.py", True),
+        ("write_file:src/*", "src/x/y.py", True),
+        ("write_file:src/*", "src/../a.py", False),
+        ("write_file:src/*", "a.py", False),
         # A rule for the tool does not reach outside, nor does a relative pattern.
-        ("write_file", "/other/x", False),
-        ("*", "/other/x", False),
-        ("write_file:*", "/other/x", False),
-        ("write_file:*", "link/x", False),
-        ("write_file:/other/*", "/other/x", True),
-        ("write_file:/other/*", "/other/../else", False),
-        ("edit:/other/x", "/other/x", True),
-        ("edit:/other/x", "/other/xy", False),
-        ("write_file:/*", "/other/x", True),
+        ("write_file", "/other/x.py", False),
+        ("*", "/other/x.py", False),
+        ("write_file:*", "/other/x.py", False),
+        ("write_file:*", "link/x.py", False),
+        ("write_file:/other/*", "/other/x.py", True),
+        ("write_file:/other/*", "/other/../else.py", False),
+        ("edit:/other/x.py", "/other/x.py", True),
+        ("edit:/other/x.py", "/other/x.pyi", False),
+        ("write_file:/*", "/other/x.py", True),
     ],
 )
 def test_path_rules(rule: str, path: str, allowed: bool, inside: ToolContext) -> None:
@@ -223,7 +223,8 @@ def test_remembering(inside: ToolContext) -> None:
      "sitecustomize/__init__.py", "tools/hooks/pre-commit", "_darcs/prefs/defaults", "CVS/Root",
      "lefthook-local.toml", ".lintstagedrc.yml", "simple-git-hooks.cjs", ".bash_it/x",
      ".zshrc.local", "maxima-init.mac", ".gprc", ".proverc", "x/irb.rc", "PKG_ADD", "startup.m",
-     "latexmkrc", ".perltidyrc", "ctags.d/x.ctags", ".mkshrc", ".bash_completion",
+     "latexmkrc", ".perltidyrc", "eslint.config.js", "web/vite.config.ts", "build.rs", ".env",
+     "node_modules/x/index.js", "venv/lib/x.py", "ctags.d/x.ctags", ".mkshrc", ".bash_completion",
      ".venv/lib/python3.11/site-packages/_distutils_hack/__init__.py",
      "ipython_config.py", ".openhands/setup.sh", ".idx/dev.nix", ".\uff45nvrc", ".envrc. "],
 )  # fmt: skip
@@ -248,12 +249,35 @@ def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext
 
 @pytest.mark.parametrize(
     "path", ["a.py", "Makefile", "package.json", "pyproject.toml", "conftest.py", "docs/agents.py",
-             "src/vscode/tasks.json", ".env", "README.md", "src/head.py", "config/x",
-             ".gitignore", "envrc", "a.service.py"],
+             "src/vscode/tasks.json", "README.md", "src/head.py", "config/x.toml",
+             ".gitignore", "envrc.txt", "a.service.py", "LICENSE", "src/Dockerfile", ".env.example",
+             "a/b/fixtures/data.JSON", "main.rs", "tsconfig.json", "index.test.tsx"],
 )  # fmt: skip
 def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: ToolContext) -> None:
     wanted: Json = {"path": path, "content": ""}
     assert call("write_file", wanted, inside, Rules(("write_file",))) == Allow()
+
+
+@pytest.mark.parametrize(
+    "path", ["data", "newtool.toml", "x.unheard", "some-new-hooks", ".newtoolrc", ".hidden/a.py",
+             "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "settings.d/x.rules", "-", "tool.yml"],
+)  # fmt: skip
+def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
+    (inside.cwd / "link.py").symlink_to(inside.cwd / path)
+    for name in (path, "link.py"):
+        wanted: Json = {"path": name, "content": ""}
+        wide = Rules(("*", "edit", "write_file", "write_file:*", f"write_file:{path}*"))
+        asked = call("write_file", wanted, inside, wide)
+        assert isinstance(asked, Ask)
+        assert "of no kind that is known" in asked.title
+        assert asked.rules["allow_always"] == f"write_file:{path}"
+        assert call("write_file", wanted, inside, Rules((f"write_file:{path}",))) == Allow()
+        assert isinstance(
+            call(
+                "write_file", {**wanted, "path": f"x{path}"}, inside, Rules((f"write_file:{path}",))
+            ),
+            Ask,
+        )
 
 
 @pytest.mark.parametrize(
@@ -291,9 +315,9 @@ def test_a_chain_of_links_is_followed(inside: ToolContext, monkeypatch: pytest.M
     # However many names there are, those of the folders above are looked at.
     monkeypatch.setattr(paths, "MAX_LOOKED", 0)
     for name, target in (
-        ("up", "AGENTS.md"), ("AGENTS.md", "guide.txt"), ("way", "up"), ("plain", "b.py"),
+        ("up", "AGENTS.md"), ("AGENTS.md", "guide.txt"), ("way", "up"), ("plain.md", "b.py"),
     ):  # fmt: skip
         (inside.cwd / name).symlink_to(target)
-    for name, found in (("way", Ask), ("up", Ask), ("guide.txt", Ask), ("plain", Allow)):
+    for name, found in (("way", Ask), ("up", Ask), ("guide.txt", Ask), ("plain.md", Allow)):
         wanted: Json = {"path": name, "content": ""}
         assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)

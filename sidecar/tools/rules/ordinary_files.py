@@ -1,0 +1,63 @@
+"""Files that a rule for writing covers without naming them: known kinds of source, text and data.
+
+Any program may obey a file of its own, so that no list of those is ever whole
+(`tools/rules/runs_later` has the known ones). Hence the other way round: a name that stands here
+is ordinary, and every other is asked about until a rule names that very path.
+"""
+
+_ENDINGS = (
+    # Programs, in the order of their families.
+    "py pyi pyx pxd js jsx mjs cjs ts tsx mts cts vue svelte astro css scss sass less styl rs go "
+    "c h cc cpp cxx c++ hh hpp hxx inl ipp cu cuh m mm java kt scala clj cljs cljc edn groovy cs "
+    "fs fsi fsx vb swift rb php pl pm lua ex exs erl hrl hs lhs ml mli elm purs dart zig nim odin "
+    "cr jl r f f77 f90 f95 for pas pp adb ads lisp lsp cl scm ss rkt el vim fnl tcl awk sed coffee "
+    "sol move vy cairo wat wgsl glsl hlsl vert frag comp metal asm s sv svh v vhd vhdl lean agda "
+    "idr coq thy sh bash zsh fish ps1 psm1 bat cmd sql prql graphql gql proto thrift avsc fbs "
+    "capnp tf tfvars hcl rego cue bzl bazel star mk mak cmake gradle kts sbt nix dhall "
+    # Pages and templates.
+    "html htm xhtml twig j2 jinja jinja2 mustache hbs handlebars ejs erb haml slim pug liquid tmpl "
+    "tpl gohtml templ "
+    # Text and data.
+    "md mdx markdown rst txt text adoc asciidoc org tex bib sty typ csv tsv jsonl ndjson geojson "
+    "ipynb po pot ftl strings srt vtt svg puml plantuml mmd dot gv diff patch snap golden expected "
+    "feature http rest log example sample template dist fixture"
+)
+_SETTINGS = "json jsonc json5 yaml yml toml ini cfg conf properties xml plist"
+"""Formats of data, and of what programs obey: those look for it where a project begins."""
+_NAMES = (
+    "makefile gnumakefile dockerfile containerfile procfile rakefile gemfile brewfile pipfile "
+    "vagrantfile podfile fastfile justfile cmakelists.txt build workspace go.mod go.sum go.work "
+    "readme license licence copying copyright authors contributors maintainers codeowners "
+    "changelog changes history news notice version todo install hacking "
+    ".gitignore .dockerignore .containerignore .npmignore .eslintignore .prettierignore "
+    ".stylelintignore .vscodeignore .helmignore .gcloudignore .editorconfig .gitkeep .keep "
+    ".env.example .env.sample .env.template "
+    "package.json tsconfig.json jsconfig.json deno.json composer.json bower.json manifest.json "
+    "angular.json nx.json turbo.json lerna.json tauri.conf.json app.json pyproject.toml setup.cfg "
+    "tox.ini pytest.ini mypy.ini ruff.toml environment.yml cargo.toml pom.xml build.xml "
+    "pubspec.yaml docker-compose.yml docker-compose.yaml compose.yml compose.yaml mkdocs.yml "
+    "openapi.yaml openapi.yml openapi.json swagger.yaml swagger.yml swagger.json schema.json "
+    "config.json config.yaml config.yml config.toml config.ini settings.json settings.yaml "
+    "settings.yml settings.toml settings.ini data.json data.yaml data.yml data.xml"
+)
+
+
+def is_ordinary(path: str) -> bool:
+    """Whether the kind of a file, given relative to the workspace, is known from its name.
+
+    A hidden name, or one in a hidden folder, is not, but for a few that only list other files.
+    """
+    *folders, name = path.casefold().split("/")
+    if any(folder.startswith(".") for folder in folders):
+        return False
+    if name in _KNOWN_NAMES:
+        return True
+    stem, dot, ending = name.rpartition(".")
+    if not dot or not stem or name.startswith("."):
+        return False
+    return ending in _KNOWN_ENDINGS or (bool(folders) and ending in _KNOWN_SETTINGS)
+
+
+_KNOWN_ENDINGS = frozenset(_ENDINGS.split())
+_KNOWN_SETTINGS = frozenset(_SETTINGS.split())
+_KNOWN_NAMES = frozenset(_NAMES.split())
