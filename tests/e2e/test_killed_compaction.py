@@ -10,7 +10,7 @@ from tests.fakes.messages_api import FakeMessagesApi, Reply, text
 from tests.fakes.scripted_model import SUMMARY
 
 ROUNDS = 6
-STRATEGY = "opencode-noprune"
+STRATEGY = "opencode"
 
 
 def test_all_of_it_stands_or_none(start: Start, workspace: Path) -> None:

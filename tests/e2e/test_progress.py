@@ -50,7 +50,7 @@ def test_a_compaction_is_announced_and_told(start: Start, tmp_path: Path) -> Non
         desk = Watching(start, api, tmp_path)
         desk.open()
         desk.work(3)
-        desk("context/compact", strategy="opencode-noprune")
+        desk("context/compact", strategy="opencode")
         created = [
             r for r in desk.client.requests if r["method"] == "window/workDoneProgress/create"
         ]
@@ -78,7 +78,7 @@ def test_a_compaction_can_be_cancelled(start: Start, tmp_path: Path, how: str) -
         desk.work(3)
         before = desk.shown()
         api.summarise = slowly
-        request = desk.send("context/compact", strategy="opencode-noprune", workDoneToken="mine")
+        request = desk.send("context/compact", strategy="opencode", workDoneToken="mine")
         assert asked.wait(LIMIT)
         if how == "progress":
             desk.client.notify("window/workDoneProgress/cancel", {"token": "mine"})

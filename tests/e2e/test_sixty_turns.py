@@ -152,7 +152,7 @@ def prompted(desk: Failing) -> None:
 MOMENTS = (killed_while_installed, killed, down, cancelled, prompted, unusable)
 
 
-@pytest.mark.parametrize(("policy", "turns"), [("economic", TURNS), ("opencode-noprune", 30)])
+@pytest.mark.parametrize(("policy", "turns"), [("economic", TURNS), ("opencode", 30)])
 def test_the_thread_is_never_lost(start: Start, tmp_path: Path, policy: str, turns: int) -> None:
     workspace = tmp_path / "sixty"
     workspace.mkdir()

@@ -19,7 +19,7 @@ from tests.fakes.validation import refusal
 from tests.faults.told import Told, gather, half, missing
 
 TOOL = {"name": "lookup", "description": "x", "inputSchema": {"type": "object"}, "kind": "read"}
-STRATEGIES = ("evict-fifo", "economic", "opencode", "claude-code-microcompact")
+STRATEGIES = ("evict-fifo", "economic", "opencode", "claude-code")
 POLICIES = ("manual", "economic", "evict-fifo")
 ROUNDS_A_SESSION = 12
 ROUNDS_A_FOLDER = 50

@@ -48,15 +48,13 @@ def box(element: ElementTree.Element) -> Box:
 
 dots = st.builds(
     Dot,
-    st.sampled_from(
-        ["manual", "economic", "economic-lean", "claude-code-microcompact", "temporal"]
-    ),
+    st.sampled_from(["manual", "economic", "economic-lean", "open-interpreter", "temporal"]),
     st.floats(0, 2_000) | st.sampled_from([100.0, 101.0]),
     st.floats(0, 1) | st.sampled_from([0.9, 0.9, 1.0]),
 )
 
 
-LONG = "claude-code-microcompact"
+LONG = "a-policy-of-a-longer-name"
 
 
 @settings(max_examples=150, deadline=None)

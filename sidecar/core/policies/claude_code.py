@@ -1,4 +1,4 @@
-"""`claude-code`: a full summary near the limit, asked for on the warm prefix; and microcompact.
+"""`claude-code`: a full summary near the limit, asked for on the warm prefix.
 
 After the summary the newest calls stay word for word, and the five files read last are there
 again: theirs are read anew from the disk, here their last results stay. Skills, plans and hook
@@ -9,7 +9,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from sidecar.core.parts import PartId
-from sidecar.core.plans.draft import Edits, below, cut_to, draft, evicted, full, leave_out
+from sidecar.core.plans.draft import Edits, below, cut_to, draft, full, leave_out
 from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
 from sidecar.core.prompt.prompt import Ttl
@@ -44,18 +44,13 @@ FILE_TOKENS = 5_000
 FILES_SHARE = 4
 """All five take a quarter of the history at most, which matters in small windows only."""
 READERS = frozenset({"read", "read_file", "view", "view_file", "open_file"})
-KEPT_RESULTS = 3
-"""Microcompact leaves this many of the newest results."""
-LEAST_CLEARED = 20_000
-"""Microcompact clears nothing when it would free less."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaudeCode:
-    """Due at the window less 33,000 tokens; `micro` clears old results first if that will do."""
+    """Due when the window less 33,000 tokens is full."""
 
     name: str = "claude-code"
-    micro: bool = False
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
@@ -63,13 +58,9 @@ class ClaudeCode:
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Clear old results if that is enough, else summarise."""
+        """Summarise all but the newest calls and the files read last."""
         standing = situation.standing
         at = below(standing, RESERVE)
-        if self.micro and cause in ("budget", "idle"):
-            cleared = self._cleared(situation, cause)
-            if cleared is not None and cleared.tokens_after < at:
-                return cleared
         spared = untouchable(situation)
         restored = restored_files(situation, spared)
         gone = leave_out(situation.items, spared | restored.keys(), "summarised")
@@ -78,23 +69,6 @@ class ClaudeCode:
         why = f"all summarised but the newest calls and {len(restored)} files, the trigger is {at}"
         summary = Summary("extension", standing.used, SUMMARY_TOKENS, prompt=PROMPT)
         return draft(situation, self.name, cause, edits, why, summary=summary)
-
-    def _cleared(self, situation: Situation, cause: Cause) -> Plan | None:
-        spared = untouchable(situation)
-        results = [item for item in situation.items if item.unit.kind == "call"]
-        old = [
-            item
-            for item in results[:-KEPT_RESULTS]
-            if item.shown is None
-            and item.unit.part_id not in spared
-            and item.unit.tool not in situation.protected_tools
-        ]
-        changes = tuple(c for item in old if (c := evicted(item, "cleared")) is not None)
-        freed = sum(change.tokens_before - change.tokens_after for change in changes)
-        if freed < LEAST_CLEARED:
-            return None
-        why = f"{len(changes)} results cleared, the newest {KEPT_RESULTS} kept"
-        return draft(situation, self.name, cause, Edits(changes), why)
 
 
 def restored_files(situation: Situation, spared: Set[PartId]) -> dict[PartId, Change | None]:
@@ -127,4 +101,4 @@ def restored_files(situation: Situation, spared: Set[PartId]) -> dict[PartId, Ch
     return chosen
 
 
-POLICIES = (ClaudeCode(), ClaudeCode("claude-code-microcompact", micro=True))
+POLICIES = (ClaudeCode(),)

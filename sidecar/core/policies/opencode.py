@@ -1,6 +1,6 @@
 """`opencode`: prune old tool results; when that is not enough, summarise all but a short tail.
 
-Pruning is off by default in opencode since 2026 (`compaction.prune`); `opencode-noprune` is that.
+Pruning is off by default in opencode since 2026 (`compaction.prune`).
 Theirs runs after each turn and writes a fixed text; here both halves wait for the trigger, and
 what stays of a result names an id.
 """
@@ -46,7 +46,6 @@ class Opencode:
     """Due when the window less the output reserve, at least 20,000 tokens, is full."""
 
     name: str = "opencode"
-    prune: bool = True
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
@@ -56,7 +55,7 @@ class Opencode:
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
         """Prune if that brings the prompt below the trigger, else summarise."""
         at = below(situation.standing, RESERVE)
-        if self.prune and cause in ("budget", "idle"):
+        if cause in ("budget", "idle"):
             pruned = self._pruned(situation, cause)
             if pruned is not None and pruned.tokens_after < at:
                 return pruned
@@ -114,4 +113,4 @@ def _as_text(item: Item) -> int:
     return item.call + item.result * RESULT_CHARS // length
 
 
-POLICIES = (Opencode(), Opencode("opencode-noprune", prune=False))
+POLICIES = (Opencode(),)

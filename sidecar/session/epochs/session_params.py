@@ -123,6 +123,16 @@ def checked_policy(name: str) -> str:
     return name
 
 
+def replace_gone_policy(state: State) -> None:
+    """Give a loaded session the policy of new ones where its own is no more, and tell watchers."""
+    gone, kept = state.setting("policy"), state.config.policy
+    if gone in policies():
+        return
+    state.configure("policy", kept)
+    text = f"There is no policy {gone!r} any more: this session goes on with {kept!r}."
+    give_notice(state.log, state.channel, "warning", text)
+
+
 def offered_tools(request: NewSession) -> tuple[ToolSpec, ...]:
     """Give the session's tools, ours and the client's; raises BadRequest when names clash."""
     builtin = BUILTIN if request.builtin_tools else ()

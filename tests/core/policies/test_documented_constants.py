@@ -22,10 +22,10 @@ from sidecar.core.summaries import turn_scores
 from tests.core.policies.situations import STATIC, standing
 
 NAMES = {
-    "adk", "aircher", "claude-code", "claude-code-microcompact", "codex", "dyad", "evict-fifo",
+    "adk", "aircher", "claude-code", "codex", "dyad", "evict-fifo",
     "evict-hybrid",
     "evict-lru", "evict-priority", "evict-semantic", "evict-ttl", "gemini", "open-interpreter",
-    "opencode", "opencode-noprune", "openmanus", "picoclaw", "temporal",
+    "opencode", "openmanus", "picoclaw", "temporal",
 }  # fmt: skip
 
 
@@ -52,8 +52,6 @@ NAMES = {
         (claude_code.RESERVE, 33_000),
         (claude_code.FILES, 5),
         (claude_code.FILE_TOKENS, 5_000),
-        (claude_code.KEPT_RESULTS, 3),
-        (claude_code.LEAST_CLEARED, 20_000),
         (codex.TRIGGER, 0.9),
         (codex.TYPED_TOKENS, 20_000),
         (openmanus.MESSAGES, 100),
@@ -95,10 +93,8 @@ def policy(name: str) -> Policy:
     [
         ("aircher", 170_000),
         ("opencode", 180_000),
-        ("opencode-noprune", 180_000),
         ("gemini", 140_000),
         ("claude-code", 167_000),
-        ("claude-code-microcompact", 167_000),
         ("codex", 180_000),
         ("picoclaw", 180_000),
         ("evict-fifo", 172_800),

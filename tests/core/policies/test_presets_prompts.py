@@ -27,7 +27,6 @@ SECTIONS = {
     "picoclaw": ["core", "key points", "earlier summary"],
     "temporal": ["two sentences"],
 }  # fmt: skip
-ALIASES = {"opencode-noprune": "opencode", "claude-code-microcompact": "claude-code"}
 
 
 def wanted(name: str) -> Summary:
@@ -38,10 +37,10 @@ def wanted(name: str) -> Summary:
     return plan.summary
 
 
-@pytest.mark.parametrize("name", [*SECTIONS, *ALIASES])
+@pytest.mark.parametrize("name", SECTIONS)
 def test_the_sections_of_the_named_system_are_asked_for_in_their_order(name: str) -> None:
     prompt = wanted(name).prompt
-    places = [prompt.find(section) for section in SECTIONS[ALIASES.get(name, name)]]
+    places = [prompt.find(section) for section in SECTIONS[name]]
     assert -1 not in places
     assert places == sorted(places)
 

@@ -31,7 +31,7 @@ async def grown(desk: Desk, turns: int = 4, **given: Any) -> Worker:
     return worker
 
 
-async def compact(worker: Worker, strategy: str | None = "opencode-noprune", **given: Any) -> Any:
+async def compact(worker: Worker, strategy: str | None = "opencode", **given: Any) -> Any:
     given = {"dry_run": False, **given}
     async with asyncio.timeout(LIMIT):
         return await worker.session.rewriting.compact(strategy, None, **given)
@@ -78,7 +78,7 @@ async def test_it_is_billed_and_logged(desk: Desk) -> None:
 
 
 async def test_a_summary_in_a_turn_counts_for_the_turn(desk: Desk) -> None:
-    worker = await desk.worker(policy="opencode-noprune", **SMALL)
+    worker = await desk.worker(policy="opencode", **SMALL)
     while not desk.model.summaries:
         await worker.turns(1, 5)
     result = worker.results[-1]
@@ -193,7 +193,7 @@ async def test_what_is_cancelled_changes_nothing(desk: Desk) -> None:
 
 
 async def test_a_turn_goes_on_when_its_compaction_is_cancelled(desk: Desk) -> None:
-    worker = await desk.worker(policy="opencode-noprune", **SMALL)
+    worker = await desk.worker(policy="opencode", **SMALL)
     hold = Hold()
     desk.model.written.append([started(), hold, *text(SUMMARY), stop()])
 
@@ -214,7 +214,7 @@ async def test_a_turn_goes_on_when_its_compaction_is_cancelled(desk: Desk) -> No
 
 
 async def test_what_cannot_be_made_smaller_is_said_once(desk: Desk) -> None:
-    worker = await desk.worker(policy="opencode-noprune", **SMALL)
+    worker = await desk.worker(policy="opencode", **SMALL)
     await worker.turns(2, 5)
     for message in desk.messages(worker.session):
         for part in message.parts:
@@ -269,7 +269,7 @@ async def test_close_to_the_limit_what_may_wait_is_no_failure(world: World) -> N
 
 
 async def test_a_turn_stops_after_a_rewrite_where_that_is_wanted(desk: Desk) -> None:
-    worker = await desk.worker(policy="opencode-noprune", **SMALL)
+    worker = await desk.worker(policy="opencode", **SMALL)
     await worker.session.set_option("autoContinue", "off")
     while not desk.of(EpochChanged):
         await worker.turns(1, 5)
@@ -280,7 +280,7 @@ async def test_a_turn_stops_after_a_rewrite_where_that_is_wanted(desk: Desk) -> 
 
 async def test_nobody_waits_for_what_is_done_while_the_user_is_away(world: World) -> None:
     async with world.daemon() as desk:
-        worker = await desk.worker(policy="opencode-noprune", window=60_000, max_tokens=4_000)
+        worker = await desk.worker(policy="opencode", window=60_000, max_tokens=4_000)
         while worker.session.meter().turns_until_compaction != 1 or len(worker.results) < 3:
             await worker.turns(1, 3)
         assert not desk.model.summaries
@@ -311,7 +311,7 @@ async def test_a_summary_that_is_longer_than_was_asked_for_is_not_paid_for_in_va
 async def test_a_turn_goes_on_when_something_was_pinned_before_its_compaction_was_cancelled(
     desk: Desk,
 ) -> None:
-    worker = await desk.worker(policy="opencode-noprune", **SMALL)
+    worker = await desk.worker(policy="opencode", **SMALL)
     await worker.turns(2, 4)
     hold = Hold()
     desk.model.written.append([started(), hold, *text(SUMMARY), stop()])

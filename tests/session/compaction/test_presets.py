@@ -35,11 +35,9 @@ async def test_a_preset_runs_its_own_policy(desk: Desk, policy: str) -> None:
 TOKENS = {
     "aircher": 51_000,
     "claude-code": 27_000,
-    "claude-code-microcompact": 27_000,
     "codex": 54_000,
     "gemini": 42_000,
     "opencode": 40_000,
-    "opencode-noprune": 40_000,
 } | {name: 50_400 for name in PRESETS if name.startswith("evict-")}
 """The prompt in tokens at which each rewrites in a window of 60,000."""
 MESSAGES = {"openmanus": 111, "picoclaw": 21, "temporal": 250}

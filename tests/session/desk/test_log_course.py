@@ -103,7 +103,7 @@ async def test_each_request_is_measured_as_it_was_sent_through_rewrites_and_undo
     session = worker.session
     done = await session.rewriting.compact("economic", None, dry_run=False)
     await worker.turns(2, 3)
-    await session.rewriting.compact("opencode-noprune", None, dry_run=False)
+    await session.rewriting.compact("opencode", None, dry_run=False)
     await worker.turns(2, 3)
     await session.rewriting.undo(str(done["compactionId"]))
     await worker.turns(1, 3)

@@ -79,7 +79,7 @@ async def grown(desk: Desk) -> Worker:
 
 
 async def summed_up(worker: Worker) -> None:
-    await worker.session.rewriting.compact("opencode-noprune", None, dry_run=False)
+    await worker.session.rewriting.compact("opencode", None, dry_run=False)
 
 
 async def test_facts_are_kept_that_the_log_bears_out(desk: Desk) -> None:

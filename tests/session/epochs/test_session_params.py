@@ -12,7 +12,8 @@ from sidecar.session.compaction.decision import policy_of
 from sidecar.session.epochs.lessons import find
 from sidecar.session.epochs.session_params import amiss
 from sidecar.session.interface import NewSession
-from sidecar.session.log.events import Notice
+from sidecar.session.log.events import Event, Notice
+from tests.fakes.scripted_model import says
 from tests.session.conftest import Desk, World
 
 SONNET, OFFLINE = lookup("claude-sonnet-4-5"), lookup("offline")
@@ -81,6 +82,35 @@ async def test_a_session_begins_as_the_settings_say(world: World, automatic: boo
         assert policy_of(state).name == config.policy
         assert state.log.row.settings["autoCompact"] is automatic
         assert state.log.row.settings["autoContinue"] is automatic
+
+
+async def test_a_stored_session_whose_policy_is_gone_goes_on_with_that_of_new_ones(
+    world: World,
+) -> None:
+    world.config = replace(world.config, policy="codex")
+    async with world.daemon() as desk:
+        session = await desk.open()
+        desk.script(says("Done."))
+        await desk.ask(session)
+        session.state.configure("policy", "opencode-noprune")
+        await session.state.log.commit("option")
+    for _ in "told", "told no second time":
+        async with world.daemon() as desk:
+
+            async def emit(event: Event, desk: Desk = desk) -> None:
+                desk.watch(event)
+
+            opened = await desk.sessions.load(
+                session.id, desk.editor, desk.watch, replay=True, after=None, emit=emit
+            )
+            told = [event for event in desk.of(Notice) if "no policy 'opencode-no" in event.text]
+            assert len(told) == 1
+            (option,) = [one for one in opened.config_options if one["id"] == "policy"]
+            assert option["currentValue"] == "codex"
+            state = (await desk.sessions.get(session.id)).state
+            assert policy_of(state).name == "codex"
+            desk.script(says("Fine."))
+            await desk.ask(await desk.sessions.get(session.id), "go on")
 
 
 def noticed(desk: Desk) -> list[str]:

@@ -135,7 +135,7 @@ async def test_whatever_the_order_of_undoing_the_whole_conversation_is_there_aga
         await worker.turns(3, 7)
         before = unmarked(await body(worker))
         done = []
-        for strategy in ("picoclaw", "opencode-noprune", "economic"):
+        for strategy in ("picoclaw", "opencode", "economic"):
             done.append(await compact(worker, strategy))
             await worker.turns(2, 6)
         for which in order:

@@ -32,7 +32,7 @@ async def test_all_that_is_spent_in_five_turns_is_burnt(desk: Desk) -> None:
     assert alone.burn_rate is not None
     passed = (desk.world.time - begun) / HOUR
     assert float(alone.burn_rate) * passed == pytest.approx(float(alone.cost.session), rel=0.01)
-    await worker.session.rewriting.compact("opencode-noprune", None, dry_run=False)
+    await worker.session.rewriting.compact("opencode", None, dry_run=False)
     assert len(desk.model.summaries) == 1
     summed = worker.session.meter()
     assert float(summed.cost.session) > 1.02 * float(alone.cost.session)

@@ -18,7 +18,7 @@ SECOND = 1_000
 
 async def nearly_full(desk: Desk) -> Worker:
     """A session whose next turn would need a rewrite."""
-    worker = await desk.worker(policy="opencode-noprune", **ROOM)
+    worker = await desk.worker(policy="opencode", **ROOM)
     while worker.session.meter().turns_until_compaction != 1 or len(worker.results) < 3:
         await worker.turns(1, 3)
     assert not desk.model.summaries
@@ -86,7 +86,7 @@ async def test_what_the_user_has_just_taken_back_is_not_done_again(world: World)
 
 async def test_a_rewrite_that_will_be_forced_waits_for_no_third_turn(world: World) -> None:
     async with world.daemon() as desk:
-        worker = await desk.worker(policy="opencode-noprune", **ROOM)
+        worker = await desk.worker(policy="opencode", **ROOM)
         await worker.turns(2, 8)
         assert worker.session.meter().turns_until_compaction == 1
         await world.let_pass(5 * SECOND)

@@ -86,7 +86,7 @@ async def test_a_compaction_is_seen_with_its_figures(desk: Desk, world: World) -
     worker = await desk.worker(policy="manual")
     await worker.turns(4)
     async with asyncio.timeout(LIMIT):
-        await worker.session.rewriting.compact("opencode-noprune", None, dry_run=False)
+        await worker.session.rewriting.compact("opencode", None, dry_run=False)
     [rewrite] = seen(world, Rewritten)
     assert (rewrite.cause, rewrite.opens) == ("user", True)
     assert rewrite.before > rewrite.after

@@ -23,7 +23,7 @@ async def test_files_and_conversation_go_back_past_a_summary(world: World) -> No
         turn = await work(desk, session, "change it", *change)
         await worker.turns(3)
         full = said(session)
-        made = await session.rewriting.compact("opencode-noprune", None, dry_run=False)
+        made = await session.rewriting.compact("opencode", None, dry_run=False)
         assert SUMMARISED in str(made["summary"])
         await work(desk, session, "more", calls(write("notes.txt", "gamma\n")))
         after, shown_after = tree(folder), said(session)
