@@ -14,13 +14,7 @@ from sidecar.session.compaction.session_handoff import drafted, handoff, standin
 from sidecar.session.desk.delegation import delegate
 from sidecar.session.desk.settings_reload import take_over
 from sidecar.session.epochs import known_instructions
-from sidecar.session.epochs.session_params import (
-    not_ours,
-    replace_gone_policy,
-    resolved,
-    told_owner,
-    warn,
-)
+from sidecar.session.epochs.session_params import not_ours, resolved, told_owner, warn
 from sidecar.session.history.log_updates import replay as replay_history
 from sidecar.session.interface import Handoff, NewSession, Opened, SessionSummary
 from sidecar.session.lifecycle import fresh_window
@@ -292,7 +286,6 @@ class Sessions:
             session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
             if writes:
                 tell_damage(log, session.state.channel, problems)
-                replace_gone_policy(session.state)
                 await session.recover()
             return session
 

@@ -10,6 +10,7 @@ from sidecar.session.changes.permissions import Permissions
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.changes.tracker import Tracking
 from sidecar.session.epochs import epochs
+from sidecar.session.epochs.session_params import replace_gone_policy
 from sidecar.session.lifecycle.resumption import restore
 from sidecar.session.log.channel import Channel
 from sidecar.session.log.notices import give_notice
@@ -66,4 +67,6 @@ def compose(
     )
     log.durable = partial(observe_record, state, log)
     restore(state)
+    if not read_only:
+        replace_gone_policy(state)
     return state
