@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sidecar.core.engine.admission import Breaker
-from sidecar.core.engine.ladder import Tell, cause_of, descend, may_wait, rungs
+from sidecar.core.engine.engine import choose, is_barred, why_now
+from sidecar.core.engine.ladder import Tell
 from sidecar.core.engine.outline import begun_by_user, outlined
 from sidecar.core.ledger.units import Item, Kind, Unit
 from sidecar.core.parts import Message, MessageId, PartId
@@ -32,8 +33,6 @@ from sidecar.core.prompt.visibility import (
 )
 from sidecar.core.text.identifiers import names_in
 from sidecar.replay.conversation import Conversation
-
-MANUAL = "manual"
 
 NOTHING_STATIC = Static("", (), (), 1)
 """The static part is a number of tokens here; nothing is admitted or refused for it."""
@@ -73,33 +72,23 @@ class Decider:
 
     def cause(self, standing: Standing) -> Cause | None:
         """Say why to rewrite now, if the policy is tried at all."""
-        held = self._breaker.holds(standing.used, opens_turn=standing.opens_turn)
-        if self._policy.name == MANUAL or (held and not standing.is_over):
-            return None
-        return cause_of(self._policy, standing)
+        return None if is_barred(self._breaker, standing) else why_now(self._policy, standing)
 
     def decide(self, situation: Situation, cause: Cause) -> Decided | None:
         """Give what is to be done, with the words of a summary where `tell` has some."""
         if not self._messages:
             plan = self._policy.plan(situation, cause)
             return None if plan is None else self._as_planned(plan, situation)
-        ways = rungs(self._policy, situation.standing, cause)
-
-        def completed(plan: Plan) -> Decided | None:
-            return self.complete(plan, situation)
-
-        done, refused = descend(situation, ways, completed)
-        if may_wait(cause, situation, None if done is None else done.plan, refused):
+        chosen = choose(self._policy, situation, cause, self.complete)
+        if chosen.done is None:
+            self._breaker = chosen.breaker(self._breaker, situation.standing)
             return None
-        if done is None:
-            self._breaker = self._breaker.in_vain(len(refused), situation.standing)
-            return None
-        if done.plan.summary is None or self._tell is None:
-            return done
         # What is summarised is what really goes: the plan as it was completed.
-        draft = done.plan
-        told, _ = descend(situation, (lambda _: draft, *ways[1:]), completed, self._tell)
-        return None if told is None else replace(told, billed=draft)
+        draft = chosen.done.plan
+        if draft.summary is None or self._tell is None:
+            return chosen.done
+        told = choose(self._policy, situation, cause, self.complete, tell=self._tell, draft=draft)
+        return None if told.done is None else replace(told.done, billed=draft)
 
     def complete(self, plan: Plan, situation: Situation) -> Decided | None:
         """Leave alone what must stay, drop the thinking that loses its prefix, and measure."""

@@ -16,8 +16,10 @@ from sidecar.core.engine.outline import anchor_after
 from sidecar.core.ledger.units import Item, Kind, Unit, learn
 from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.plans.guard import NOTES
-from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing
+from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, preserved
+from sidecar.core.prompt.breakpoints import MOST, STRIDE
+from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Dropped, Shown
 from sidecar.core.prompt.warmth import TTL_MS, Entry, predict
@@ -27,14 +29,10 @@ from sidecar.replay.conversation import Conversation, Request
 from sidecar.replay.measure import Memory
 from sidecar.replay.replay_decision import Decided, Decider
 
-RESERVE_LEAST = 4_000
 RESERVE_SHARE = 16
-"""The answer's reserve of a simulated window: a sixteenth, at least 4,000 tokens."""
+"""The answer's reserve of a simulated window is a sixteenth, where that is enough."""
 MINIMUM = 1_024
 """Tokens below which a breakpoint writes nothing."""
-STRIDE = 15
-HISTORY_MARKS = 3
-"""Breakpoints that the static prefix leaves."""
 ATTEMPTS = 2
 ANSWERED: frozenset[Kind] = frozenset({"prose", "reasoning", "opaque"})
 """What only an answer holds."""
@@ -148,7 +146,7 @@ class _Simulation:
         self._decider = Decider(conversation, policy, ways)
         self._conversation = conversation
         self._window = window
-        self._limit = window - max(RESERVE_LEAST, window // RESERVE_SHARE)
+        self._limit = budget(window, window // RESERVE_SHARE).limit
         self._rates = rates
         self._static = min(conversation.static, window // 4)
         self._caches = rates.read < rates.input
@@ -243,7 +241,7 @@ class _Simulation:
         )
         self.over += total > self._limit
         self.sent.append(Sent(request.step, request.at, total, read, write_5m + write_1h, uncached))
-        self._rent += max(0, total - self._base)
+        self._rent += rent_of((total,), self._base)
         self._since += 1
         self._before = self._extends = len(self.items)
         self._reported = True
@@ -366,7 +364,7 @@ class _Simulation:
         last = min(self._extends, newest)
         chosen = {self._shown(index) for index in (self._anchored, last, newest)} - {0}
         reach = places[newest] - STRIDE
-        while len(chosen) < HISTORY_MARKS and reach > max(places[last], 1):
+        while len(chosen) < MOST - 1 and reach > max(places[last], 1):
             chosen.add(self._shown(bisect_right(places, reach) - 1))
             reach -= STRIDE
         return [(0, self._ttl), *((index, "5m") for index in sorted(chosen))]

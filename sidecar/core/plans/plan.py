@@ -1,6 +1,6 @@
 """What a policy is told and what it answers: the standing, the situation, the plan."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -67,6 +67,11 @@ class Standing:
     def is_over(self) -> bool:
         """Whether the prompt is too long to be sent, as far as is known."""
         return at_most(self.used, self.guessed) > self.limit
+
+
+def rent_of(prompts: Iterable[int], base: int) -> int:
+    """Add up what requests carried above what the last rewrite left, in tokens."""
+    return sum(max(0, prompt - base) for prompt in prompts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,14 @@ from sidecar.core.plans.plan import Plan, Situation, Standing
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause
 
+MANUAL = "manual"
+
 
 @dataclass(frozen=True, slots=True)
 class Manual:
     """Never due, never a plan; a compaction by hand uses the default policy's plan."""
 
-    name: str = "manual"
+    name: str = MANUAL
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:

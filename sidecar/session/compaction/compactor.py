@@ -11,18 +11,18 @@ from decimal import Decimal
 from typing import Protocol
 
 from sidecar.core.engine.admission import MOST_TRIES, Breaker
+from sidecar.core.engine.engine import Chosen, is_barred
 from sidecar.core.engine.ladder import Tell, not_sent
 from sidecar.core.errors import Cancelled, ModelFailed, NothingToDo, RevisionConflict
 from sidecar.core.ledger.facts import to_json as fact_to_json
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.plans.plan import Standing
+from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt.budget import at_most, budget
 from sidecar.core.prompt.pricing import money
 from sidecar.core.summaries.model_summary import without_summary
 from sidecar.session.compaction.decision import (
-    MANUAL,
     Decision,
-    Verdict,
     decide,
     decide_by_hand,
     is_automatic,
@@ -157,24 +157,21 @@ class Compactor:
             return scene_now(state, opens_turn=opens_turn, overflow=overflowed)
 
         def again(tell: Tell) -> Decision | None:
-            return decide(state, planner, scene(), tell).decision
+            return decide(state, planner, scene(), tell).done
 
-        if not overflowed and self._breaker.is_open:
-            now = planner.standing(state, scene())
-            if not now.is_over and self._breaker.holds(now.used, opens_turn=opens_turn):
-                return None
+        if self._breaker.is_open and is_barred(self._breaker, planner.standing(state, scene())):
+            return None
         if state.log.past is not None:
             if not is_due(state, planner, scene()):
                 return None
             await widen(state)
             await planner.catch_up(state)
-        verdict = decide(state, planner, scene())
-        draft, standing = verdict.decision, verdict.standing
-        if standing is None:
+        chosen = decide(state, planner, scene())
+        if chosen.done is None:
+            if not chosen.waits:
+                self._failed(chosen, planner.standing(state, scene()))
             return None
-        if draft is None:
-            self._failed(verdict, standing)
-            return None
+        draft = chosen.done
         if overflowed:
             # The provider has refused the prompt: no model is asked for anything about it.
             return Settled(draft)
@@ -182,6 +179,7 @@ class Compactor:
             return await self._settled(scene(), draft, again)
         except Cancelled:
             # Somebody did not want to wait. What must be smaller is, without a summary.
+            standing = draft.situation.standing
             if standing.used <= standing.limit:
                 self._breaker = self._breaker.after(False, standing.used, MOST_TRIES)
                 return None
@@ -208,7 +206,7 @@ class Compactor:
                 await widen(state)
                 scene = scene_now(state, idle=True, growth=growth, hurried=hurried)
             await planner.catch_up(state)
-            draft = decide(state, planner, scene).decision
+            draft = decide(state, planner, scene).done
             if draft is None or self._breaker.is_open:
                 return False
             before = len(state.log.messages)
@@ -217,7 +215,7 @@ class Compactor:
                 if len(state.log.messages) != before:
                     return None
                 now = scene_now(state, idle=True, growth=growth, hurried=hurried)
-                return decide(state, planner, now, tell).decision
+                return decide(state, planner, now, tell).done
 
             try:
                 settled = await self._settled(scene, draft, again)
@@ -316,11 +314,11 @@ class Compactor:
             work.outcome = f"{before} to {decision.recorded.tokens_after} tokens"
         return Settled(decision, told)
 
-    def _failed(self, verdict: Verdict, standing: Standing) -> None:
+    def _failed(self, chosen: Chosen[Decision], standing: Standing) -> None:
         """Count what was tried in vain; say so once, when it is not tried any more."""
         state = self._state
         before = self._breaker
-        self._breaker = before.in_vain(len(verdict.refused), standing)
+        self._breaker = chosen.breaker(before, standing)
         if self._breaker is before:
             return
         room: JsonObject = {
@@ -328,10 +326,10 @@ class Compactor:
             "limit": standing.limit,
             "window": standing.window,
         }
-        reasons: list[Json] = [*verdict.refused] or [NOTHING]
+        reasons: list[Json] = [*chosen.refused] or [NOTHING]
         state.log.put_aside(REFUSED, {"reasons": reasons, **room})
         if self._breaker.is_open and not before.is_open:
-            why = verdict.why or NOTHING
+            why = chosen.why or NOTHING
             text = (
                 f"The context cannot be made smaller well: {why}. It goes on as it is; once it is "
                 "over the limit the oldest half goes, and where that does not help it is not sent."

@@ -3,31 +3,24 @@
 Nothing here changes the session, so that a dry run and a preview say what would happen.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 from sidecar.config.strategies import NOTHING
-from sidecar.core.engine.ladder import (
-    Rung,
-    Tell,
-    cause_of,
-    descend,
-    is_little,
-    may_wait,
-    rungs,
-    why_nothing,
-)
+from sidecar.core.engine.engine import Away, Chosen, choose, why_now
+from sidecar.core.engine.ladder import Tell, why_nothing
 from sidecar.core.engine.outline import anchor_after, begun_by_user, outlined
 from sidecar.core.errors import BadRequest, NothingToDo
 from sidecar.core.parts import JsonObject, Message, MessageId, StepFinishPart
 from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing
 from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.policies.evict import HYBRID, weighed
+from sidecar.core.policies.manual import MANUAL
 from sidecar.core.prompt import visibility as core_view
 from sidecar.core.prompt.pricing import money_of
 from sidecar.core.prompt.prompt import Prompt
-from sidecar.core.prompt.visibility import Cause, fold_rewrites
+from sidecar.core.prompt.visibility import fold_rewrites
 from sidecar.session.compaction.planner import Planner, Scene
 from sidecar.session.epochs.known_instructions import renewed
 from sidecar.session.log.rewrite_records import Recorded
@@ -36,8 +29,6 @@ from sidecar.session.state import State
 from sidecar.session.view.model_view import View
 from sidecar.session.view.stale_thinking import unbound
 from sidecar.session.view.view_history import Epoch
-
-MANUAL = "manual"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +68,6 @@ class Decision:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What is to be done, if anything, and for each rung before that why it was refused.
-
-    `standing` is where the session stands, unless nothing is due or what is due may wait.
-    """
-
-    decision: Decision | None = None
-    refused: tuple[str, ...] = ()
-    standing: Standing | None = None
-
-    @property
-    def why(self) -> str:
-        """The reasons, each once."""
-        return "; ".join(dict.fromkeys(self.refused))
-
-
 def policy_of(state: State) -> Policy:
     """Give the session's policy, with the weights that are set for its agent."""
     return _known(state, state.setting("policy")) or policies()[DEFAULT]
@@ -114,49 +88,41 @@ def is_due(state: State, planner: Planner, scene: Scene) -> bool:
     """Whether the session's policy would plan anything now; needs no more than a window."""
     if not is_automatic(state):
         return False
-    return _due(policy_of(state), planner.standing(state, scene), scene) is not None
+    standing = planner.standing(state, scene)
+    return why_now(policy_of(state), standing, _away(state, planner, scene)) is not None
 
 
-def decide(state: State, planner: Planner, scene: Scene, tell: Tell | None = None) -> Verdict:
+def decide(
+    state: State, planner: Planner, scene: Scene, tell: Tell | None = None
+) -> Chosen[Decision]:
     """Ask the session's policy whether the view should be rewritten before the next request.
 
-    What it plans is admitted or refused; then the next rung is tried. `tell` puts a summary into
-    a plan that wants one, once there is one.
+    `tell` puts a summary into a plan that wants one, once there is one.
     """
     if not is_automatic(state):
-        return Verdict()
-    policy = policy_of(state)
+        return Chosen(waits=True)
+    policy, away = policy_of(state), _away(state, planner, scene)
     standing = planner.standing(state, scene)
-    cause = _due(policy, standing, scene)
+    cause = why_now(policy, standing, away)
     if cause is None:
-        return Verdict()
+        return Chosen(waits=True)
     situation = planner.situation(state, scene, standing)
-    found = _descend(state, scene, situation, rungs(policy, standing, cause), tell)
-    if cause == "idle" and _is_coming(policy, standing, scene):
-        if found.decision is None or is_little(situation, found.decision.plan):
-            return _before_the_next(state, planner, scene, policy, tell)
-        return found
-    plan = None if found.decision is None else found.decision.plan
-    if tell is None and may_wait(cause, situation, plan, found.refused):
-        return Verdict()
-    return found
+    return choose(policy, situation, cause, _completing(state, scene), tell=tell, away=away)
 
 
-def _before_the_next(
-    state: State, planner: Planner, scene: Scene, policy: Policy, tell: Tell | None
-) -> Verdict:
-    """Plan what the next turn would be forced to do, with no more left alone than it would."""
-    standing = planner.standing(state, scene)
-    situation = planner.situation(state, replace(scene, idle=False), standing)
+def _away(state: State, planner: Planner, scene: Scene) -> Away | None:
+    if not scene.idle:
+        return None
 
-    def rung(situation: Situation) -> Plan | None:
-        plan = policy.plan(situation, "budget")
-        if plan is None:
-            return None
-        why = f"{plan.tokens_before} to {plan.tokens_after} tokens: the next turn would need it"
-        return replace(plan, cause="idle", reason=why)
+    def forced() -> Situation:
+        present = replace(scene, idle=False)
+        return planner.situation(state, present, planner.standing(state, present))
 
-    return _descend(state, scene, situation, (rung,), tell)
+    return Away(scene.growth, scene.hurried, forced)
+
+
+def _completing(state: State, scene: Scene) -> Callable[[Plan, Situation], Decision | None]:
+    return lambda plan, situation: complete(state, scene, plan, situation)
 
 
 def decide_by_hand(
@@ -178,42 +144,12 @@ def decide_by_hand(
         chosen = known[DEFAULT]
     standing = planner.standing(state, scene)
     situation = planner.situation(state, scene, standing)
-    found = _descend(state, scene, situation, rungs(chosen, standing, "user"), tell)
-    if found.decision is None:
+    found = choose(chosen, situation, "user", _completing(state, scene), tell=tell)
+    if found.done is None:
         raise NothingToDo(
             f"there is nothing worth leaving out yet: {found.why or why_nothing(situation)}"
         )
-    return found.decision
-
-
-def _due(policy: Policy, standing: Standing, scene: Scene) -> Cause | None:
-    """Say why to rewrite now. While the user is away, what the next turn would need is due."""
-    if scene.overflow:
-        return "overflow"
-    if not scene.idle:
-        return cause_of(policy, standing)
-    due = policy.due(_coming(standing, scene))
-    pays = due == "pays" and standing.warm and not scene.hurried
-    return "idle" if due == "budget" or pays else None
-
-
-def _coming(standing: Standing, scene: Scene) -> Standing:
-    """Give the standing that the next turn will probably find."""
-    return replace(standing, used=standing.used + scene.growth, newest=0, opens_turn=True)
-
-
-def _is_coming(policy: Policy, standing: Standing, scene: Scene) -> bool:
-    return policy.due(_coming(standing, scene)) == "budget"
-
-
-def _descend(
-    state: State, scene: Scene, situation: Situation, rungs: Sequence[Rung], tell: Tell | None
-) -> Verdict:
-    def completed(plan: Plan) -> Decision | None:
-        return complete(state, scene, plan, situation)
-
-    found, refused = descend(situation, rungs, completed, tell)
-    return Verdict(found, refused, situation.standing)
+    return found.done
 
 
 def complete(state: State, scene: Scene, plan: Plan, situation: Situation) -> Decision | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sidecar.core.conversation.turns import is_settled
 from sidecar.core.ledger.units import Item, Kind, Unit, learn, units_of
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart
-from sidecar.core.plans.plan import Situation, Standing
+from sidecar.core.plans.plan import Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, for_agent, preserved
 from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.visibility import Note
@@ -121,7 +121,7 @@ class Planner:
             window=room.window,
             limit=room.limit,
             base=base,
-            rent=sum(max(0, step.usage.prompt - base) for step in since),
+            rent=rent_of((step.usage.prompt for step in since), base),
             requests=len(since),
             warm=is_warm(view, now),
             opens_turn=scene.opens_turn,

@@ -148,7 +148,7 @@ class Rewriting:
     def _foreseen(self, scene: Scene) -> Scene:
         """Rewrite a scene as the policy would before the request."""
         for _ in range(ATTEMPTS):
-            decision = decide(self._state, self._planner, scene).decision
+            decision = decide(self._state, self._planner, scene).done
             if decision is None:
                 break
             scene = decision.after(scene)

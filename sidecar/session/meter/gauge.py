@@ -12,16 +12,12 @@ from sidecar.core.prompt.budget import budget, burn_rate, velocity
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
 from sidecar.core.prompt.pricing import money, money_of
 from sidecar.core.prompt.prompt import ModelRequest
-from sidecar.core.prompt.warmth import Prediction
+from sidecar.core.prompt.warmth import TTL_MS, Prediction
 from sidecar.session.log.session_log import FORKED
 from sidecar.session.meter.pings import PING
 from sidecar.session.meter.side_request import ASKED, asked_since
 from sidecar.session.state import State
 from sidecar.session.view.model_view import View
-
-CACHE_MS = 5 * 60 * 1000
-"""A cache entry lives five minutes from the start of the request that last wrote or read it."""
-
 
 UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
 """What decisions assume where a model's price is unknown: the usual ratios."""
@@ -97,7 +93,7 @@ def is_warm(view: View, now: int) -> bool:
         return False
     usage = anchor.usage
     cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
-    return cached > 0 and now <= anchor.started + CACHE_MS
+    return cached > 0 and now <= anchor.started + TTL_MS["5m"]
 
 
 def _cache(state: State, now: int) -> CacheState:
@@ -108,7 +104,7 @@ def _cache(state: State, now: int) -> CacheState:
     cached = usage.cache_read + usage.cache_write_5m + usage.cache_write_1h
     return CacheState(
         warm=is_warm(state.view, now),
-        expires_at=last.started + CACHE_MS if cached else None,
+        expires_at=last.started + TTL_MS["5m"] if cached else None,
         hit_rate=round(usage.cache_read / usage.prompt, 4) if usage.prompt else 0.0,
         last_break=state.cached.last_break,
     )
