@@ -2,7 +2,7 @@
 
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Plan, Situation, Summary
-from sidecar.core.policies.opencode import Opencode
+from sidecar.core.policies.presets.opencode import Opencode
 from sidecar.core.summaries.model_summary import left_out, summary_before, summary_in, with_summary
 from sidecar.replay.simulate import simulate
 from tests.replay.talks import RATES, WINDOW, Scripted, shortened, talk

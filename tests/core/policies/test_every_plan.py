@@ -13,8 +13,8 @@ from sidecar.core.plans.plan import Plan, Policy, Situation
 from sidecar.core.policies import policies
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Shown, Truncated
 from sidecar.core.text.identifiers import NameIndex
+from tests.core.policies.presets.test_documented_constants import NAMES
 from tests.core.policies.situations import STATIC, situation, standing
-from tests.core.policies.test_documented_constants import NAMES
 
 PRESETS = [policies()[name] for name in sorted(NAMES)]
 CAUSES: list[Cause] = ["budget", "cold", "user", "overflow", "idle"]

@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from sidecar.core import policies as package
-from sidecar.core.policies import policies
+from sidecar.core.policies import policies, presets
 from sidecar.replay.compare import Settings, replay_file
 from sidecar.session.log.events import EpochChanged, OptionsChanged
 from tests.replay.neutral_files import recording
@@ -40,22 +41,26 @@ class Tidy:
         return draft(situation, self.name, cause, edits, f"{len(edits.changes)} tidied away")
 
 
-POLICIES = (Tidy(),)
 '''
+PLACES = {package: "POLICIES = (Tidy(),)\n", presets: "POLICY = Tidy()\n"}
+"""Where policies are, and how one ends there."""
 
 
-@pytest.fixture
-def tidy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(params=PLACES, ids=["ours", "preset"])
+def tidy(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
     """Put the file where policies are; gives the policy's name."""
+    place: ModuleType = request.param
     folder = tmp_path / "policies"
     folder.mkdir()
-    (folder / "tidy.py").write_text(FILE)
-    monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+    (folder / "tidy.py").write_text(FILE + PLACES[place])
+    monkeypatch.setattr(place, "__path__", [*place.__path__, str(folder)])
     policies.cache_clear()
     yield "tidy"
     policies.cache_clear()
-    sys.modules.pop(f"{package.__name__}.tidy", None)
-    vars(package).pop("tidy", None)
+    sys.modules.pop(f"{place.__name__}.tidy", None)
+    vars(place).pop("tidy", None)
 
 
 async def test_it_is_offered_chosen_and_metered_and_it_rewrites(tidy: str, desk: Desk) -> None:

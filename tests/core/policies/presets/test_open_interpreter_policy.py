@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.core.policies.open_interpreter import OpenInterpreter
+from sidecar.core.policies.presets.open_interpreter import OpenInterpreter
 from sidecar.core.prompt.visibility import Truncated
 from tests.core.policies.situations import situation
 

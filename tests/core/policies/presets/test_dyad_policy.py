@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.plans.plan import Plan
-from sidecar.core.policies.dyad import AGE_MS, Dyad
+from sidecar.core.policies.presets.dyad import AGE_MS, Dyad
 from tests.core.policies.situations import dropped, history, parts, situation
 
 NOW = 10 * AGE_MS

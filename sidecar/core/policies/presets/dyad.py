@@ -39,4 +39,4 @@ class Dyad:
         return draft(situation, self.name, cause, edits, why)
 
 
-POLICIES = (Dyad(),)
+POLICY = Dyad()

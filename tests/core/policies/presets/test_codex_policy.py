@@ -1,6 +1,6 @@
 """`codex`: the summary and the typed messages that stay."""
 
-from sidecar.core.policies.codex import Codex
+from sidecar.core.policies.presets.codex import Codex
 from sidecar.core.prompt.visibility import Truncated
 from tests.core.policies.situations import dropped, parts, shown_after, situation
 

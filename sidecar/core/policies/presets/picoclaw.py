@@ -160,4 +160,4 @@ def _end(items: Sequence[Item], turn: int) -> int:
     return max(places) + 1
 
 
-POLICIES = (PicoClaw(),)
+POLICY = PicoClaw()

@@ -3,7 +3,7 @@
 import pytest
 
 from sidecar.core.plans.plan import Plan, Situation
-from sidecar.core.policies.adk import Adk, new_turns
+from sidecar.core.policies.presets.adk import Adk, new_turns
 from tests.core.policies.situations import (
     dropped,
     history,

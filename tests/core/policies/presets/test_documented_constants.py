@@ -3,19 +3,18 @@
 import pytest
 
 from sidecar.core.plans.plan import Policy
-from sidecar.core.policies import (
+from sidecar.core.policies import evict, policies
+from sidecar.core.policies.presets import (
     adk,
     aircher,
     claude_code,
     codex,
     dyad,
-    evict,
     gemini,
     open_interpreter,
     opencode,
     openmanus,
     picoclaw,
-    policies,
     temporal,
 )
 from sidecar.core.summaries import turn_scores

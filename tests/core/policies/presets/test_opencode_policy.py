@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.core.policies.opencode import INSTRUCTION_TOKENS, Opencode, transcript_tokens
+from sidecar.core.policies.presets.opencode import INSTRUCTION_TOKENS, Opencode, transcript_tokens
 from tests.core.policies.situations import dropped, history, parts, shown_after, situation
 
 POLICY = Opencode()

@@ -47,4 +47,4 @@ class Temporal:
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
 
-POLICIES = (Temporal(),)
+POLICY = Temporal()

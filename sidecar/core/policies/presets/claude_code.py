@@ -101,4 +101,4 @@ def restored_files(situation: Situation, spared: Set[PartId]) -> dict[PartId, Ch
     return chosen
 
 
-POLICIES = (ClaudeCode(),)
+POLICY = ClaudeCode()

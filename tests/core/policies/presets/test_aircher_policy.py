@@ -8,7 +8,7 @@ import pytest
 from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.note import failure_line
 from sidecar.core.plans.plan import Plan, Situation
-from sidecar.core.policies.aircher import Aircher, decided, finish, kept_always, worths
+from sidecar.core.policies.presets.aircher import Aircher, decided, finish, kept_always, worths
 from sidecar.core.prompt.visibility import Cause, Placeholder
 from sidecar.core.summaries.model_summary import note_of, read_summary, summary_in
 from sidecar.core.summaries.turn_scores import turns_of

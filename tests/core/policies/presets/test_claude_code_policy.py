@@ -1,6 +1,6 @@
 """`claude-code`: the summary and the files that stay."""
 
-from sidecar.core.policies.claude_code import ClaudeCode
+from sidecar.core.policies.presets.claude_code import ClaudeCode
 from sidecar.core.prompt.visibility import Truncated
 from tests.core.policies.situations import dropped, parts, situation
 

@@ -113,4 +113,4 @@ def _as_text(item: Item) -> int:
     return item.call + item.result * RESULT_CHARS // length
 
 
-POLICIES = (Opencode(),)
+POLICY = Opencode()

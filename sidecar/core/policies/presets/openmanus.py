@@ -57,4 +57,4 @@ class OpenManus:
         return draft(situation, self.name, cause, edits, why)
 
 
-POLICIES = (OpenManus(),)
+POLICY = OpenManus()

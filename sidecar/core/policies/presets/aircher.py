@@ -200,4 +200,4 @@ def _counted(actions: Mapping[str, Action]) -> str:
     return ", ".join(said) or "nothing"
 
 
-POLICIES = (Aircher(),)
+POLICY = Aircher()

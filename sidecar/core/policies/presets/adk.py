@@ -13,7 +13,7 @@ from sidecar.core.ledger.units import Item
 from sidecar.core.plans.draft import Edits, draft, evicted, forced, leave_out, shown_items
 from sidecar.core.plans.guard import NOTES, untouchable
 from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
-from sidecar.core.policies.picoclaw import newest_messages
+from sidecar.core.policies.presets.picoclaw import newest_messages
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause, Dropped
 from sidecar.core.summaries.model_summary import transcript
@@ -121,4 +121,4 @@ def _text(items: Sequence[Item]) -> int:
     return sum(i.tokens for i in items if i.unit.kind in ("typed", "prose"))
 
 
-POLICIES = (Adk(),)
+POLICY = Adk()

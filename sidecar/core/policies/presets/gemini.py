@@ -97,4 +97,4 @@ def _begins(before: Item, item: Item, *, between_steps: bool) -> bool:
     return item.unit.kind == "typed" and item.unit.message_id != before.unit.message_id
 
 
-POLICIES = (Gemini(),)
+POLICY = Gemini()

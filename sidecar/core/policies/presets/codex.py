@@ -70,4 +70,4 @@ def typed(situation: Situation) -> tuple[frozenset[PartId], tuple[Change, ...]]:
     return frozenset(kept), ()
 
 
-POLICIES = (Codex(),)
+POLICY = Codex()

@@ -44,4 +44,4 @@ class OpenInterpreter:
         return draft(situation, self.name, cause, Edits(tuple(changes)), why)
 
 
-POLICIES = (OpenInterpreter(),)
+POLICY = OpenInterpreter()

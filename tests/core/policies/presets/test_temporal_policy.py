@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.core.policies.temporal import Temporal
+from sidecar.core.policies.presets.temporal import Temporal
 from tests.core.policies.situations import dropped, situation
 
 POLICY = Temporal()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.core.policies.picoclaw import PicoClaw, boundary
+from sidecar.core.policies.presets.picoclaw import PicoClaw, boundary
 from tests.core.policies.situations import dropped, history, parts, situation, standing
 
 POLICY = PicoClaw()

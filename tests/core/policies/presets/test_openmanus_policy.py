@@ -2,7 +2,7 @@
 
 import pytest
 
-from sidecar.core.policies.openmanus import OpenManus
+from sidecar.core.policies.presets.openmanus import OpenManus
 from tests.core.policies.situations import dropped, parts, situation
 
 POLICY = OpenManus()

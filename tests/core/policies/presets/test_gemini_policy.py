@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.policies.gemini import Gemini, split
+from sidecar.core.policies.presets.gemini import Gemini, split
 from tests.core.policies.situations import dropped, history, parts, situation
 
 POLICY = Gemini()
