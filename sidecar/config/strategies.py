@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from sidecar.config.readers import FLAG, POLICY
 from sidecar.config.setting import Reader
-from sidecar.core.plans.scorers import hybrid
+from sidecar.core.plans.scorers import check_weights
 from sidecar.core.policies.evict import HYBRID
 
 KEYS = ("policy", "weights", "auto_compact")
@@ -62,7 +62,7 @@ def _weights(value: object) -> Mapping[str, float]:
     ):
         raise ValueError("must be a table of numbers, such as {lru = 2, semantic = 1}.")
     weights = {str(name): float(each) for name, each in value.items()}
-    hybrid(weights)
+    check_weights(weights)
     return weights
 
 

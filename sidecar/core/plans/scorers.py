@@ -1,7 +1,7 @@
-"""Eviction scorers: what a tool result is still worth, from 0 to 1. The lowest goes first.
+"""What a tool result is still worth, from 0 to 1, by weights: what is worth least goes first.
 
-A scorer looks at the situation once and gives the score of any one item, so that what needs all
-items (last uses, duplicates) is worked out once a plan.
+The situation is looked at once, so that what needs all items (last uses, repeats) is worked out
+once a plan.
 """
 
 from collections import defaultdict
@@ -10,9 +10,6 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.plan import Situation
-
-Score: TypeAlias = Callable[[Item], float]
-Scorer: TypeAlias = Callable[[Situation], Score]
 
 Purpose: TypeAlias = Literal["list", "search", "web", "read", "run", "edit", "other"]
 PURPOSES: Mapping[Purpose, frozenset[str]] = {
@@ -48,83 +45,44 @@ FEW_LINES = 8
 NUMBERING = " \t0123456789:|→"
 """What numbers a line, and differs when lines were added before it."""
 
+SCORERS = ("fifo", "lru", "priority", "ttl", "semantic")
 WEIGHTS: Mapping[str, float] = {"lru": 0.35, "priority": 0.25, "ttl": 0.15, "semantic": 0.25}
 
 
-def fifo(situation: Situation) -> Score:
-    """Worth by age alone: first in, first out."""
-    span = situation.step + 1
-    return lambda item: (item.unit.step + 1) / span
-
-
-def lru(situation: Situation) -> Score:
-    """Worth by when the agent last wrote one of the result's names, or made the call."""
-    span = situation.step + 1
-    uses = last_uses(situation.items)
-    names = uses.keys()
-
-    def score(item: Item) -> float:
-        unit = item.unit
-        return (max((uses[n] for n in unit.names & names), default=unit.step) + 1) / span
-
-    return score
-
-
-def priority(situation: Situation) -> Score:
-    """Worth by kind: failures and edits before commands and reads before searches, then age."""
-    span = situation.step + 1
-
-    def score(item: Item) -> float:
-        rank = FAILED if item.unit.failed else RANKS[purpose(item.unit.tool)]
-        return rank + 0.09 * (item.unit.step + 1) / span
-
-    return score
-
-
-def ttl(situation: Situation) -> Score:
-    """Worth by what is left of the time for which a result of its kind is good; 0 when past."""
-    step = situation.step
-
-    def score(item: Item) -> float:
-        return max(0.0, 1.0 - (step - item.unit.step) / LIVES[purpose(item.unit.tool)])
-
-    return score
-
-
-def semantic(situation: Situation) -> Score:
-    """Worth nothing when a later result in view says the same, else by age."""
-    span = situation.step + 1
-    repeated = repeats(situation.items)
-
-    def score(item: Item) -> float:
-        if item.unit.part_id in repeated:
-            return 0.0
-        return 0.5 + 0.5 * (item.unit.step + 1) / span
-
-    return score
-
-
-SCORERS: Mapping[str, Scorer] = {
-    "fifo": fifo, "lru": lru, "priority": priority, "ttl": ttl, "semantic": semantic,
-}  # fmt: skip
-
-
-def hybrid(weights: Mapping[str, float] = WEIGHTS) -> Scorer:
-    """Weigh several scorers by name; weights need not add up to 1.
-
-    Raises `ValueError` for a name that is no scorer, or weights that are not positive.
-    """
-    unknown = sorted(weights.keys() - SCORERS.keys())
+def check_weights(weights: Mapping[str, float]) -> None:
+    """Raise `ValueError` for a name that is no scorer, or weights that are not positive."""
+    unknown = sorted(weights.keys() - set(SCORERS))
     if unknown or not weights or min(weights.values()) <= 0:
         wrong = f"{', '.join(unknown)}: not known" if unknown else "every weight must be above 0"
         raise ValueError(f"hybrid: {wrong}; name scorers among {', '.join(SCORERS)}")
-    total = sum(weights.values())
 
-    def scorer(situation: Situation) -> Score:
-        parts = [(SCORERS[name](situation), weight / total) for name, weight in weights.items()]
-        return lambda item: sum(score(item) * weight for score, weight in parts)
 
-    return scorer
+def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item], float]:
+    """Give what any one result is worth; weights need not add up to 1.
+
+    `fifo` goes by age alone; `lru` by when the agent last wrote one of the result's names, or made
+    the call; `priority` by kind (failures and edits before commands and reads before searches),
+    then age; `ttl` by what is left of the time for which a result of its kind is good, 0 when
+    past; `semantic` by age too, but gives 0 where a later result in view says the same.
+    """
+    span, total = situation.step + 1, sum(weights.values())
+    uses = last_uses(situation.items)
+    repeated = repeats(situation.items) if "semantic" in weights else frozenset()
+
+    def score(item: Item) -> float:
+        unit, use = item.unit, purpose(item.unit.tool)
+        age = (unit.step + 1) / span
+        used = max((uses[name] for name in unit.names & uses.keys()), default=unit.step)
+        scores = {
+            "fifo": age,
+            "lru": (used + 1) / span,
+            "priority": (FAILED if unit.failed else RANKS[use]) + 0.09 * age,
+            "ttl": max(0.0, 1.0 - (situation.step - unit.step) / LIVES[use]),
+            "semantic": 0.0 if unit.part_id in repeated else 0.5 + 0.5 * age,
+        }
+        return sum(scores[name] * (weight / total) for name, weight in weights.items())
+
+    return score
 
 
 def purpose(tool: str) -> Purpose:

@@ -13,7 +13,7 @@ from sidecar.core.parts import PartId
 from sidecar.core.plans.draft import Edits, draft, evicted, forced, leave_out, tail_start
 from sidecar.core.plans.guard import untouchable
 from sidecar.core.plans.plan import Change, Plan, Situation, Standing, Summary
-from sidecar.core.plans.scorers import SCORERS, Scorer, hybrid, last_uses
+from sidecar.core.plans.scorers import SCORERS, WEIGHTS, check_weights, last_uses, scorer
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause
 
@@ -41,10 +41,10 @@ SUMMARY_TOKENS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Evicts results by `scorer`; protects the newest, failed, pinned and referred to."""
+    """Evicts results by `weights` of scorers; protects the newest, failed, pinned, referred to."""
 
     name: str
-    scorer: Scorer
+    weights: tuple[tuple[str, float], ...]
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
@@ -69,7 +69,7 @@ class Evict:
 
     def _evicted(self, situation: Situation, cause: Cause) -> Plan | None:
         standing = situation.standing
-        score = self.scorer(situation)
+        score = scorer(situation, dict(self.weights))
         free = cause in ("cold", "user")
         target = standing.static + COLD_LEFT * standing.window
         goal = standing.used - (target if free else FORCED_LEFT * standing.limit)
@@ -161,12 +161,10 @@ def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
     )
 
 
-POLICIES = (
-    *(Evict(f"evict-{name}", scorer) for name, scorer in SCORERS.items()),
-    Evict(HYBRID, hybrid()),
-)
+def weighed(weights: Mapping[str, float], name: str = HYBRID) -> Evict:
+    """Give the policy with these weights; raises ValueError as `check_weights` does."""
+    check_weights(weights)
+    return Evict(name, tuple(weights.items()))
 
 
-def weighed(weights: Mapping[str, float]) -> Evict:
-    """Give `evict-hybrid` with other weights; raises ValueError as `hybrid` does."""
-    return Evict(HYBRID, hybrid(weights))
+POLICIES = (weighed(WEIGHTS), *(weighed({name: 1.0}, f"evict-{name}") for name in SCORERS))

@@ -12,33 +12,29 @@ from sidecar.core.plans.scorers import (
     LIVES,
     RANKS,
     SCORERS,
-    Scorer,
-    fifo,
+    WEIGHTS,
+    check_weights,
     held,
-    hybrid,
     last_uses,
-    lru,
-    priority,
     purpose,
     repeats,
-    semantic,
+    scorer,
     shingles,
-    ttl,
 )
 from tests.core.policies.situations import history, saying, situation
 
 TEXT = "\n".join(f"{number}\tdef function_{number}() -> int:" for number in range(100))
 
 
-def order(scorer: Scorer, items: list[Item]) -> list[str]:
+def order(items: list[Item], **weights: float) -> list[str]:
     """Give the calls in order of eviction."""
-    score = scorer(situation(items))
+    score = scorer(situation(items), weights)
     calls = [item for item in items if item.unit.kind == "call"]
     return [item.unit.part_id for item in sorted(calls, key=score)]
 
 
 def test_first_in_first_out() -> None:
-    assert order(fifo, history("U10 C100; C100; C100")) == ["p1", "p2", "p3"]
+    assert order(history("U10 C100; C100; C100"), fifo=1) == ["p1", "p2", "p3"]
 
 
 def test_least_recently_used_goes_by_the_names_that_the_agent_wrote() -> None:
@@ -46,7 +42,7 @@ def test_least_recently_used_goes_by_the_names_that_the_agent_wrote() -> None:
     items[1] = saying(items[1], "a result that holds src/used.py")
     items[2] = saying(items[2], "a result that holds src/forgotten.py")
     items[4] = saying(items[4], "now src/used.py again")
-    assert order(lru, items) == ["p2", "p3", "p1"]
+    assert order(items, lru=1) == ["p2", "p3", "p1"]
 
 
 def test_a_name_that_only_tools_brought_is_not_used() -> None:
@@ -58,11 +54,11 @@ def test_a_name_that_only_tools_brought_is_not_used() -> None:
 
 def test_failures_and_edits_outlast_listings_and_searches() -> None:
     tools = "C100!:bash; C100:edit_file; C100:shell; C100:Read; C100:Grep; C100:list_files"
-    assert order(priority, history(f"U10 {tools}")) == ["p6", "p5", "p4", "p3", "p2", "p1"]
+    assert order(history(f"U10 {tools}"), priority=1) == ["p6", "p5", "p4", "p3", "p2", "p1"]
 
 
 def test_of_a_kind_the_oldest_goes_first() -> None:
-    assert order(priority, history("U10 C100:Read; C100:grep; C100:Read")) == ["p2", "p1", "p3"]
+    assert order(history("U10 C100:Read; C100:grep; C100:Read"), priority=1) == ["p2", "p1", "p3"]
 
 
 def test_no_age_outweighs_a_kind() -> None:
@@ -72,7 +68,7 @@ def test_no_age_outweighs_a_kind() -> None:
 
 def test_a_result_past_its_time_is_worth_nothing() -> None:
     items = history("U10 C100:grep C100:Read" + "; A1" * 20)
-    score = ttl(situation(items))
+    score = scorer(situation(items), {"ttl": 1.0})
     assert score(items[1]) == 0.0
     assert score(items[2]) == pytest.approx(1 - 21 / LIVES["read"])
 
@@ -100,8 +96,9 @@ def changed_lines(count: int) -> str:
 def test_the_older_of_two_reads_with_nine_tenths_in_common_is_a_repeat(changed, near) -> None:
     items = reads(TEXT, changed_lines(changed))
     assert repeats(items) == ({"p1"} if near else set())
-    assert (semantic(situation(items))(items[1]) == 0.0) is near
-    assert semantic(situation(items))(items[2]) > 0.0
+    score = scorer(situation(items), {"semantic": 1.0})
+    assert (score(items[1]) == 0.0) is near
+    assert score(items[2]) > 0.0
 
 
 def test_a_part_that_a_later_read_holds_is_a_repeat_and_not_the_other_way_round() -> None:
@@ -135,23 +132,23 @@ def test_texts_of_few_lines_are_compared_by_words() -> None:
     assert held(shingles(""), shingles(text)) == 0.0
 
 
-def test_a_hybrid_weighs_its_parts() -> None:
+def test_scorers_count_by_their_weights() -> None:
     items = history("U10 C100:edit; C100:grep; C100:grep")
-    assert order(hybrid({"priority": 1.0}), items) == ["p2", "p3", "p1"]
-    assert order(hybrid({"priority": 1.0, "fifo": 9.0}), items) == ["p1", "p2", "p3"]
+    assert order(items, priority=1) == ["p2", "p3", "p1"]
+    assert order(items, priority=1, fifo=9) == ["p1", "p2", "p3"]
 
 
 def test_weights_are_shares() -> None:
     items = history("U10 C100:edit; C100:grep")
-    once = hybrid({"fifo": 1.0, "ttl": 3.0})(situation(items))
-    twice = hybrid({"fifo": 2.0, "ttl": 6.0})(situation(items))
+    once = scorer(situation(items), {"fifo": 1.0, "ttl": 3.0})
+    twice = scorer(situation(items), {"fifo": 2.0, "ttl": 6.0})
     assert once(items[1]) == pytest.approx(twice(items[1]))
 
 
 @pytest.mark.parametrize("weights", [{}, {"fifo": 0.0}, {"fifo": -1.0}, {"newest": 1.0}])
-def test_a_hybrid_says_what_is_wrong_with_its_weights(weights) -> None:
+def test_what_is_wrong_with_weights_is_said(weights) -> None:
     with pytest.raises(ValueError, match="fifo, lru, priority, ttl, semantic"):
-        hybrid(weights)
+        check_weights(weights)
 
 
 @given(st.lists(st.sampled_from(["Read", "grep", "bash", "edit", "x"]), max_size=30), st.booleans())
@@ -160,7 +157,7 @@ def test_every_score_lies_between_0_and_1_and_says_the_same_twice(tools, failing
     for item in items[1:2]:
         item.unit = replace(item.unit, failed=failing)
     given_situation = situation(items)
-    for scorer in (*SCORERS.values(), hybrid()):
-        scores = [scorer(given_situation)(item) for item in items]
+    for weights in (*({name: 1.0} for name in SCORERS), WEIGHTS):
+        scores = [scorer(given_situation, weights)(item) for item in items]
         assert all(0.0 <= score <= 1.0 for score in scores)
-        assert scores == [scorer(given_situation)(item) for item in items]
+        assert scores == [scorer(given_situation, weights)(item) for item in items]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sidecar.core.plans.scorers import fifo
-from sidecar.core.policies.evict import Evict, evictable
+from sidecar.core.policies.evict import evictable, weighed
 from tests.core.policies.situations import (
     STATIC,
     dropped,
@@ -14,7 +13,7 @@ from tests.core.policies.situations import (
     situation,
 )
 
-POLICY = Evict("evict-fifo", fifo)
+POLICY = weighed({"fifo": 1.0}, "evict-fifo")
 AFTER = "U10 C40010; A10 U10 C10; A10"
 """The newest 40,000 tokens of results and the last two turns."""
 LIMIT = 192_000
@@ -100,9 +99,8 @@ def test_a_free_eviction_goes_on() -> None:
 
 
 def test_the_lowest_score_goes_first() -> None:
-    newest_first = Evict("test", lambda _: lambda item: -item.unit.step)
-    results = "; ".join(["C20k"] * 8)
-    plan = newest_first.plan(situation(f"U10 {results}; A10 {AFTER}", FULL), "budget")
+    results = "; ".join(["C20k:edit"] * 5 + ["C20k:ls"] * 3)
+    plan = weighed({"priority": 1.0}).plan(situation(f"U10 {results}; A10 {AFTER}", FULL), "budget")
     assert list(shown_after(plan)) == parts([6, 7, 8])
 
 

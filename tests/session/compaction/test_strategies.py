@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from sidecar.config.strategies import Strategy
 from sidecar.core.plans.plan import Policy
-from sidecar.core.plans.scorers import SCORERS
+from sidecar.core.plans.scorers import scorer
+from sidecar.core.policies import policies
 from sidecar.core.policies.evict import HYBRID, Evict
 from sidecar.session.compaction.decision import policy_of
 from tests.core.policies.situations import situation
@@ -47,9 +48,8 @@ async def test_weights_of_an_agent_are_those_of_its_scorer(desk: Desk, world: Wo
 
     def worth(policy: Policy) -> list[float]:
         assert isinstance(policy, Evict)
-        score = policy.scorer(given)
+        score = scorer(given, dict(policy.weights))
         return [score(item) for item in given.items]
 
-    fifo = SCORERS["fifo"](given)
-    assert worth(policy_of(plan.state)) == [fifo(item) for item in given.items]
+    assert worth(policy_of(plan.state)) == worth(policies()["evict-fifo"])
     assert worth(policy_of(other.state)) != worth(policy_of(plan.state))
