@@ -54,9 +54,7 @@ class Decoder:
         match event:
             case {"type": "message_start", "message": dict(message)}:
                 self._usage = usage_of(_object(message.get("usage")), Usage())
-                yield ResponseStarted(
-                    str(message.get("model") or ""), self._usage, str(message.get("id") or "")
-                )
+                yield ResponseStarted(str(message.get("model") or ""), self._usage)
             case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
                 yield from self._start(index, block)
             case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:

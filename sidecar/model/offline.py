@@ -68,7 +68,7 @@ class OfflineModel:
         turn = _read(request.prompt)
         steps = plan(turn.text, [tool.name for tool in request.prompt.tools])
         usage = self._usage(request.prompt)
-        yield ResponseStarted("offline", usage, "offline")
+        yield ResponseStarted("offline", usage)
         step = _next(steps, turn)
         output = 0
         if step:
@@ -90,7 +90,7 @@ class OfflineModel:
     async def _summarising(self, prompt: Prompt) -> AsyncIterator[StreamEvent]:
         """Say what was said before; nothing new is cached, for nobody asks so again."""
         usage = self._usage(prompt, keep=False)
-        yield ResponseStarted("offline", usage, "offline")
+        yield ResponseStarted("offline", usage)
         text = summarise(prompt)
         async for event in self._saying(0, text):
             yield event

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from sidecar.config.mcp_settings import McpServer
-from sidecar.core.files.restore_plan import Fate, OnConflict
+from sidecar.core.files.reconcile import OnConflict
+from sidecar.core.files.restore_plan import Fate
 from sidecar.core.parts import JsonObject, MessageId, Millis, SessionId, TurnId, Usage
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.prompt import ToolSpec

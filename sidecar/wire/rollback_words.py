@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from sidecar.core.errors import BadRequest
-from sidecar.core.files.restore_plan import OnConflict
+from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.text.visible import whole_letters
 from sidecar.session.history.checkpoint_list import Listed, list_checkpoints
 from sidecar.session.interface import Done, Scope

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.files.placement import above
-from sidecar.core.files.restore_plan import Sizes
+from sidecar.core.files.reconcile import Sizes
 from sidecar.core.files.tree import Delta
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.digest import digest

@@ -4,16 +4,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from sidecar.core.files.changeset import ChangeSet, Write, attribute, same, same_content
-from sidecar.core.files.restore_plan import (
-    Action,
-    Choices,
-    OnConflict,
-    RestorePlan,
-    plan_redo,
-    plan_restore,
-)
-from sidecar.core.files.tree import Entry, SnapshotId, compare, name, parent
+from sidecar.core.files.reconcile import Choices, OnConflict
+from sidecar.core.files.restore_plan import Action, RestorePlan, plan_redo, plan_restore
+from sidecar.core.files.tree import Entry, SnapshotId, name, parent
 from sidecar.core.text.digest import digest
+from tests.core.trees import compare
 
 FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
 

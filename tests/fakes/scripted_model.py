@@ -35,7 +35,7 @@ Script = Sequence["StreamEvent | Hold | Exception"]
 
 def started(prompt: int = 100, **cache: int) -> ResponseStarted:
     """Accept a request whose prompt has so many tokens."""
-    return ResponseStarted("scripted", Usage(input=prompt, **cache), "resp")
+    return ResponseStarted("scripted", Usage(input=prompt, **cache))
 
 
 def text(words: str, index: int = 0) -> list[StreamEvent]:

@@ -18,7 +18,6 @@ class ResponseStarted:
 
     model: str
     usage: Usage
-    response_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,23 +5,10 @@ from dataclasses import dataclass, replace
 
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.placement import Placing, above, children, order
-from sidecar.core.files.reconcile import Choices, OnConflict, Sizes
+from sidecar.core.files.reconcile import Choices
 from sidecar.core.files.strands import Strand, strands
 from sidecar.core.files.tree import Entry
 from sidecar.core.files.undo import FateKind, Verdict, undo, undo_rename
-
-__all__ = (
-    "Action",
-    "Choices",
-    "Fate",
-    "FateKind",
-    "OnConflict",
-    "RestorePlan",
-    "Sizes",
-    "plan_redo",
-    "plan_restore",
-)
-
 
 _UNCHANGED = "Nothing was changed here since then."
 
@@ -100,33 +87,6 @@ def plan_restore(
     one where nothing changed that is told. `inside`: the paths that stand in a folder, ignored
     ones too; without it those of `now`.
     """
-    return _plan(sets, now, choices, paths, inside)
-
-
-def plan_redo(
-    restore: ChangeSet,
-    since: Sequence[ChangeSet],
-    now: Mapping[bytes, Entry],
-    choices: Choices,
-    inside: Callable[[bytes], Iterable[bytes]] | None = None,
-) -> RestorePlan:
-    """Plan how a restore is undone, whoever is named as its author; `since` is what came after it.
-
-    What the agent did since is undone with it. Everything else is as for `plan_restore`.
-    """
-    ours = tuple(replace(change, author="tool") for change in restore.changes)
-    done = {path for change in ours for path in (change.path, change.source) if path is not None}
-    sets = (replace(restore, changes=ours), *since)
-    return _plan(sets, now, replace(choices, restored=done), None, inside)
-
-
-def _plan(
-    sets: Sequence[ChangeSet],
-    now: Mapping[bytes, Entry],
-    choices: Choices,
-    paths: Collection[bytes] | None,
-    inside: Callable[[bytes], Iterable[bytes]] | None,
-) -> RestorePlan:
     known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
     paths = None if paths is None else frozenset(paths)
     pairs = [(path, old) for path, old in _renames(known) if _chosen(paths, path, old)]
@@ -153,6 +113,23 @@ def _plan(
         return RestorePlan((), fates)
     ordered = order(acting, now, lambda path: told[path].entry)
     return RestorePlan(tuple(_action(path, told[path], now) for path in ordered), fates)
+
+
+def plan_redo(
+    restore: ChangeSet,
+    since: Sequence[ChangeSet],
+    now: Mapping[bytes, Entry],
+    choices: Choices,
+    inside: Callable[[bytes], Iterable[bytes]] | None = None,
+) -> RestorePlan:
+    """Plan how a restore is undone, whoever is named as its author; `since` is what came after it.
+
+    What the agent did since is undone with it. Everything else is as for `plan_restore`.
+    """
+    ours = tuple(replace(change, author="tool") for change in restore.changes)
+    done = {path for change in ours for path in (change.path, change.source) if path is not None}
+    sets = (replace(restore, changes=ours), *since)
+    return plan_restore(sets, now, replace(choices, restored=done), inside=inside)
 
 
 def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:

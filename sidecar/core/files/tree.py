@@ -4,7 +4,7 @@ Paths are bytes, relative, with `/` between names, as the file system has them; 
 is the caller's affair.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, NewType, TypeAlias
 
@@ -123,16 +123,6 @@ def content(entry: Entry) -> tuple[str, int, int]:
     return entry.hash, entry.size, entry.version
 
 
-def compare(before: Mapping[bytes, Entry], after: Mapping[bytes, Entry]) -> Delta:
-    """Give what leads from one state to another."""
-    found = [
-        Change(path, before.get(path), after.get(path))
-        for path in before.keys() | after.keys()
-        if before.get(path) != after.get(path)
-    ]
-    return tuple(sorted(found, key=_path))
-
-
 def net(deltas: Iterable[Delta]) -> Delta:
     """Give what several deltas, each from where the one before it led, do together."""
     together: dict[bytes, Change] = {}
@@ -147,17 +137,6 @@ def net(deltas: Iterable[Delta]) -> Delta:
 def inverse(delta: Delta) -> Delta:
     """Give the way back."""
     return tuple(Change(change.path, change.new, change.old) for change in delta)
-
-
-def apply(state: Mapping[bytes, Entry], delta: Delta) -> dict[bytes, Entry]:
-    """Give the state that a delta leads to; where it does not fit, the delta is believed."""
-    after = dict(state)
-    for change in delta:
-        if change.new is None or change.new.lost == "ignored":
-            after.pop(change.path, None)
-        else:
-            after[change.path] = change.new
-    return after
 
 
 def renames(delta: Delta) -> tuple[Rename, ...]:

@@ -84,19 +84,6 @@ def _breakpoints(prompt: Prompt, chosen: Sequence[int], ttl: Ttl) -> list[Breakp
     return marks
 
 
-def positions(blocks: Sequence[Block]) -> list[int]:
-    """Number the blocks by position: neighbours in a run of calls or of results share one."""
-    numbers: list[int] = []
-    number = -1
-    previous: Block | None = None
-    for block in blocks:
-        if not joins(previous, block):
-            number += 1
-        numbers.append(number)
-        previous = block
-    return numbers
-
-
 def joins(previous: object, now: object) -> bool:
     """Whether two neighbours share a position: they stand in a run of calls or of results."""
     if not isinstance(previous, Block) or not isinstance(now, Block):

@@ -14,7 +14,6 @@ from sidecar.replay.importers.json_lines import Line, read_document, read_lines
 from sidecar.replay.importers.own_store import (
     STORE_FILE,
     find_store,
-    of_row,
     stored_sessions,
     stored_transcript,
 )
@@ -25,8 +24,6 @@ FIRST = 20
 """Lines that a format is told by."""
 SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst")
 """Of files in a folder that are tried; a file that is named itself may be called anything."""
-UNKNOWN = "unknown"
-"""The format of a file in a folder that is no recording."""
 
 
 class Importer(Protocol):
@@ -74,29 +71,6 @@ def find_recordings(path: Path) -> Iterator[Path]:
         except BadRequest:
             rows = []
         yield from [file / row.id for row in rows] or [file]
-
-
-def open_transcripts(path: Path) -> Iterator[Transcript]:
-    """Open one file, all sessions of a store, or all recordings in a folder, by their names.
-
-    A file in a folder that is no recording has the format `unknown` and one `Damaged` entry that
-    says why.
-
-    Raises:
-        BadRequest: the one file that was named is no recording.
-    """
-    single = not path.is_dir()
-    for file in find_files(path):
-        try:
-            store = _store(file)
-            if store is None or store[1]:
-                yield open_transcript(file)
-            else:
-                yield from (of_row(store[0], row) for row in stored_sessions(store[0]))
-        except BadRequest as error:
-            if single:
-                raise
-            yield Transcript(UNKNOWN, _name(file), iter((Damaged(0, error.message),)), str(file))
 
 
 def open_transcript(

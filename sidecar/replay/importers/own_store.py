@@ -73,7 +73,7 @@ def stored_sessions(store: Path) -> list[SessionRow]:
 
 
 def stored_transcript(store: Path, session: str) -> Transcript:
-    """Open one session, or the only one where `session` is empty.
+    """Open one session, or the only one where `session` is empty; its entries are read late.
 
     Raises:
         BadRequest: there is no such session, or there are several to choose from.
@@ -84,11 +84,7 @@ def stored_transcript(store: Path, session: str) -> Transcript:
         names = ", ".join(row.id for row in rows[:5]) + (", …" if len(rows) > 5 else "")
         why = f"it has {names}; give one as {store}/ID" if rows else "it has no sessions"
         raise BadRequest(f"{store} has no single session {session!r}: {why}", "path")
-    return of_row(store, chosen[0])
-
-
-def of_row(store: Path, row: SessionRow) -> Transcript:
-    """Give the transcript of one session; it is read from the store when its entries are."""
+    row = chosen[0]
     path = str(store / row.id)
     entries = _entries(store, row.id)
     return Transcript(NAME, row.id, entries, path, row.title, row.cwd, row.id)

@@ -17,7 +17,7 @@ from typing import TypeVar
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.files.authorship import Intent, vouched
 from sidecar.core.files.changeset import ChangeSet, Write, attribute, same
-from sidecar.core.files.restore_plan import Sizes
+from sidecar.core.files.reconcile import Sizes
 from sidecar.core.files.tree import Entry, SnapshotId
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.text.digest import digest

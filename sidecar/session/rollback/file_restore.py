@@ -11,7 +11,8 @@ from typing import TypeAlias
 
 from sidecar.core.errors import SidecarError
 from sidecar.core.files.changeset import ChangeSet, attribute, same
-from sidecar.core.files.restore_plan import Choices, Fate, RestorePlan, plan_redo, plan_restore
+from sidecar.core.files.reconcile import Choices
+from sidecar.core.files.restore_plan import Fate, RestorePlan, plan_redo, plan_restore
 from sidecar.core.files.tree import Change, Entry, SnapshotId
 from sidecar.core.text.digest import digest
 from sidecar.session.changes.change_summary import Differences, paths_of

@@ -182,7 +182,14 @@ class View:
 
     def seen(self, messages: Iterable[Message]) -> list[Seen]:
         """Give messages as they are rendered and counted now."""
-        return self._current(messages)
+        current: list[Seen] = []
+        known = self._seen
+        for message in messages:
+            seen = known.get(message.id)
+            if seen is None or seen.message is not message:
+                seen = known[message.id] = self._look(message)
+            current.append(seen)
+        return current
 
     def note_tokens(self, note: core_view.Note) -> int:
         """Raw estimate of a note."""
@@ -207,13 +214,13 @@ class View:
 
     def rendered_messages(self, messages: Iterable[Message]) -> int:
         """Count the messages that the model sees; the results of calls are one of their own."""
-        return sum(len(one.rendered) for one in self._current(messages))
+        return sum(len(one.rendered) for one in self.seen(messages))
 
     def unsent(self, messages: Iterable[Message]) -> int:
         """Estimate what has come since the last request and its answer, calibrated."""
         if self.anchor is None:
             return 0
-        return round(self._added(self._current(messages)) * self.calibration.factor)
+        return round(self._added(self.seen(messages)) * self.calibration.factor)
 
     def _weigh_note(self, note: core_view.Note) -> int:
         return sum(
@@ -237,7 +244,7 @@ class View:
 
     def prompt(self, messages: Iterable[Message]) -> Prompt:
         """Build the prompt that would be sent now, breakpoints included."""
-        seen = self._current(messages)
+        seen = self.seen(messages)
         prompt = assemble(self.static, self._rendered(seen))
         sent_before = 0 if self.anchor is None else self.anchor.blocks
         marks = breakpoints.place(
@@ -279,7 +286,7 @@ class View:
         The last reported total is trusted for what that request held and what came back;
         only what was added since is estimated.
         """
-        seen = self._current(messages)
+        seen = self.seen(messages)
         raw = dict(self._static_raw)
         for one in seen:
             for region, tokens in one.regions:
@@ -306,7 +313,7 @@ class View:
         finish = next((p for p in message.parts if isinstance(p, StepFinishPart)), None)
         if finish is None or not finish.usage.prompt:
             return
-        before = [s for s in self._current(messages) if s.message.id != message.id]
+        before = [s for s in self.seen(messages) if s.message.id != message.id]
         if self.anchor is not None:
             known = self.anchor.usage.prompt + self.anchor.usage.output
             self.calibration = observe(
@@ -360,16 +367,6 @@ class View:
                 past = True
                 added += sum(n for region, n in one.regions if region == "toolResults")
         return added
-
-    def _current(self, messages: Iterable[Message]) -> list[Seen]:
-        current: list[Seen] = []
-        known = self._seen
-        for message in messages:
-            seen = known.get(message.id)
-            if seen is None or seen.message is not message:
-                seen = known[message.id] = self._look(message)
-            current.append(seen)
-        return current
 
     def _refresh_now(self, fresh: list[Message]) -> None:
         for message in fresh:

@@ -30,7 +30,6 @@ RestoreState: TypeAlias = Literal["preparing", "applying", "done", "undone"]
 StepKind: TypeAlias = Literal["put", "mode"]
 
 STATES: tuple[RestoreState, ...] = get_args(RestoreState)
-KINDS: tuple[StepKind, ...] = get_args(StepKind)
 TAG = b"rs1"
 """Behind it: `r` or `z` (raw or zstd), 20 bytes of hash, 4 of size, and the steps."""
 

@@ -147,10 +147,6 @@ class KeepingRows:
         told = frozenset(names)
         return await self._submit(lambda con: _warned(con, told, self._ages(con)))
 
-    async def last_sweep(self) -> Millis | None:
-        """Give when the store was last swept."""
-        return await self._read(_last_sweep)
-
     def _ages(self, con: sqlite3.Connection) -> Ages:
         return seen_time.ages(con, self._now(), self._uptime())
 

@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 from pygls.lsp.server import LanguageServer
 
 from sidecar.core.errors import BadRequest, Cancelled, RestoreConflict, SidecarError, innermost
-from sidecar.core.files.restore_plan import OnConflict
+from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.parts import JsonObject, SessionId
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.interface import Done, NewSession, PromptRequest, Scope, Wish

@@ -1,7 +1,8 @@
 """Who made a change: tools by what they wrote, the shell by its running, the user by the rest."""
 
 from sidecar.core.files.changeset import PathChange, Write, attribute, same, state
-from sidecar.core.files.tree import Change, Delta, Entry, compare
+from sidecar.core.files.tree import Change, Delta, Entry
+from tests.core.trees import compare
 
 FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
 

@@ -1,6 +1,7 @@
 """Folders in a rollback: they come before what they hold, and go only when they are empty."""
 
-from sidecar.core.files.restore_plan import Choices, plan_restore
+from sidecar.core.files.reconcile import Choices
+from sidecar.core.files.restore_plan import plan_restore
 from sidecar.core.files.tree import Entry
 from tests.core.folders import Desk, desk, fates, reason
 

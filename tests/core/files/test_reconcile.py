@@ -1,6 +1,7 @@
 """Undoing the agent's part of a file that others changed since, by a three-way merge."""
 
-from sidecar.core.files.restore_plan import Choices, plan_restore
+from sidecar.core.files.reconcile import Choices
+from sidecar.core.files.restore_plan import plan_restore
 from tests.core.folders import desk, fates, lines, reason
 
 

@@ -3,9 +3,10 @@
 import pytest
 
 from sidecar.core.files.changeset import ChangeSet, Write, attribute
-from sidecar.core.files.restore_plan import OnConflict
-from sidecar.core.files.tree import Entry, SnapshotId, compare
+from sidecar.core.files.reconcile import OnConflict
+from sidecar.core.files.tree import Entry, SnapshotId
 from tests.core.folders import desk, fates, lines, reason
+from tests.core.trees import compare
 
 EVERY: tuple[OnConflict, ...] = ("refuse", "keep", "overwrite", "merge")
 

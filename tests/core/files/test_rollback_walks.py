@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from sidecar.core.files.changeset import ChangeSet
-from sidecar.core.files.restore_plan import OnConflict, RestorePlan
+from sidecar.core.files.reconcile import OnConflict
+from sidecar.core.files.restore_plan import RestorePlan
 from sidecar.core.files.tree import Entry
 from tests.core.folders import FOLDER, Desk, fates
 

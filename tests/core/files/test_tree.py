@@ -3,7 +3,8 @@
 import random
 from itertools import pairwise
 
-from sidecar.core.files.tree import Change, Entry, Rename, apply, compare, inverse, net, renames
+from sidecar.core.files.tree import Change, Entry, Rename, inverse, net, renames
+from tests.core.trees import apply, compare
 
 FILE = 0o100644
 LINK = 0o120777

@@ -1,6 +1,7 @@
 """What cannot be undone because content is not stored, and how that is told."""
 
-from sidecar.core.files.restore_plan import Choices, Sizes, plan_restore
+from sidecar.core.files.reconcile import Choices, Sizes
+from sidecar.core.files.restore_plan import plan_restore
 from sidecar.core.files.tree import Entry, Loss
 from tests.core.folders import FILE, Desk, desk, fates, reason
 

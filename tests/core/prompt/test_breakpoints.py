@@ -1,13 +1,14 @@
 """Where breakpoints go."""
 
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.prompt.breakpoints import MOST, can_mark, place, positions
+from sidecar.core.prompt.breakpoints import MOST, can_mark, joins, place
 from sidecar.core.prompt.prefix import Chain, link, marks_of
 from sidecar.core.prompt.prompt import Breakpoint, Prompt, flat
 from sidecar.core.prompt.render import (
@@ -67,7 +68,8 @@ def test_long_stretches_get_one_more() -> None:
 
 def test_parallel_calls_are_one_position() -> None:
     blocks = [Block(*KINDS[c]) for c in "tcccrrrt"]
-    assert positions(blocks) == [0, 1, 1, 1, 2, 2, 2, 3]
+    joined = [joins(before, now) for before, now in pairwise(blocks)]
+    assert joined == [False, True, True, False, True, True, False]
 
 
 def test_nothing_to_mark() -> None:

@@ -14,7 +14,7 @@ from sidecar.core.parts import (
     ToolError,
     ToolPart,
 )
-from sidecar.replay.importers import open_transcript, open_transcripts
+from sidecar.replay.importers import find_recordings, open_transcript
 from sidecar.replay.transcript import Compacted, Damaged, Transcript
 
 SESSIONS = Path(__file__).parents[3].parent / "shared" / "sessions"
@@ -59,7 +59,7 @@ def _part(part: object) -> Iterator[tuple[object, ...]]:
 
 def test_every_recording_is_read_and_every_call_has_ended() -> None:
     damaged: list[Damaged] = []
-    transcripts = list(open_transcripts(SESSIONS / "normalised"))
+    transcripts = [open_transcript(path) for path in find_recordings(SESSIONS / "normalised")]
     assert len(transcripts) > 50
     for transcript in transcripts:
         assert transcript.format == "neutral"

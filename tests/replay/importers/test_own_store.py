@@ -21,7 +21,7 @@ from sidecar.core.parts import (
     ToolRunning,
     TurnId,
 )
-from sidecar.replay.importers import find_recordings, open_transcript, open_transcripts
+from sidecar.replay.importers import find_recordings, open_transcript
 from sidecar.replay.transcript import Compacted, Damaged
 from sidecar.store.format.values import (
     AppendRecord,
@@ -100,9 +100,9 @@ async def test_each_session_of_a_store_has_a_path(tmp_path: Path) -> None:
     found = list(find_recordings(tmp_path))
     assert found == [path / "ses_3", path / "ses_2", path / "ses_1"]
     assert list(find_recordings(path)) == found
-    assert [t.path for t in open_transcripts(tmp_path)] == [str(one) for one in found]
-    assert [t.session for t in open_transcripts(path)] == ["ses_3", "ses_2", "ses_1"]
-    assert [open_transcript(one).session for one in found] == ["ses_3", "ses_2", "ses_1"]
+    opened = [open_transcript(one) for one in found]
+    assert [t.path for t in opened] == [str(one) for one in found]
+    assert [t.session for t in opened] == ["ses_3", "ses_2", "ses_1"]
     with pytest.raises(BadRequest, match="give one as"):
         open_transcript(path)
     with pytest.raises(BadRequest, match="no single session 'ses_9'"):
@@ -111,7 +111,7 @@ async def test_each_session_of_a_store_has_a_path(tmp_path: Path) -> None:
 
 async def test_a_store_without_sessions_says_so(tmp_path: Path) -> None:
     path = await fill(tmp_path)
-    assert list(open_transcripts(path)) == []
+    assert list(find_recordings(path)) == [path]
     with pytest.raises(BadRequest, match="it has no sessions"):
         open_transcript(path)
 
@@ -119,7 +119,7 @@ async def test_a_store_without_sessions_says_so(tmp_path: Path) -> None:
 async def test_what_is_damaged_in_a_store_is_told_of(tmp_path: Path) -> None:
     session = row("ses_1", NOW)
     path = await fill(tmp_path, *changes(session, said("m1", text("p1", "a"), text("p2", "b"))))
-    (transcript,) = open_transcripts(path)
+    transcript = open_transcript(path / "ses_1")
     with closing(sqlite3.connect(path)) as con, con:
         con.execute("UPDATE part SET body = x'00' WHERE id = 'p1'")
     entries = list(transcript.entries)
@@ -129,7 +129,7 @@ async def test_what_is_damaged_in_a_store_is_told_of(tmp_path: Path) -> None:
 
 async def test_a_session_that_is_gone_when_it_is_read_is_told_of(tmp_path: Path) -> None:
     path = await fill(tmp_path, *changes(row("ses_1", NOW)))
-    (transcript,) = open_transcripts(path)
+    transcript = open_transcript(path / "ses_1")
     with closing(sqlite3.connect(path)) as con, con:
         con.execute("DELETE FROM session")
     (entry,) = transcript.entries
@@ -142,9 +142,8 @@ def test_another_program_s_database_is_refused(tmp_path: Path, name: str) -> Non
     path = tmp_path / name
     with closing(sqlite3.connect(path)) as con, con:
         con.execute("CREATE TABLE session (id TEXT)")
-    for opened in (open_transcript, lambda given: list(open_transcripts(given))):
-        with pytest.raises(BadRequest, match="cannot be read as a store of Sidecar"):
-            opened(path)
+    with pytest.raises(BadRequest, match="cannot be read as a store of Sidecar"):
+        open_transcript(path)
 
 
 def test_a_damaged_database_is_refused(tmp_path: Path) -> None:

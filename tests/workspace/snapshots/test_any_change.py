@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.files.tree import Delta, apply
+from sidecar.core.files.tree import Delta
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
 from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
+from tests.core.trees import apply
 from tests.workspace.snapshots.upheaval import NAMES, Upheaval, plain
 from tests.workspace.snapshots.work import now
 

@@ -1,0 +1,26 @@
+"""States of files compared, and led from one to another, to check what deltas say."""
+
+from collections.abc import Mapping
+
+from sidecar.core.files.tree import Change, Delta, Entry
+
+
+def compare(before: Mapping[bytes, Entry], after: Mapping[bytes, Entry]) -> Delta:
+    """Give what leads from one state to another."""
+    found = [
+        Change(path, before.get(path), after.get(path))
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    ]
+    return tuple(sorted(found, key=lambda change: change.path))
+
+
+def apply(state: Mapping[bytes, Entry], delta: Delta) -> dict[bytes, Entry]:
+    """Give the state that a delta leads to; where it does not fit, the delta is believed."""
+    after = dict(state)
+    for change in delta:
+        if change.new is None or change.new.lost == "ignored":
+            after.pop(change.path, None)
+        else:
+            after[change.path] = change.new
+    return after
