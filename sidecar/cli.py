@@ -255,11 +255,11 @@ def _going_back(app: "typer.Typer") -> None:
         chosen = sum((checkpoint is not None and not redo, before is not None, last, redo))
         if chosen != 1:
             raise typer.BadParameter("give one of --checkpoint, --before, --last and --redo")
-        from sidecar.commands.checkpoints import How, Target
+        from sidecar.commands.checkpoints import RestoreChoices, Target
         from sidecar.commands.checkpoints import restore as go_back
 
         target = Target(checkpoint, before, last, redo)
-        how = How(scope, on_conflict, tuple(path or ()), markers, yes, dry_run)
+        how = RestoreChoices(scope, on_conflict, tuple(path or ()), markers, yes, dry_run)
         sys.exit(go_back(session, target, how))
 
 
@@ -347,11 +347,11 @@ def _leaving(app: "typer.Typer") -> None:
         as_json: Annotated[bool, as_json_option] = False,
     ) -> None:
         """Do now what the hourly sweep does: old outputs, sessions to archive, free space."""
-        from sidecar.commands.upkeep.prune_command import How
+        from sidecar.commands.upkeep.prune_command import PruneChoices
         from sidecar.commands.upkeep.prune_command import prune as sweep
 
         rules = outputs_days, outputs_mib, archive_days, sessions_mib
-        sys.exit(sweep(How(dry_run, as_json, rebuild, *rules)))
+        sys.exit(sweep(PruneChoices(dry_run, as_json, rebuild, *rules)))
 
 
 def _configuration(app: "typer.Typer") -> None:

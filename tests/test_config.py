@@ -8,9 +8,9 @@ import pytest
 from sidecar.config import (
     OPTIONS,
     Config,
-    Delegate,
+    DelegateLimits,
     Layer,
-    Permissions,
+    PermissionSettings,
     Problem,
     Secret,
     default_model,
@@ -100,8 +100,8 @@ def test_what_a_subtask_may_take(tmp_path: Path) -> None:
         options={"delegate": {"tokens": 5000, "cost": "0.25"}},
     )
     assert problems == ()
-    assert config.delegate == Delegate(5, 5000, Decimal("0.25"))
-    assert Config().delegate == Delegate(50, None, None)
+    assert config.delegate == DelegateLimits(5, 5000, Decimal("0.25"))
+    assert Config().delegate == DelegateLimits(50, None, None)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_what_a_subtask_may_take(tmp_path: Path) -> None:
 )
 def test_what_no_subtask_can_be_held_to(wrong: dict[str, object]) -> None:
     config, problems = merge([Layer("user", {"delegate": wrong})])
-    assert config.delegate == Delegate()
+    assert config.delegate == DelegateLimits()
     assert [problem.path for problem in problems] == [f"delegate.{next(iter(wrong))}"]
 
 
@@ -163,14 +163,14 @@ def test_a_workspace_may_forbid_more() -> None:
         Layer("theirs", {"permissions": {"reject": ["shell:rm *", "a"]}}, restricted=True),
     ]
     config, problems = merge(layers)
-    assert config.permissions == Permissions(("write_file",), ("a", "shell:rm *"))
+    assert config.permissions == PermissionSettings(("write_file",), ("a", "shell:rm *"))
     assert problems == ()
 
 
 def test_permissions_as_verdicts() -> None:
     table = {"shell": "allow", "write_file": "reject", "edit_file": "ask", "allow": ["x"]}
     config, problems = merge([Layer("x", {"permissions": table})])
-    assert config.permissions == Permissions(("x", "shell"), ("write_file",))
+    assert config.permissions == PermissionSettings(("x", "shell"), ("write_file",))
     assert problems == ()
 
 

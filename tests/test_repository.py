@@ -1,8 +1,10 @@
 """Rules of the repository that no linter knows."""
 
+import ast
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,31 @@ def test_a_module_name_means_one_thing_in_the_product() -> None:
     modules = [path for path in (ROOT / "sidecar").rglob("*.py") if path.stem != "__init__"]
     names = Counter(path.stem for path in modules)
     assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_a_public_type_name_means_one_thing_in_the_product() -> None:
+    """The protocol's own types are called as the protocol calls them."""
+    places: dict[str, list[str]] = {}
+    for path in (ROOT / "sidecar").rglob("*.py"):
+        if path.name == "messages.py":
+            continue
+        for name in types_in(path):
+            places.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def types_in(path: Path) -> Iterator[str]:
+    """Give the public classes and aliases of a module."""
+    for node in ast.parse(path.read_bytes()).body:
+        match node:
+            case ast.ClassDef(name=name):
+                pass
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
+                pass
+            case _:
+                continue
+        if not name.startswith("_"):
+            yield name
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:

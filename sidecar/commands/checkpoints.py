@@ -8,7 +8,6 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import msgspec
 from rich.console import Console
@@ -25,10 +24,9 @@ from sidecar_client.messages import (
 from sidecar.commands import checkpoint_tables as draw
 from sidecar.commands.own_daemon import own_daemon
 from sidecar.commands.terminal import refused, shown, terminal
+from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.text.visible import visible_json
-
-Scope: TypeAlias = Literal["conversation", "files", "both"]
-OnConflict: TypeAlias = Literal["refuse", "keep", "overwrite", "merge"]
+from sidecar.session.interface import Scope
 
 NOTHING = -32012
 CONFLICT = -32013
@@ -47,7 +45,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class RestoreChoices:
     """How to go back, and whether to ask; `paths` are relative to the session's folder."""
 
     scope: Scope = "both"
@@ -106,7 +104,7 @@ def diff(session: str, start: str | None, end: str | None, path: str | None) -> 
     return _run(console, work)
 
 
-def restore(session: str, target: Target, how: How) -> int:
+def restore(session: str, target: Target, how: RestoreChoices) -> int:
     """Show what going back would do, ask, and do it; gives the exit code."""
     console = terminal()
     asks = not (how.yes or how.dry_run)
@@ -141,7 +139,7 @@ async def _asked(
     client: Client,
     session: str,
     target: Target,
-    how: How,
+    how: RestoreChoices,
     *,
     dry_run: bool = False,
     revision: int | None = None,

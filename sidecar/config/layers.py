@@ -14,7 +14,7 @@ from sidecar.config.readers import kind_of
 from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 from sidecar.config.toml_lines import line_of
 
-Kind: TypeAlias = Literal["user", "workspace", "environment", "client"]
+LayerKind: TypeAlias = Literal["user", "workspace", "environment", "client"]
 """Whose settings a layer holds."""
 MOST_PATH = 100
 MOST_MESSAGE = 500
@@ -33,7 +33,7 @@ class Layer:
     name: str
     values: Mapping[str, object]
     restricted: bool = False
-    kind: Kind = "user"
+    kind: LayerKind = "user"
     names: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import platformdirs
 
-from sidecar.config.layers import Kind, Layer, Problem, Resolved, merge, resolve
+from sidecar.config.layers import Layer, LayerKind, Problem, Resolved, merge, resolve
 from sidecar.config.settings import Config
 from sidecar.core.errors import BadRequest
 
@@ -131,7 +131,7 @@ def _read(path: Path, problems: list[Problem], *, restricted: bool = False) -> L
         problems.append(Problem(str(path), "", "cannot be read: it is nested too deeply."))
     except (OSError, ValueError) as error:
         problems.append(Problem(str(path), "", f"cannot be read: {error}"))
-    kind: Kind = "workspace" if restricted else "user"
+    kind: LayerKind = "workspace" if restricted else "user"
     return Layer(str(path), values, restricted, kind, text=text)
 
 

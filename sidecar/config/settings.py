@@ -73,7 +73,7 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True)
-class Permissions:
+class PermissionSettings:
     """Rules for calls that would be asked about; `tools/rules/permission.py` has their form.
 
     As a setting: `{allow = [rules], reject = [rules]}`.
@@ -97,7 +97,7 @@ class Permissions:
 
 
 @dataclass(frozen=True, slots=True)
-class Delegate:
+class DelegateLimits:
     """What one subtask may take. What is nearly used up leaves it one step for its report."""
 
     steps: int = setting(
@@ -241,12 +241,12 @@ class Config:
     )
     provider: Provider = field(default_factory=Provider)
     retry: Retry = field(default_factory=Retry)
-    delegate: Delegate = field(default_factory=Delegate)
+    delegate: DelegateLimits = field(default_factory=DelegateLimits)
     snapshots: SnapshotSizes = field(default_factory=SnapshotSizes)
     retention: Retention = field(default_factory=Retention)
     alerts: Alerts = field(default_factory=Alerts)
     telemetry: Telemetry = field(default_factory=Telemetry)
-    permissions: Permissions = field(default_factory=Permissions)
+    permissions: PermissionSettings = field(default_factory=PermissionSettings)
     preserve: Mapping[str, Preserve] = setting(
         dict[str, Preserve],
         PRESERVE,

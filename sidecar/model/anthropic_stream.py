@@ -16,7 +16,7 @@ from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import JsonObject, Millis, Usage
 from sidecar.core.prompt.prompt import ModelRequest
-from sidecar.model.decode import Decoder, usage_of
+from sidecar.model.decode import ResponseDecoder, usage_of
 from sidecar.model.encode import encode
 from sidecar.model.endpoint import Endpoint
 from sidecar.model.failures import EndedEarly, classify
@@ -123,7 +123,7 @@ class AnthropicModel:
     async def _attempt(
         self, body: JsonObject, headers: Mapping[str, str], allowed: AnswerLimits
     ) -> AsyncIterator[StreamEvent]:
-        decoder = Decoder(allowed)
+        decoder = ResponseDecoder(allowed)
         client = self._client
         assert client is not None
         try:

@@ -33,7 +33,7 @@ MOST = 10**12
 """Tokens; what is told beyond it is no count."""
 
 
-class Decoder:
+class ResponseDecoder:
     """Turns events, as plain JSON, into ours. `finished` only after `message_stop`.
 
     With `limits`, `take` raises `Endless` where text, thinking and inputs are too much together.

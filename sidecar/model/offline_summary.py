@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sidecar.core.conversation.call_outcome import argument
-from sidecar.core.ledger.units import Kind, Unit
+from sidecar.core.ledger.units import Unit, UnitKind
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.prompt import Prompt, flat
 from sidecar.core.prompt.render import Block, CallBlock, ResultBlock, TextBlock
@@ -83,7 +83,7 @@ def _said(blocks: Sequence[Block]) -> Iterator[Unit]:
 
 def _transcribed(request: str) -> list[Unit]:
     """Give what a transcript in the request says was said."""
-    kinds: dict[str, Kind] = {"user": "typed", "model": "prose", "tool": "call"}
+    kinds: dict[str, UnitKind] = {"user": "typed", "model": "prose", "tool": "call"}
     units = []
     for step, (who, about, text) in enumerate(_ENTRY.findall(request)):
         found = _TURN.search(about)
@@ -98,5 +98,5 @@ def _told(blocks: Sequence[Block]) -> str:
     return "\n\n".join(told for text in texts if (told := summary_in(text)))
 
 
-def _unit(kind: Kind, text: str, turn: int, step: int) -> Unit:
+def _unit(kind: UnitKind, text: str, turn: int, step: int) -> Unit:
     return Unit(PartId(""), MessageId(""), turn, step, kind, text, names_in(text))

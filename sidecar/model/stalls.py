@@ -30,16 +30,16 @@ PER_EVENT = 1024 * 1024
 """Bytes of one event beyond its share of the answer: names, signatures and JSON's escapes."""
 
 
-class Event(Protocol):
+class CutEvent(Protocol):
     """What the SDK's decoder makes of bytes; pings are events too."""
 
     event: str | None
 
 
-class Cut(Protocol):
+class EventCutter(Protocol):
     """The SDK's decoder: cuts a stream of bytes into events."""
 
-    def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[Event]:
+    def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]:
         """Give the events."""
         ...
 
@@ -101,12 +101,12 @@ class InTime:
         Endless: nothing but pings comes, the answer goes on too long, or one event is too large.
     """
 
-    def __init__(self, inner: Cut, limits: AnswerLimits) -> None:
+    def __init__(self, inner: EventCutter, limits: AnswerLimits) -> None:
         self._inner = inner
         self._limits = limits
         self._unread = 0
 
-    async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[Event]:
+    async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]:
         """Give the events."""
         given, now = self._limits, asyncio.get_running_loop().time
         began = content = now()

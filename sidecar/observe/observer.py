@@ -12,9 +12,15 @@ from sidecar.config import Config
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.core.parts import Json, JsonObject, Millis, SessionId
 from sidecar.core.prompt.meter import Meter
-from sidecar.core.prompt.observation import Observation, SessionClosed, TurnDone, Unread, read
-from sidecar.observe.alerts.alerts import Alert, Changed, Key, look
-from sidecar.observe.alerts.recent import Past, after
+from sidecar.core.prompt.observation import (
+    Observation,
+    PendingObservation,
+    SessionClosed,
+    TurnDone,
+    read,
+)
+from sidecar.observe.alerts.alerts import Alert, AlertKey, Changed, look
+from sidecar.observe.alerts.recent import RecentPast, after
 from sidecar.observe.telemetry.exporters import Exporting, start
 from sidecar.observe.totals import Totals, add
 
@@ -43,12 +49,12 @@ class Observer:
         self._now = now
         self._tell = tell
         self._later = later
-        self._waiting: deque[Observation | Unread] = deque()
+        self._waiting: deque[Observation | PendingObservation] = deque()
         self._due = False
         self._settings = Alerts()
-        self._past = Past()
+        self._past = RecentPast()
         self._totals = Totals()
-        self._alerts: dict[Key, Alert] = {}
+        self._alerts: dict[AlertKey, Alert] = {}
         self._contexts: Mapping[SessionId, Meter] = {}
         self._sinks: tuple[Take, ...] = ()
         self._exporting: Exporting | None = None
@@ -87,7 +93,7 @@ class Observer:
             sinks.append(Traces(made.traces, version, vendor).take)
         self._exporting, self._sinks = made, tuple(sinks)
 
-    def take(self, seen: Observation | Unread) -> None:
+    def take(self, seen: Observation | PendingObservation) -> None:
         """Put an observation aside, to be taken in soon; called on the event loop."""
         self._waiting.append(seen)
         if isinstance(seen, SessionClosed):
@@ -116,7 +122,7 @@ class Observer:
             self._due = True
             self._later(0.0, self._take_some)
 
-    def _take_in(self, unread: Observation | Unread) -> None:
+    def _take_in(self, unread: Observation | PendingObservation) -> None:
         seen = read(unread)
         if seen is None:
             return

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, fields
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.observation import (
-    Asked,
+    ModelAsked,
     Observation,
     RestoreDone,
     Retried,
-    Rewritten,
     SnapshotTaken,
     ToolDone,
     TurnDone,
+    ViewRewritten,
 )
 
 
@@ -55,7 +55,7 @@ class Totals:
 def add(totals: Totals, seen: Observation) -> None:
     """Add one observation to the totals."""
     match seen:
-        case Asked():
+        case ModelAsked():
             _add_request(totals, seen)
         case TurnDone():
             totals.turns += 1
@@ -65,7 +65,7 @@ def add(totals: Totals, seen: Observation) -> None:
             totals.tool_calls += 1
             if left_out:
                 totals.truncated[tool] += 1
-        case Rewritten():
+        case ViewRewritten():
             totals.compactions += seen.opens
             totals.compaction_cost += seen.price or 0.0
             totals.tokens_saved += seen.before - seen.after
@@ -80,7 +80,7 @@ def add(totals: Totals, seen: Observation) -> None:
             pass
 
 
-def _add_request(totals: Totals, asked: Asked) -> None:
+def _add_request(totals: Totals, asked: ModelAsked) -> None:
     usage, cost = asked.usage, asked.cost or 0.0
     totals.requests += 1
     totals.failed += bool(asked.error)

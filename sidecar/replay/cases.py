@@ -29,8 +29,8 @@ from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
 from sidecar.replay.judge_questions import CUTS, context_text
 from sidecar.replay.questions import Question, questions_of
-from sidecar.replay.simulate import Run, Tell, simulate
-from sidecar.replay.transcript import Compacted, Damaged
+from sidecar.replay.simulate import SimulatedRun, TellSummary, simulate
+from sidecar.replay.transcript import Compacted, DamagedLine
 
 FRAMING = 4_000
 """Tokens that stand beside a context: what is asked, and how it is to be answered."""
@@ -38,7 +38,7 @@ NEVER_COMPACTED = "window"
 """The path of the error that says that a session fits into the window as it is."""
 ANSWERED, COMPARED, RULED = 120, 450, 60
 """Tokens that are expected of an answer, of a question with both answers, and of a verdict."""
-Write: TypeAlias = Callable[[str], str]
+CaseAnswer: TypeAlias = Callable[[str], str]
 """Has a summary written; the text says of what, and how. Raises `ValueError` for none."""
 
 
@@ -63,7 +63,7 @@ class Case:
     conversation: Conversation
     settings: Settings
 
-    def with_summaries(self, write: Write, room: int) -> tuple[str, tuple[str, ...]]:
+    def with_summaries(self, write: CaseAnswer, room: int) -> tuple[str, tuple[str, ...]]:
         """Play it again with summaries that a model writes, and give what is then left in view.
 
         `room` is how many tokens of what goes each request for a summary may hold. Why summaries
@@ -81,7 +81,7 @@ def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, mo
         BadRequest: it is no recording, was never compacted, or does not fit into the judge.
     """
     transcript_ = open_transcript(path)
-    entries = [entry for entry in transcript_.entries if not isinstance(entry, Damaged)]
+    entries = [entry for entry in transcript_.entries if not isinstance(entry, DamagedLine)]
     messages = _before_the_last_answer([e for e in entries if isinstance(e, Message)])
     heard = (None if isinstance(entry, Compacted) else entry for entry in entries)
     name = visible(transcript_.name)
@@ -149,12 +149,12 @@ def _whole(conversation: Conversation) -> list[Item]:
     return [Item(unit, tokens, call) for unit, tokens, call in rows]
 
 
-def _played(conversation: Conversation, settings: Settings, tell: Tell) -> Run:
+def _played(conversation: Conversation, settings: Settings, tell: TellSummary) -> SimulatedRun:
     policy = policies()[settings.policies[0]]
     return simulate(conversation, policy, settings.window, settings.rates, tell)
 
 
-def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -> Tell:
+def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -> TellSummary:
     """Have summaries of the log's own words, and note what a model's would take."""
 
     def tell(plan: Plan, situation: Situation) -> Plan:
@@ -166,7 +166,7 @@ def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -
     return tell
 
 
-def _by(write: Write, room: int, failed: list[str]) -> Tell:
+def _by(write: CaseAnswer, room: int, failed: list[str]) -> TellSummary:
     """Have a model write them; where it fails the log's own words do, as in a session."""
 
     def tell(plan: Plan, situation: Situation) -> Plan:

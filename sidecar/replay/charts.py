@@ -6,7 +6,7 @@ from html import escape
 
 from sidecar.core.prompt.budget import ZONES
 from sidecar.core.text.svg import LETTER, ROW, frame, spaced, ticks
-from sidecar.replay.compare import Session
+from sidecar.replay.compare import ReplayedSession
 
 WIDTH, HEIGHT, LEFT, BOTTOM = 720, 220, 64, 26
 SCATTER = 400
@@ -172,7 +172,7 @@ def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
     return next(free, boxes[0])
 
 
-def timeline(session: Session, window: int) -> str:
+def timeline(session: ReplayedSession, window: int) -> str:
     """Draw what each request held and read, over the zones of the window, with its rewrites."""
     sent = session.sent
     every = max(1, len(sent) // MOST_POINTS)

@@ -16,8 +16,8 @@ from sidecar.core.text.visible import visible
 from sidecar.replay.conversation import Conversation, Listener
 from sidecar.replay.importers import open_transcript
 from sidecar.replay.prices import recorded_cost
-from sidecar.replay.simulate import Rewritten, Run, Sent, simulate
-from sidecar.replay.transcript import Compacted, Damaged
+from sidecar.replay.simulate import Sent, SimulatedRewrite, SimulatedRun, simulate
+from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.replay.validate import Agreement, agreement
 
 WHOLE_WINDOW = 1_000_000
@@ -36,7 +36,7 @@ class Settings:
 
 
 @dataclass(slots=True)
-class Tally:
+class PolicyTally:
     """What one policy came to, over one session or many. Costs in USD, sizes in tokens.
 
     `runways` are the requests from each rewrite back to the one before it, or to the beginning,
@@ -66,7 +66,7 @@ class Tally:
     runways: list[int] = field(default_factory=list)
     compressed: list[float] = field(default_factory=list)
 
-    def add(self, other: "Tally") -> None:
+    def add(self, other: "PolicyTally") -> None:
         """Take another tally of the same policy in."""
         self.peak = max(self.peak, other.peak)
         self.causes.update(other.causes)
@@ -84,7 +84,7 @@ _SUMMED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class ReplayedSession:
     """One replayed recording. `recorded` is USD by its own usage figures, where it has them."""
 
     name: str
@@ -92,14 +92,14 @@ class Session:
     requests: int
     static: int
     recorded: float | None
-    tallies: tuple[Tally, ...]
+    tallies: tuple[PolicyTally, ...]
     agreement: Agreement | None
-    damaged: tuple[Damaged, ...]
+    damaged: tuple[DamagedLine, ...]
     sent: tuple[Sent, ...]
-    rewrites: tuple[Rewritten, ...]
+    rewrites: tuple[SimulatedRewrite, ...]
 
 
-def replay_file(path: Path, count: Count, settings: Settings) -> Session:
+def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
     """Import one file and play every policy over it; the first policy's requests are given too.
 
     Raises:
@@ -110,7 +110,7 @@ def replay_file(path: Path, count: Count, settings: Settings) -> Session:
     damaged = []
     for entry in transcript.entries:
         match entry:
-            case Damaged():
+            case DamagedLine():
                 damaged.append(entry)
             case Compacted():
                 listener.compacted()
@@ -123,14 +123,14 @@ def replay_file(path: Path, count: Count, settings: Settings) -> Session:
 
 
 def _replay(
-    conversation: Conversation, settings: Settings, damaged: tuple[Damaged, ...]
-) -> Session:
+    conversation: Conversation, settings: Settings, damaged: tuple[DamagedLine, ...]
+) -> ReplayedSession:
     known = policies()
     runs = [
         simulate(conversation, known[name], settings.window, settings.rates)
         for name in settings.policies
     ]
-    return Session(
+    return ReplayedSession(
         conversation.name,
         conversation.format,
         len(conversation.requests),
@@ -144,10 +144,10 @@ def _replay(
     )
 
 
-def tally(run: Run) -> Tally:
+def tally(run: SimulatedRun) -> PolicyTally:
     """Add up one run."""
     memory = run.memory
-    return Tally(
+    return PolicyTally(
         run.policy,
         run.cost,
         len(run.sent),
@@ -173,12 +173,12 @@ def tally(run: Run) -> Tally:
     )
 
 
-def _runways(run: Run) -> list[int]:
+def _runways(run: SimulatedRun) -> list[int]:
     steps = [run.sent[0].step, *(rewrite.step for rewrite in run.rewrites)]
     return [after - before for before, after in pairwise(steps)]
 
 
-def _breaks(run: Run) -> Counter[str]:
+def _breaks(run: SimulatedRun) -> Counter[str]:
     """Count requests that read much less than the one before them had left, by why."""
     rewritten = {rewrite.step for rewrite in run.rewrites}
     causes: Counter[str] = Counter()
@@ -207,9 +207,9 @@ def _agreement(conversation: Conversation, manual: Policy, rates: Rates) -> Agre
     return agreement(conversation, simulate(conversation, manual, WHOLE_WINDOW, rates))
 
 
-def totals(sessions: Iterable[Session], names: Sequence[str]) -> tuple[Tally, ...]:
+def totals(sessions: Iterable[ReplayedSession], names: Sequence[str]) -> tuple[PolicyTally, ...]:
     """Add up all sessions, policy by policy."""
-    sums = {name: Tally(name) for name in names}
+    sums = {name: PolicyTally(name) for name in names}
     for session in sessions:
         for one in session.tallies:
             sums[one.policy].add(one)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from sidecar.replay.charts import OURS, Dot, bars, scatter, timeline
-from sidecar.replay.compare import Session, Settings, totals
+from sidecar.replay.compare import ReplayedSession, Settings, totals
 from sidecar.replay.summary import share
 
 MOST_CHARTS = 12
@@ -36,7 +36,7 @@ LEGEND = (
 )
 
 
-def page(sessions: Sequence[Session], settings: Settings, prices: str) -> str:
+def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> str:
     """Draw a comparison and the context of the dearest sessions over time."""
     policy = settings.policies[0]
     dearest = sorted(sessions, key=lambda s: -s.tallies[0].cost)[:MOST_CHARTS]
@@ -56,7 +56,7 @@ def page(sessions: Sequence[Session], settings: Settings, prices: str) -> str:
     )
 
 
-def _comparison(sessions: Sequence[Session], settings: Settings) -> str:
+def _comparison(sessions: Sequence[ReplayedSession], settings: Settings) -> str:
     sums = totals(sessions, settings.policies)
     reference = next((one.cost for one in sums if one.policy == "opencode"), 0.0)
     rows = []
@@ -94,7 +94,7 @@ def _comparison(sessions: Sequence[Session], settings: Settings) -> str:
     )
 
 
-def _session_card(session: Session, window: int) -> str:
+def _session_card(session: ReplayedSession, window: int) -> str:
     one = session.tallies[0]
     was = "" if session.recorded is None else f", recorded {session.recorded:.2f} USD"
     told = f"{_many(session.requests, 'request')}, {one.cost:.2f} USD here{was}"

@@ -26,7 +26,7 @@ from sidecar.core.summaries.sections import (
     sections_of,
 )
 
-Kind: TypeAlias = Literal[
+QuestionKind: TypeAlias = Literal[
     "goal", "constraints", "files", "failures", "commands", "decisions", "facts", "state", "next"
 ]
 
@@ -47,7 +47,7 @@ class Question:
     """One question; `evidence` is quoted from the log or told from it by code."""
 
     id: str
-    kind: Kind
+    kind: QuestionKind
     text: str
     evidence: str
 
@@ -64,7 +64,7 @@ def questions_of(messages: Iterable[Message]) -> tuple[Question, ...]:
     )
 
 
-_Made: TypeAlias = tuple[Kind, str, str]
+_Made: TypeAlias = tuple[QuestionKind, str, str]
 
 
 def _asked(ledger: Ledger, said: Sequence[Section]) -> Iterator[_Made]:

@@ -14,7 +14,7 @@ from sidecar.core.engine.admission import Breaker
 from sidecar.core.engine.engine import choose, is_barred, why_now
 from sidecar.core.engine.ladder import Tell
 from sidecar.core.engine.outline import begun_by_user, outlined
-from sidecar.core.ledger.units import Item, Kind, Unit
+from sidecar.core.ledger.units import Item, Unit, UnitKind
 from sidecar.core.parts import Message, MessageId, PartId
 from sidecar.core.plans.guard import NOTES, is_thinking
 from sidecar.core.plans.plan import Change, Plan, Policy, Situation, Standing
@@ -170,7 +170,7 @@ class Decider:
         )
 
     def _note(self, note: Note) -> Item:
-        kind: Kind = "ledger" if note.region == "ledger" else "excerpt"
+        kind: UnitKind = "ledger" if note.region == "ledger" else "excerpt"
         unit = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
         raw = sum(count_block(block, self._count) for block in rendered_note(note).blocks)
         return Item(unit, round(raw * self._factor))
@@ -181,7 +181,7 @@ class Decider:
         if plan.summary is not None and self._tell is not None:
             plan = self._tell(plan, situation)[0]
         told = 0 if plan.summary is None else plan.summary.output_tokens
-        texts: list[tuple[Kind, str, int]] = [
+        texts: list[tuple[UnitKind, str, int]] = [
             ("excerpt", plan.told, told if plan.told else 0),
             ("excerpt", plan.excerpt, plan.excerpt_tokens),
             ("ledger", plan.note, plan.note_tokens),

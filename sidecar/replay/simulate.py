@@ -13,7 +13,7 @@ from typing import TypeAlias
 from sidecar.core.engine.ladder import Tell as Ways
 from sidecar.core.engine.ladder import coming
 from sidecar.core.engine.outline import anchor_after
-from sidecar.core.ledger.units import Item, Kind, Unit, learn
+from sidecar.core.ledger.units import Item, Unit, UnitKind, learn
 from sidecar.core.parts import MessageId, Millis, PartId
 from sidecar.core.plans.guard import NOTES
 from sidecar.core.plans.plan import Plan, Policy, Rates, Situation, Standing, rent_of
@@ -22,7 +22,7 @@ from sidecar.core.prompt.breakpoints import MOST, STRIDE
 from sidecar.core.prompt.budget import budget
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Dropped, Shown
-from sidecar.core.prompt.warmth import TTL_MS, Entry, predict
+from sidecar.core.prompt.warmth import TTL_MS, CachedPrefix, predict
 from sidecar.core.summaries.model_summary import without_summary
 from sidecar.core.text.identifiers import NameIndex
 from sidecar.replay.conversation import Conversation, Request
@@ -34,12 +34,12 @@ RESERVE_SHARE = 16
 MINIMUM = 1_024
 """Tokens below which a breakpoint writes nothing."""
 ATTEMPTS = 2
-ANSWERED: frozenset[Kind] = frozenset({"prose", "reasoning", "opaque"})
+ANSWERED: frozenset[UnitKind] = frozenset({"prose", "reasoning", "opaque"})
 """What only an answer holds."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class SimulatedRewrite:
     """A rewrite: before which request, why, tokens before and after, and USD for a summary.
 
     `gone` are the tokens of all that it changed, `come` what it left of that, notes included;
@@ -76,7 +76,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SimulatedRun:
     """One policy over one conversation; `over` counts requests that the window cannot hold.
 
     `items` are what the last request held, and what each of them looked like.
@@ -85,18 +85,18 @@ class Run:
     policy: str
     cost: float
     sent: tuple[Sent, ...]
-    rewrites: tuple[Rewritten, ...]
+    rewrites: tuple[SimulatedRewrite, ...]
     summaries: int
     over: int
     memory: Memory
     items: tuple[Item, ...] = ()
 
 
-Tell: TypeAlias = Callable[[Plan, Situation], Plan]
+TellSummary: TypeAlias = Callable[[Plan, Situation], Plan]
 """Puts the text of the summary that a plan wants into it, as `told`."""
 
 
-def _ways(tell: Tell) -> Ways:
+def _ways(tell: TellSummary) -> Ways:
     """Have a plan without its summary taken where the one with its words is not admitted."""
     return lambda plan, situation: (tell(plan, situation), without_summary(plan))
 
@@ -106,8 +106,8 @@ def simulate(
     policy: Policy,
     window: int,
     rates: Rates,
-    tell: Tell | None = None,
-) -> Run:
+    tell: TellSummary | None = None,
+) -> SimulatedRun:
     """Play every request of the conversation under a policy.
 
     Without `tell` a summary is billed, and takes its tokens, but has no words. Whoever decides is
@@ -119,7 +119,7 @@ def simulate(
         state.decide(request)
         state.send(request)
     state.memory.finish(state.items)
-    return Run(
+    return SimulatedRun(
         policy.name,
         state.cost,
         tuple(state.sent),
@@ -140,7 +140,7 @@ class _Simulation:
         policy: Policy,
         window: int,
         rates: Rates,
-        tell: Tell | None = None,
+        tell: TellSummary | None = None,
     ) -> None:
         ways = None if tell is None else _ways(tell)
         self._decider = Decider(conversation, policy, ways)
@@ -158,7 +158,7 @@ class _Simulation:
         self._run: int | None = None
         self._names = NameIndex()
         self.memory = Memory()
-        self._warm: dict[object, Entry] = {}
+        self._warm: dict[object, CachedPrefix] = {}
         self._base = self._static
         self._rent = 0
         self._since = 0
@@ -173,7 +173,7 @@ class _Simulation:
         self._arrived = 0
         self.cost = 0.0
         self.sent: list[Sent] = []
-        self.rewrites: list[Rewritten] = []
+        self.rewrites: list[SimulatedRewrite] = []
         self.summaries = 0
         self.over = 0
 
@@ -330,7 +330,7 @@ class _Simulation:
         after = self._sizes[-1]
         made = (situation.step, plan.cause, plan.reason, before, after, price)
         by = (plan.policy, done.rewrite.shown)
-        self.rewrites.append(Rewritten(*made, gone, gone - (before - after), *by))
+        self.rewrites.append(SimulatedRewrite(*made, gone, gone - (before - after), *by))
 
     def _notes(self, done: Decided) -> tuple[Item, ...]:
         """Give a rewrite's notes; a summary without words takes its tokens in the last of them."""

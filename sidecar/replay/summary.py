@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from statistics import median
 
 from sidecar.core.parts import Json, JsonObject
-from sidecar.replay.compare import Session, Settings, Tally, totals
+from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings, totals
 from sidecar.replay.validate import Validity, validity
 
 LEAST_COMPRESSION = 3.0
 """A rewrite that makes what it changes fewer times smaller is counted apart."""
 
 
-def as_json(sessions: Sequence[Session], settings: Settings, prices: str) -> JsonObject:
+def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> JsonObject:
     """Give `{window, prices, policies, sessions, validation}`."""
     kinds = sorted({session.format for session in sessions})
     return {
@@ -28,7 +28,7 @@ def as_json(sessions: Sequence[Session], settings: Settings, prices: str) -> Jso
     }
 
 
-def policy_json(one: Tally) -> JsonObject:
+def policy_json(one: PolicyTally) -> JsonObject:
     """Give one policy's sums."""
     return {
         "policy": one.policy,
@@ -56,7 +56,7 @@ def policy_json(one: Tally) -> JsonObject:
     }
 
 
-def _compression(one: Tally) -> JsonObject | None:
+def _compression(one: PolicyTally) -> JsonObject | None:
     """Say how many times smaller rewrites made what they changed."""
     if not one.compressed:
         return None
@@ -72,7 +72,7 @@ def share(part: float, whole: float) -> float:
     return round(part / whole, 4) if whole else 1.0
 
 
-def _session(session: Session) -> JsonObject:
+def _session(session: ReplayedSession) -> JsonObject:
     damaged: list[Json] = [{"line": d.line, "why": d.why} for d in session.damaged]
     rewrites: list[Json] = [
         {

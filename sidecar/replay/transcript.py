@@ -33,7 +33,7 @@ MOST = 1_000_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Damaged:
+class DamagedLine:
     """A line that could not be read and was skipped; `line` counts from 1."""
 
     line: int
@@ -50,7 +50,7 @@ class Compacted:
     at: Millis = 0
 
 
-Entry: TypeAlias = Message | Compacted | Damaged
+TranscriptEntry: TypeAlias = Message | Compacted | DamagedLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Transcript:
 
     format: str
     name: str
-    entries: Iterator[Entry]
+    entries: Iterator[TranscriptEntry]
     path: str = ""
     title: str = ""
     cwd: str = ""
@@ -71,7 +71,7 @@ class Transcript:
 
 
 @dataclass(slots=True)
-class Writer:
+class TranscriptWriter:
     """Builds messages in the order of a recording, whatever its format.
 
     An assistant's message is held back until its tool results have come, that is until the next
@@ -85,7 +85,7 @@ class Writer:
     _queued: list[Message] = field(default_factory=list)
     _calls: dict[str, int] = field(default_factory=dict)
 
-    def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[Entry]:
+    def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[TranscriptEntry]:
         """Take a user's message, unless it is empty; a typed one opens a turn.
 
         What was said while calls are open waits for their results: the model saw it after them.
@@ -105,7 +105,7 @@ class Writer:
 
     def assistant(
         self, parts: list[Part], at: Millis, usage: Usage | None, stop: str, model: str
-    ) -> Iterator[Entry]:
+    ) -> Iterator[TranscriptEntry]:
         """Take what one model call gave; its calls wait for `result`."""
         yield from self.flush()
         self._turn = max(self._turn, 0)
@@ -147,7 +147,7 @@ class Writer:
         self._last = at or self._last
         return True
 
-    def flush(self) -> Iterator[Entry]:
+    def flush(self) -> Iterator[TranscriptEntry]:
         """Give the message that was held back, if there is one."""
         if self._open is not None:
             yield self._open

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from sidecar.replay.conversation import Conversation
-from sidecar.replay.simulate import Run
+from sidecar.replay.simulate import SimulatedRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Agreement:
         return self.read / self.read_recorded if self.read_recorded else None
 
 
-def agreement(conversation: Conversation, run: Run) -> Agreement | None:
+def agreement(conversation: Conversation, run: SimulatedRun) -> Agreement | None:
     """Compare a run of the `manual` policy with the recording; `None` without usage figures."""
     until = conversation.compacted[0] if conversation.compacted else len(conversation.requests)
     pairs = [

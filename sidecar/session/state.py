@@ -20,7 +20,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.session.turn.turn_context import Clock
 from sidecar.session.view.cache_state import CacheWatch
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.rewrite_counts import Counts
 from sidecar.session.view.view_history import Views
 from sidecar.store.journal import Store
@@ -105,7 +105,7 @@ class State:
 
     environment: Environment
     log: SessionLog
-    view: View
+    view: ModelView
     views: Views
     cached: CacheWatch
     channel: Channel

@@ -16,22 +16,22 @@ from sidecar.store.connection.free_pages import make_shrinkable
 from sidecar.store.connection.read_connections import Readers
 from sidecar.store.connection.seen_time import ReadUptime
 from sidecar.store.connection.store_faults import FAULTS, GONE, READ_ONLY, storage_failed
-from sidecar.store.connection.writer import CLOSED, Writer
+from sidecar.store.connection.writer import CLOSED, StoreWriter
 from sidecar.store.content import folds, session_rows, slices
 from sidecar.store.content.changes import apply_all, weight
 from sidecar.store.content.fact_rows import FactRows
-from sidecar.store.content.folds import Choose, Window
+from sidecar.store.content.folds import ChooseMessages, Window
 from sidecar.store.content.restores import RestoreRows
 from sidecar.store.content.slices import MessageSlice, RecordSlice
 from sidecar.store.content.snapshot_rows import SnapshotRows
 from sidecar.store.format.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.format.values import (
-    Change,
     DeleteSession,
     Owner,
     Page,
     PutPart,
     SessionRow,
+    StoreChange,
     Stored,
     VerifyReport,
 )
@@ -64,9 +64,9 @@ class Store:
         # Set from the writer's thread when a newer Sidecar migrates the file while it is open.
         self._why: ReadOnly | None = None
         self._identity = store_files.identity(path)
-        self._writer: Writer | None = None
+        self._writer: StoreWriter | None = None
         if isinstance(source, sqlite3.Connection):
-            self._writer = Writer(source, self._guard)
+            self._writer = StoreWriter(source, self._guard)
         else:
             self._why = source
         self._readers = Readers(path)
@@ -150,7 +150,7 @@ class Store:
         """Give why nothing can be written, if that is so."""
         return None if self._why is None else _refusal(self._why)
 
-    def write(self, *changes: Change, size: int | None = None) -> "asyncio.Future[None]":
+    def write(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
         """Store changes as one unit: all or none, in order, after everything written before.
 
         `size` is their bytes, where somebody has weighed them already.
@@ -179,7 +179,9 @@ class Store:
         """Read a whole session; raises UnknownSession."""
         return await self._read(lambda con: session_rows.load(con, session_id))
 
-    async def window(self, session_id: SessionId, version: str, choose: Choose) -> Window | None:
+    async def window(
+        self, session_id: SessionId, version: str, choose: ChooseMessages
+    ) -> Window | None:
         """Read what is needed of a session where a fold of this version says what that is.
 
         `choose` is called in another thread with the fold's body, and names the messages of
@@ -263,7 +265,7 @@ class Store:
             await self._writer.close()
         self._threads.shutdown(wait=False)
 
-    def _overtake(self, changes: Sequence[Change]) -> None:
+    def _overtake(self, changes: Sequence[StoreChange]) -> None:
         """Drop saves that still wait and are older than these changes."""
         if self._writer is None:
             return

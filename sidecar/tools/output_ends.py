@@ -6,7 +6,7 @@ MAX_KEPT = 10 * 1024 * 1024
 _PIECE = 64 * 1024
 
 
-class Collected:
+class OutputEnds:
     """Bytes as they come: the first half of `limit` and the last half stay."""
 
     def __init__(self, limit: int = MAX_KEPT) -> None:

@@ -21,7 +21,7 @@ from sidecar.core.files.authorship import Intent
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
 from sidecar.tools.files.reach import folder, reach
-from sidecar.tools.output_ends import Collected
+from sidecar.tools.output_ends import OutputEnds
 from sidecar.tools.tool_contract import Progress, Terminals, ToolAnswer, ToolContext
 from sidecar.workspace.unlinked_path import standing_in
 from sidecar.workspace.variables import for_git, without_secrets
@@ -79,7 +79,7 @@ async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def _here(command: str, where: Path, seconds: float, context: ToolContext) -> _Ran:
-    collected = Collected()
+    collected = OutputEnds()
     try:
         async with asyncio.timeout(seconds):
             environment = scrubbed(context.environment)
@@ -182,7 +182,7 @@ async def _started(start: Awaitable[Process]) -> Process:
 
 
 async def _follow(
-    process: Process, reader: asyncio.StreamReader, collected: Collected, progress: Progress
+    process: Process, reader: asyncio.StreamReader, collected: OutputEnds, progress: Progress
 ) -> bool:
     """Collect output until the command ends; whether a background process still holds it."""
     async with asyncio.TaskGroup() as group:
@@ -193,7 +193,7 @@ async def _follow(
     return not done
 
 
-async def _collect(reader: asyncio.StreamReader, collected: Collected, progress: Progress) -> None:
+async def _collect(reader: asyncio.StreamReader, collected: OutputEnds, progress: Progress) -> None:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     shown = 0
     while piece := await reader.read(64 * 1024):

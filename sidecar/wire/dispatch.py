@@ -19,11 +19,11 @@ from sidecar.wire.error_codes import (
     INVALID_REQUEST,
     OUT_OF_MEMORY,
     PARSE_ERROR,
-    Refused,
+    RefusedMessage,
     fault,
     internal,
 )
-from sidecar.wire.framing import Arrived, Broken, Dropped, Frame, Malformed
+from sidecar.wire.framing import Arrived, Broken, DroppedMessage, Frame, Malformed
 from sidecar.wire.outbox import Outbox
 
 logger = logging.getLogger("sidecar.wire")
@@ -50,7 +50,7 @@ class Ticket:
 Handler: TypeAlias = Callable[[Connection, Any, Ticket], Awaitable[Json]]
 """(connection, params as the method table has them, ticket) -> result."""
 
-Work: TypeAlias = Callable[[], Awaitable[Json]]
+DispatchedWork: TypeAlias = Callable[[], Awaitable[Json]]
 """A request or notification with its handler found and its params structured."""
 
 Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
@@ -68,7 +68,7 @@ class Face(Protocol):
         """Whether a notification is taken now; any other is dropped."""
         ...
 
-    def work(self, method: str, params: Json, ticket: Ticket) -> Work:
+    def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
         """Find what handles a method, with its params structured; raises Refused."""
         ...
 
@@ -111,42 +111,42 @@ class Dispatch:
         """Take one frame; every request in it gets exactly one answer."""
         match frame:
             case Malformed(reason=reason):
-                self._refuse(None, Refused(PARSE_ERROR, "parse_error", reason))
+                self._refuse(None, RefusedMessage(PARSE_ERROR, "parse_error", reason))
             case Broken(reason=reason):
                 text = f"{reason}; the connection cannot be read any further"
-                self._refuse(None, Refused(PARSE_ERROR, "parse_error", text))
-            case Dropped(head=head):
-                self._not_taken(head, Refused(INTERNAL_ERROR, "internal", OUT_OF_MEMORY))
+                self._refuse(None, RefusedMessage(PARSE_ERROR, "parse_error", text))
+            case DroppedMessage(head=head):
+                self._not_taken(head, RefusedMessage(INTERNAL_ERROR, "internal", OUT_OF_MEMORY))
             case Arrived(value=dict() as message):
                 self._message(message)
             case Arrived(value=list()):
                 text = "batches are not taken: send messages one by one"
-                self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
+                self._refuse(None, RefusedMessage(INVALID_REQUEST, "invalid_request", text))
             case Arrived():
                 text = "a message must be a JSON object"
-                self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
+                self._refuse(None, RefusedMessage(INVALID_REQUEST, "invalid_request", text))
 
     def _message(self, message: JsonObject) -> None:
         request_id, method = _id_of(message), message.get("method")
         if is_deep(message):
             # It would overflow the stack of whoever walks it.
             text = f"a message may hold {DEEPEST} lists and objects within one another at most"
-            refused = Refused(INVALID_PARAMS, "bad_request", text, path="params")
+            refused = RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params")
             self._not_taken(message, refused)
         elif method is None and ("result" in message or "error" in message):
             self._connection.answered(request_id, message.get("result"), message.get("error"))
         elif not isinstance(method, str):
             text = "a message must have a method, or be an answer to a request"
-            self._refuse(request_id, Refused(INVALID_REQUEST, "invalid_request", text))
+            self._refuse(request_id, RefusedMessage(INVALID_REQUEST, "invalid_request", text))
         elif "id" not in message:
             self._notified(method, message.get("params"))
         elif request_id is not None:
             self._requested(request_id, method, message.get("params"))
         else:
             text = "a request's id must be a string or a whole number"
-            self._refuse(None, Refused(INVALID_REQUEST, "invalid_request", text))
+            self._refuse(None, RefusedMessage(INVALID_REQUEST, "invalid_request", text))
 
-    def _not_taken(self, message: JsonObject, refused: Refused) -> None:
+    def _not_taken(self, message: JsonObject, refused: RefusedMessage) -> None:
         """Refuse a message of any kind, of which no more may be known than its first members."""
         request_id, method = _id_of(message), message.get("method")
         if method is None and ("result" in message or "error" in message):
@@ -161,7 +161,7 @@ class Dispatch:
         try:
             self._allow(request_id, method)
             work = self._face.work(method, {} if params is None else params, ticket)
-        except Refused as refused:
+        except RefusedMessage as refused:
             self._refuse(request_id, refused)
             return
         except Exception as error:  # noqa: BLE001 - one message must not end all sessions
@@ -174,14 +174,16 @@ class Dispatch:
     def _allow(self, request_id: str | int, method: str) -> None:
         if request_id in self._under_way:
             text = f"a request with the id {request_id!r} is under way: use another"
-            raise Refused(INVALID_REQUEST, "invalid_request", text)
+            raise RefusedMessage(INVALID_REQUEST, "invalid_request", text)
         self._face.allow(method)
 
     def _ended(self, request_id: str | int, task: "asyncio.Task[None]") -> None:
         self._under_way.pop(request_id, None)
         if task.cancelled():
             # It was cancelled before its first step, so that it could not answer itself.
-            self._refuse(request_id, Refused(CANCELLED, "cancelled", "the request was cancelled"))
+            self._refuse(
+                request_id, RefusedMessage(CANCELLED, "cancelled", "the request was cancelled")
+            )
 
     def _notified(self, method: str, params: Json) -> None:
         if method in ("$/cancelRequest", "$/cancel_request"):
@@ -189,7 +191,7 @@ class Dispatch:
         elif self._face.listens(method):
             try:
                 work = self._face.work(method, {} if params is None else params, Ticket())
-            except Refused as refused:
+            except RefusedMessage as refused:
                 logger.warning("notification refused: %s: %s", method, refused)
             except Exception as error:  # noqa: BLE001 - as for a request; nothing carries it
                 self._explain(method, None, error)
@@ -198,14 +200,16 @@ class Dispatch:
 
     # --- the request boundary ----------------------------------------------------------------
 
-    async def _answer(self, request_id: str | int, method: str, work: Work, ticket: Ticket) -> None:
+    async def _answer(
+        self, request_id: str | int, method: str, work: DispatchedWork, ticket: Ticket
+    ) -> None:
         """Run a handler and answer, once, whatever happens."""
         try:
             result = await self._in_turn(method, work, ticket)
         except asyncio.CancelledError:
             text = "the request was cancelled"
-            self._refuse(request_id, Refused(CANCELLED, "cancelled", text))
-        except Refused as refused:
+            self._refuse(request_id, RefusedMessage(CANCELLED, "cancelled", text))
+        except RefusedMessage as refused:
             self._refuse(request_id, refused)
         except Exception as error:  # noqa: BLE001 - the one boundary: logged once, answered once
             self._send_error(request_id, self._explain(method, request_id, error))
@@ -215,7 +219,7 @@ class Dispatch:
             if ticket.on_answered is not None:
                 ticket.on_answered()
 
-    async def _in_turn(self, method: str, work: Work, ticket: Ticket) -> Json:
+    async def _in_turn(self, method: str, work: DispatchedWork, ticket: Ticket) -> Json:
         """Run a handler once there is room for what it answers.
 
         Not reading from the client would not do: what was read before may be thousands of requests,
@@ -230,10 +234,10 @@ class Dispatch:
                 await self._outbox.readable()
             return await work()
 
-    async def _run(self, method: str, work: Work) -> None:
+    async def _run(self, method: str, work: DispatchedWork) -> None:
         try:
             await work()
-        except Refused as refused:
+        except RefusedMessage as refused:
             logger.warning("notification refused: %s: %s", method, refused)
         except Exception as error:  # noqa: BLE001 - a notification has no answer to carry it
             self._explain(method, None, error)
@@ -261,7 +265,7 @@ class Dispatch:
         elif not ticket.ends_itself:
             task.cancel()
 
-    def _refuse(self, request_id: Json, refused: Refused) -> None:
+    def _refuse(self, request_id: Json, refused: RefusedMessage) -> None:
         self._send_error(request_id, refused.error)
 
     def _send_error(self, request_id: Json, error: JsonObject) -> None:
@@ -302,9 +306,9 @@ def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the
         reason, mark, where = said.rpartition(" - at `$")
         reason, where = (reason, where) if mark else (said, "")
         error_fault = fault(BadRequest(reason, "params" + where.removesuffix("`")))
-        refused = Refused(INVALID_PARAMS, "bad_request", reason)
+        refused = RefusedMessage(INVALID_PARAMS, "bad_request", reason)
         refused.error = error_fault
         raise refused from None
     except UnicodeEncodeError:
         text = "a text in the params holds half a character, which no value has"
-        raise Refused(INVALID_PARAMS, "bad_request", text, path="params") from None
+        raise RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params") from None

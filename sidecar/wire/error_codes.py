@@ -49,7 +49,7 @@ MOST_SAID = 800
 """Characters of a message: editors show it in a box."""
 
 
-class Refused(Exception):
+class RefusedMessage(Exception):
     """A message that is refused before any handler sees it."""
 
     def __init__(self, code: int, kind: str, message: str, **data: Json) -> None:

@@ -40,7 +40,7 @@ class Malformed:
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedMessage:
     """A message that there was no memory for; the stream goes on after it.
 
     `head` has its first members, which say who waits for an answer, and the next one as null.
@@ -56,10 +56,10 @@ class Broken:
     reason: str
 
 
-Frame: TypeAlias = Arrived | Malformed | Dropped | Broken
+Frame: TypeAlias = Arrived | Malformed | DroppedMessage | Broken
 
 
-class Decoder:
+class FrameDecoder:
     """Takes bytes as they come and gives frames. Its buffer holds at most one frame."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class Decoder:
             self._broken = isinstance(frame, Broken)
         return frames
 
-    def _give_up(self) -> Dropped:
+    def _give_up(self) -> DroppedMessage:
         """Let go of what has come of a message, and skip the rest of it."""
         head = _head(self._buffer)
         if self._length is None:
@@ -96,7 +96,7 @@ class Decoder:
             self._length = None
         self._buffer = bytearray()
         self._searched = 0
-        return Dropped(head)
+        return DroppedMessage(head)
 
     def _next(self) -> Frame | None:
         if self.framing is None and not self._choose():
@@ -116,7 +116,7 @@ class Decoder:
             self._searched = 0
             if self._skipping:
                 self._skipping = False
-            elif isinstance(line, Dropped):
+            elif isinstance(line, DroppedMessage):
                 return line
             elif not line.isspace():
                 return parse(line)
@@ -134,13 +134,13 @@ class Decoder:
         self._buffer.clear()
         self._searched = 0
 
-    def _cut(self, size: int) -> bytes | Dropped:
+    def _cut(self, size: int) -> bytes | DroppedMessage:
         """Take so many bytes, if there is memory for them; what is lost leaves the buffer too."""
         try:
             with memoryview(self._buffer) as whole:
                 return bytes(whole[:size])
         except MemoryError:
-            return Dropped(_head(self._buffer))
+            return DroppedMessage(_head(self._buffer))
         finally:
             del self._buffer[:size]
 
@@ -158,7 +158,7 @@ class Decoder:
             return None
         body = self._cut(self._length)
         self._length = None
-        return body if isinstance(body, Dropped) else parse(body)
+        return body if isinstance(body, DroppedMessage) else parse(body)
 
     def _header(self) -> int | Broken | None:
         """Give the body's length, once the headers are complete; their names have no case."""
@@ -181,14 +181,14 @@ class Decoder:
         return Broken("a frame has no Content-Length header")
 
 
-def parse(body: bytes) -> Arrived | Malformed | Dropped:
+def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
     """Read one JSON value; numbers keep their size, and those that JSON cannot say are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:
         return Malformed(f"not JSON: {error}")
     except MemoryError:
-        return Dropped(_head(body))
+        return DroppedMessage(_head(body))
 
 
 def encode(message: Json, framing: Framing) -> bytes:

@@ -20,12 +20,12 @@ MAX_UPDATE_BYTES = 4 * 1024 * 1024
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 BATCH_BYTES = 256 * 1024
 
-Kind: TypeAlias = Literal["answer", "update", "chunk", "meter"]
+OutgoingKind: TypeAlias = Literal["answer", "update", "chunk", "meter"]
 
 
 @dataclass(slots=True)
 class _Entry:
-    kind: Kind
+    kind: OutgoingKind
     message: JsonObject
     size: int
     session_id: str = ""

@@ -19,13 +19,13 @@ from pygls.protocol import LanguageServerProtocol
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire.connection import Connection
-from sidecar.wire.dispatch import Greet, Handler, Ticket, Work, structure
+from sidecar.wire.dispatch import DispatchedWork, Greet, Handler, Ticket, structure
 from sidecar.wire.error_codes import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     NOT_INITIALIZED,
-    Refused,
+    RefusedMessage,
 )
 from sidecar.wire.messages import METHODS, ClientCapabilities, Method
 from sidecar.wire.outbox import Outbox
@@ -72,11 +72,13 @@ class SidecarProtocol(LanguageServerProtocol):
         """See `Face`."""
         if self._phase == "shut down":
             text = "the daemon is shutting down: only `exit` is taken now"
-            raise Refused(INVALID_REQUEST, "shut_down", text)
+            raise RefusedMessage(INVALID_REQUEST, "shut_down", text)
         if self._phase == "new" and method != "initialize":
-            raise Refused(NOT_INITIALIZED, "not_initialized", "send `initialize` first")
+            raise RefusedMessage(NOT_INITIALIZED, "not_initialized", "send `initialize` first")
         if self._phase == "running" and method == "initialize":
-            raise Refused(INVALID_REQUEST, "invalid_request", "`initialize` was answered already")
+            raise RefusedMessage(
+                INVALID_REQUEST, "invalid_request", "`initialize` was answered already"
+            )
 
     def listens(self, method: str) -> bool:
         """See `Face`."""
@@ -96,34 +98,34 @@ class SidecarProtocol(LanguageServerProtocol):
         """See `Face`."""
         if isinstance(error, JsonRpcInvalidParams):
             text = f"the params do not fit {method}: no such command, or other arguments"
-            return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
+            return RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params").error
         if method.startswith("textDocument/did") and isinstance(error, _UNFIT):
             # pygls trusts the editor: such a change is of what is not open, or beyond its end.
             logger.warning("%s does not fit what is open: %s", method, type(error).__name__)
             text = f"{method} does not fit what is open"
-            return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
+            return RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params").error
         if method == "initialize" and isinstance(error, ValueError):
             # Folders are read by pygls and by us, and neither is a reader of anything.
             logger.warning("initialize names a folder that is none: %s", error)
             text = "a folder that `initialize` names is no file: URI of an absolute path"
-            return Refused(INVALID_PARAMS, "bad_request", text, path="params").error
+            return RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params").error
         return None
 
-    def work(self, method: str, params: Json, ticket: Ticket) -> Work:
+    def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
         """See `Face`."""
         known = METHODS.get(method)
         if known is not None and known.direction == "clientToDaemon":
             handler = self._handlers.get(known.name)
             if not known.available or handler is None:
                 text = f"this version of the daemon does not have {known.name} yet"
-                raise Refused(METHOD_NOT_FOUND, "not_available", text)
+                raise RefusedMessage(METHOD_NOT_FOUND, "not_available", text)
             self._connection.warn_unread(known.name, params, known.params)
             structured = structure(params, known.params)
             return lambda: handler(self._connection, structured, ticket)
         builtin = self.fm.builtin_features.get(method) or self.fm.features.get(method)
         message_type = self.get_message_type(method)
         if builtin is None or message_type is None:
-            raise Refused(METHOD_NOT_FOUND, "unknown_method", f"there is no method {method}")
+            raise RefusedMessage(METHOD_NOT_FOUND, "unknown_method", f"there is no method {method}")
         shaped = self._structure_lsp(message_type, method, params)
         if method == "initialize":
             return lambda: self._initialize(builtin, shaped, params)
@@ -153,11 +155,11 @@ class SidecarProtocol(LanguageServerProtocol):
             shaped = self._converter.structure(message, message_type).params
         except (cattrs.BaseValidationError, *_SHAPELESS) as error:
             text = f"the params do not fit {method}: see the LSP specification"
-            raise Refused(INVALID_PARAMS, "bad_request", text, path="params") from error
+            raise RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params") from error
         if not isinstance(getattr(shaped, "token", ""), str | int):
             # The converter lets any value through where there is a choice of plain types.
             text = "a token must be a string or a whole number"
-            raise Refused(INVALID_PARAMS, "bad_request", text, path="params.token")
+            raise RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params.token")
         return shaped
 
     async def _builtin(self, handler: Callable[..., Any], params: Any) -> Json:  # noqa: ANN401 - pygls's

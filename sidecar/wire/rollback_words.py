@@ -7,7 +7,7 @@ from typing import cast
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.text.visible import whole_letters
-from sidecar.session.history.checkpoint_list import Listed, list_checkpoints
+from sidecar.session.history.checkpoint_list import ListedCheckpoint, list_checkpoints
 from sidecar.session.interface import Done, Scope
 from sidecar.session.lifecycle.session import Session
 
@@ -32,7 +32,7 @@ def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class UndoableTurn:
     """A turn that can be undone: the message that began it, its title, and what it changed."""
 
     message_id: str
@@ -40,7 +40,7 @@ class Turn:
     paths: tuple[str, ...]
 
 
-async def turns_back(session: Session) -> list[Turn]:
+async def turns_back(session: Session) -> list[UndoableTurn]:
     """List the turns that can be undone, newest first.
 
     Raises:
@@ -48,7 +48,9 @@ async def turns_back(session: Session) -> list[Turn]:
     """
     found = (await list_checkpoints(session.state, session.differences)).checkpoints
     turns = [
-        Turn(one.checkpoint.message_id, _title(one), _changed(found, one.checkpoint.turn_id))
+        UndoableTurn(
+            one.checkpoint.message_id, _title(one), _changed(found, one.checkpoint.turn_id)
+        )
         for one in reversed(found)
         if one.checkpoint.kind == "turn" and not one.left
     ]
@@ -57,18 +59,18 @@ async def turns_back(session: Session) -> list[Turn]:
     return turns
 
 
-def numbered(turns: list[Turn], number: int) -> Turn:
+def numbered(turns: list[UndoableTurn], number: int) -> UndoableTurn:
     """Give the turn that is so many back; raises BadRequest where there is none."""
     if not 1 <= number <= len(turns):
         raise BadRequest(f"this session has {len(turns)} turns: give a number up to that")
     return turns[number - 1]
 
 
-def _title(one: Listed) -> str:
+def _title(one: ListedCheckpoint) -> str:
     return whole_letters(one.checkpoint.title, 60) or "without words"
 
 
-def _changed(found: Sequence[Listed], turn_id: str) -> tuple[str, ...]:
+def _changed(found: Sequence[ListedCheckpoint], turn_id: str) -> tuple[str, ...]:
     """Name what the steps of a turn changed, each path once."""
     steps = (one for one in found if one.checkpoint.turn_id == turn_id)
     files = (file for one in steps if one.checkpoint.kind != "turn" for file in one.files)

@@ -15,7 +15,7 @@ from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.acp.face import AgentFace
 from sidecar.wire.connection import Connection, folder_at, path_of
 from sidecar.wire.dispatch import Dispatch, Handler
-from sidecar.wire.framing import Broken, Decoder, Frame
+from sidecar.wire.framing import Broken, Frame, FrameDecoder
 from sidecar.wire.methods import (
     checkpoint_methods,
     context_methods,
@@ -30,7 +30,7 @@ from sidecar.wire.methods.command_methods import Commands
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.plain_editor import PlainEditor
 from sidecar.wire.protocol import SidecarProtocol, language_server
-from sidecar.wire.streams import Read, Write
+from sidecar.wire.streams import ReadBytes, WriteBytes
 
 PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
@@ -44,8 +44,8 @@ logger = logging.getLogger("sidecar.wire")
 
 async def serve(
     sessions: Sessions,
-    read: Read,
-    write: Write,
+    read: ReadBytes,
+    write: WriteBytes,
     *,
     version: str,
     on_initialized: Callable[[], Awaitable[None]],
@@ -58,7 +58,7 @@ async def serve(
     """
     outbox = Outbox(write, sessions.revision_of)
     on_outbox(outbox)
-    decoder = Decoder()
+    decoder = FrameDecoder()
     first = await _first(read, decoder)
     if decoder.framing is None:
         await sessions.shutdown()
@@ -168,7 +168,7 @@ def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
     }
 
 
-async def _first(read: Read, decoder: Decoder) -> list[Frame]:
+async def _first(read: ReadBytes, decoder: FrameDecoder) -> list[Frame]:
     """Read until the first byte that tells the framing; gives the frames that came with it."""
     while decoder.framing is None and (data := await read()):
         if frames := decoder.feed(data):
@@ -177,7 +177,7 @@ async def _first(read: Read, decoder: Decoder) -> list[Frame]:
 
 
 async def _read(
-    read: Read, decoder: Decoder, frames: list[Frame], served: Served, outbox: Outbox
+    read: ReadBytes, decoder: FrameDecoder, frames: list[Frame], served: Served, outbox: Outbox
 ) -> None:
     """Take frames until the stream ends or cannot be read, or the client said `exit`."""
     while True:

@@ -16,8 +16,8 @@ CHUNK = 64 * 1024
 AHEAD = 16
 """Chunks read ahead of their handling; then the thread waits, and with it the client."""
 
-Read: TypeAlias = Callable[[], Awaitable[bytes]]
-Write: TypeAlias = Callable[[bytes], Awaitable[None]]
+ReadBytes: TypeAlias = Callable[[], Awaitable[bytes]]
+WriteBytes: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
 def take_stdio() -> tuple[int, int]:
@@ -34,7 +34,7 @@ def take_stdio() -> tuple[int, int]:
     return read, write
 
 
-def reader(descriptor: int) -> Read:
+def reader(descriptor: int) -> ReadBytes:
     """Read a descriptor from a thread; gives a function that waits for more, `b""` at the end."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
@@ -56,7 +56,7 @@ def reader(descriptor: int) -> Read:
     return chunks.get
 
 
-def writer(descriptor: int) -> Write:
+def writer(descriptor: int) -> WriteBytes:
     """Write to a descriptor from a thread; gives a function that waits until all is written."""
     loop = asyncio.get_running_loop()
     jobs: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()

@@ -10,10 +10,10 @@ from sidecar.session.log.events import (
     ContentChunk,
     EpochChanged,
     Event,
+    EventOrigin,
     MeterChanged,
     Notice,
     OptionsChanged,
-    Origin,
     PlanChanged,
     Progressed,
     Retrying,
@@ -217,7 +217,7 @@ def _update(session_id: str, update: JsonObject) -> JsonObject:
     return _notify("session/update", {"sessionId": session_id, "update": update})
 
 
-def _meta(origin: Origin, event: Event) -> JsonObject:
+def _meta(origin: EventOrigin, event: Event) -> JsonObject:
     meta: JsonObject = {
         "partId": origin.part_id,
         "messageId": origin.message_id,

@@ -26,7 +26,7 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class FileLines:
     """Some lines of a file. `more`: the file goes on after them."""
 
     text: str
@@ -65,7 +65,7 @@ def read_beginning(path: Path | str, most: int) -> bytes:
         return file.read(most)
 
 
-def read_lines(real: Path, offset: int, limit: int | None) -> Lines:
+def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
     """Read `limit` lines from line `offset` (the first is 1), at most `MAX_FILE` bytes of them.
 
     Raises:
@@ -87,7 +87,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> Lines:
                 room -= len(piece)
             number += piece.endswith(b"\n")
         more = bool(file.read(1))
-    return Lines(decode(b"".join(kept), real.name), more)
+    return FileLines(decode(b"".join(kept), real.name), more)
 
 
 def decode(data: bytes, name: str) -> str:

@@ -30,8 +30,8 @@ STEP_MS = 200
 MOST_FOLDERS = 256
 """Folders with events; those beyond are only looked at every few seconds."""
 
-Read: TypeAlias = Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
-Seen: TypeAlias = Callable[[tuple[Instruction, ...]], None]
+ReadInstructions: TypeAlias = Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
+SeenInstructions: TypeAlias = Callable[[tuple[Instruction, ...]], None]
 
 
 def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
@@ -48,8 +48,8 @@ def name_of(path: str) -> str:
 class _Follower:
     cwd: str
     trusted: Callable[[], bool]
-    read: Read
-    seen: Seen
+    read: ReadInstructions
+    seen: SeenInstructions
     known: Mapping[str, str] | None = None
 
 
@@ -66,7 +66,12 @@ class InstructionsWatch:
         self._mode = "off"
 
     def follow(
-        self, key: str, cwd: str, trusted: Callable[[], bool], read: Read, seen: Seen
+        self,
+        key: str,
+        cwd: str,
+        trusted: Callable[[], bool],
+        read: ReadInstructions,
+        seen: SeenInstructions,
     ) -> None:
         """Tell `seen` what a workspace's instructions are: soon, and whenever they are others.
 

@@ -16,11 +16,11 @@ from sidecar.core.files.tree import Delta
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.digest import digest
 from sidecar.store.journal import Store
-from sidecar.workspace.restore.recovery import Touched, recover, settle
+from sidecar.workspace.restore.recovery import OnTouched, recover, settle
 from sidecar.workspace.restore.restore_outcome import Recovered
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.steady_read import Limits
-from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
+from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 
 logger = logging.getLogger("sidecar.workspace")
 
@@ -30,7 +30,7 @@ RECHECK_EVERY = 10 * 60_000
 
 class _How(Protocol):
     async def __call__(
-        self, root: Path, store: Store, *, touched: Touched | None = None
+        self, root: Path, store: Store, *, touched: OnTouched | None = None
     ) -> Recovered | None: ...
 
 
@@ -46,7 +46,7 @@ class SharedSnapshots:
         data_dir: Path,
         now: Callable[[], int],
         limits: Limits | None = None,
-        watch: Choose | None = choose,
+        watch: ChooseWatch | None = choose,
         recheck_every: int = RECHECK_EVERY,
     ) -> None:
         self._store = store

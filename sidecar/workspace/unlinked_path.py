@@ -21,7 +21,7 @@ WAY = (
 """Opens a folder to look, open and rename in; not one to read or sync."""
 
 
-class Moved(PermissionError):
+class PathMoved(PermissionError):
     """Something on the way to a resolved path is a link by now."""
 
 
@@ -95,7 +95,7 @@ def _enter(folder: int, name: str, real: Path, *, make: bool) -> int:
 def _told(error: OSError, real: Path, folder: int, name: str) -> OSError:
     """Name the whole path, and say what a link on it means."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(folder, name):
-        return Moved(errno.EPERM, "moved while it was opened; try again", str(real))
+        return PathMoved(errno.EPERM, "moved while it was opened; try again", str(real))
     return type(error)(error.errno, os.strerror(error.errno or 0), str(real))
 
 

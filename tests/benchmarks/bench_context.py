@@ -30,7 +30,7 @@ from sidecar.core.text.identifiers import NameIndex
 from sidecar.model.encode import encode
 from sidecar.model.vocabulary import load_counter
 from sidecar.session.view.cache_state import CacheWatch
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 
 PARTS = 2_000
 ROUNDS = 30
@@ -75,7 +75,7 @@ def main() -> None:
     count = load_counter()
     static = Static("m", (), (Block(TextBlock("You are an agent. " * 200), "system"),), 1)
     messages = conversation(PARTS)
-    view = View(static, count, 1.2, 0)
+    view = ModelView(static, count, 1.2, 0)
     view.observe(messages[-1], messages)
     watch, factor = CacheWatch(count), 1.2
     request = ModelRequest("m", view.prompt(messages), 4_000)
@@ -114,7 +114,7 @@ def main() -> None:
     )
 
 
-def situated(messages: list[Message], view: View) -> Situation:
+def situated(messages: list[Message], view: ModelView) -> Situation:
     """Describe the log to policies, as the session's planner does."""
     names = NameIndex()
     items: list[Item] = []

@@ -25,7 +25,7 @@ from sidecar.core.parts import (
 from sidecar.core.prompt.prompt import Static
 from sidecar.core.prompt.render import RENDERER, Block, TextBlock
 from sidecar.model.vocabulary import load_counter
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions" / "normalised"
 LEARNING = 3
@@ -56,7 +56,7 @@ def compare(lines: list[dict[str, Any]], count: Any) -> tuple[list[float], list[
     """Give the relative errors of our estimate, and of characters divided by four."""
     system = "\n".join(text(m) for m in lines if m["origin"] == "system")
     static = Static("m", (), (Block(TextBlock(system), "system"),), RENDERER)
-    view = View(static, count, 1.2, 0)
+    view = ModelView(static, count, 1.2, 0)
     history: list[Message] = []
     errors: list[float] = []
     plain: list[float] = []

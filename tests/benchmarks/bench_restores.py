@@ -20,13 +20,13 @@ from statistics import median
 
 from sidecar.core.files.changeset import PathChange
 from sidecar.core.files.restore_plan import Action
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.session.changes.change_summary import Differences
 from sidecar.store.format.values import PutBlob
 from sidecar.store.journal import Store
 from sidecar.workspace.restore.restore import restore
-from sidecar.workspace.restore.restore_outcome import Restored
+from sidecar.workspace.restore.restore_outcome import FilesRestored
 from tests.benchmarks.bench_snapshots import Git, make_tree, measured, now
 from tests.benchmarks.whole_restores import edited, whole
 
@@ -38,8 +38,8 @@ Way = Callable[[], Awaitable[None]]
 State = dict[Path, bytes]
 
 
-def entry(path: Path, data: bytes) -> Entry:
-    return Entry(path.stat().st_mode, digest(data), len(data))
+def entry(path: Path, data: bytes) -> TreeEntry:
+    return TreeEntry(path.stat().st_mode, digest(data), len(data))
 
 
 def plan(root: Path, now: State, then: State) -> list[Action]:
@@ -94,7 +94,7 @@ def ways(
     async def ours() -> None:
         before, after = flip()
         done = await restore(root, plan(root, states[before], states[after]), store)
-        assert done == Restored(), done
+        assert done == FilesRestored(), done
 
     async def checkout() -> None:
         _, after = flip()

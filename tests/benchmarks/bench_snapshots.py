@@ -32,7 +32,7 @@ from sidecar.store.content.blobs import press
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
-from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
+from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 
 SIZES = (4_000, 28_000, 77_000)
 CHANGED = (0, 1, 10, 100)
@@ -277,7 +277,7 @@ def middle(rows: list[tuple[float, float]]) -> tuple[float, float]:
     return median(wall for wall, _ in rows), median(used for _, used in rows)
 
 
-async def begun(root: Path, data_dir: Path, watch: Choose | None) -> Snapshots:
+async def begun(root: Path, data_dir: Path, watch: ChooseWatch | None) -> Snapshots:
     """Open snapshots over a store of their own, with the first one taken and all stored."""
     rows = Store.open(data_dir, now=now).snapshots
     made = await Snapshots.open(root, rows, data_dir=data_dir, now=now, watch=watch)

@@ -21,7 +21,7 @@ from sidecar.session.transfer.archive import Ground, archive
 from sidecar.session.transfer.erasure import clear_free, erase
 from sidecar.session.transfer.sweep import carry_out
 from sidecar.store.connection.lease import this_process
-from sidecar.store.format.values import Change, PutBlob, PutMessage, PutPart, PutSession
+from sidecar.store.format.values import PutBlob, PutMessage, PutPart, PutSession, StoreChange
 from sidecar.store.journal import Store
 from tests.store.samples import NOW, message, session, tool
 
@@ -47,7 +47,7 @@ async def fill(store: Store, seed: int = 1) -> None:
     await store.write(*(PutSession(session(name)) for name in names))
     await store.write(*(PutMessage(name, message()) for name in names))
     for start in range(0, OUTPUTS, 100):
-        changes: list[Change] = []
+        changes: list[StoreChange] = []
         for n in range(start, start + 100):
             content = dice.randbytes(SIZE)
             part = tool(f"part_{seed}_{n}", "shown", digest(content))

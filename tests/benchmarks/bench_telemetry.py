@@ -21,7 +21,7 @@ from time import thread_time
 
 from sidecar.config import Config
 from sidecar.config.telemetry_settings import Telemetry
-from sidecar.core.prompt.observation import Observation, Unread
+from sidecar.core.prompt.observation import Observation, PendingObservation
 from sidecar.daemon import read_clock
 from sidecar.observe.observer import Observer
 from sidecar.session.lifecycle import assembly
@@ -51,7 +51,7 @@ class Timed:
         # What asking the clock takes is taken off: it is asked for each record.
         self._clock = (thread_time() - begun) / 1000
 
-    def take(self, seen: Observation | Unread) -> None:
+    def take(self, seen: Observation | PendingObservation) -> None:
         """Take one observation, made or not."""
         self.observer.take(seen)
 

@@ -19,7 +19,7 @@ from sidecar.model.vocabulary import load_counter
 from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
 from sidecar.replay.importers.own_store import stored_transcript
-from sidecar.replay.transcript import Compacted, Damaged
+from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.session.log.rewrite_records import REWRITE, Recorded, from_json
 from sidecar.store.connection import store_files
 from sidecar.store.content import session_rows
@@ -278,7 +278,7 @@ def play(path: Path, window: int, folder: Path, policy: str = "economic") -> Pla
 
 def recorded(path: Path) -> Conversation:
     """Read a recording as a replay does, for what its usage says of sizes."""
-    entries = [one for one in open_transcript(path).entries if not isinstance(one, Damaged)]
+    entries = [one for one in open_transcript(path).entries if not isinstance(one, DamagedLine)]
     messages = [None if isinstance(one, Compacted) else one for one in entries]
     return listen(messages, _count(), path.name, "neutral")
 
@@ -313,7 +313,7 @@ def _open(
 
 def _messages(store: Path, session: str) -> list[Message]:
     entries = stored_transcript(store, session).entries
-    return [entry for entry in entries if not isinstance(entry, Compacted | Damaged)]
+    return [entry for entry in entries if not isinstance(entry, Compacted | DamagedLine)]
 
 
 def _rewrites(store: Path, session: str) -> list[Recorded]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sidecar.core.ledger.deeds import Touched
+from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.visibility import Dropped, Note, Rewrite
 from sidecar.core.text.identifiers import names_in
@@ -33,7 +33,7 @@ def conversation() -> Conversation:
         for number, (unit, text) in enumerate(zip(made.units, texts, strict=True), 1)
     ]
     units[1] = replace(units[1], tool="bash", argument="make")
-    units[2] = replace(units[2], tool="edit", deeds=(Touched("a.py", "edited"),))
+    units[2] = replace(units[2], tool="edit", deeds=(TouchedFile("a.py", "edited"),))
     wanted = ("the_parser", "the_lexer", "kept_line", "gone_line", "lost_line")
     requests = (*made.requests[:3], replace(made.requests[3], far=wanted))
     return replace(made, units=tuple(units), requests=requests)

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from sidecar.core.files.changeset import ChangeSet, Write, attribute, same, same_content
+from sidecar.core.files.changeset import ChangeSet, ToolWrite, attribute, same, same_content
 from sidecar.core.files.reconcile import Choices, OnConflict
 from sidecar.core.files.restore_plan import Action, RestorePlan, plan_redo, plan_restore
-from sidecar.core.files.tree import Entry, SnapshotId, name, parent
+from sidecar.core.files.tree import SnapshotId, TreeEntry, name, parent
 from sidecar.core.text.digest import digest
 from tests.core.trees import compare
 
@@ -17,36 +17,36 @@ FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
 class Desk:
     """The folder, what its files ever held, and the change sets since the beginning."""
 
-    tree: dict[bytes, Entry] = field(default_factory=dict)
+    tree: dict[bytes, TreeEntry] = field(default_factory=dict)
     blobs: dict[str, bytes] = field(default_factory=dict)
     sets: list[ChangeSet] = field(default_factory=list)
-    _last: dict[bytes, Entry] = field(default_factory=dict)
+    _last: dict[bytes, TreeEntry] = field(default_factory=dict)
 
-    def file(self, path: str | bytes, content: str | bytes, mode: int | None = None) -> Entry:
+    def file(self, path: str | bytes, content: str | bytes, mode: int | None = None) -> TreeEntry:
         data = content.encode() if isinstance(content, str) else content
         where = _path(path)
         old = self.tree.get(where)
         kept = old.mode if old is not None and old.kind == "file" else FILE
-        entry = Entry(kept if mode is None else 0o100000 | mode, digest(data), len(data))
+        entry = TreeEntry(kept if mode is None else 0o100000 | mode, digest(data), len(data))
         self.blobs[entry.hash] = data
         self.tree[where] = entry
         return entry
 
     def link(self, path: str | bytes, target: str) -> None:
         data = target.encode()
-        self.tree[_path(path)] = Entry(LINK, digest(data), len(data))
+        self.tree[_path(path)] = TreeEntry(LINK, digest(data), len(data))
         self.blobs[digest(data)] = data
 
     def folder(self, path: str, mode: int = 0o755) -> None:
-        self.tree[_path(path)] = Entry(0o040000 | mode)
+        self.tree[_path(path)] = TreeEntry(0o040000 | mode)
 
     def lost(self, path: str, size: int, version: int) -> None:
-        self.tree[_path(path)] = Entry(FILE, "", size, "large", version)
+        self.tree[_path(path)] = TreeEntry(FILE, "", size, "large", version)
 
     def mode(self, path: str, mode: int) -> None:
         entry = self.tree[_path(path)]
         kind = entry.mode & 0o170000
-        self.tree[_path(path)] = Entry(
+        self.tree[_path(path)] = TreeEntry(
             kind | mode, entry.hash, entry.size, entry.lost, entry.version
         )
 
@@ -75,9 +75,9 @@ class Desk:
         """End an interval in which tools wrote these paths last; all that changed without any."""
         found = compare(self._last, self.tree)
         named = {_path(path) for path in paths} or {
-            c.path for c in found if not (c.new or c.old or Entry(FILE)).is_folder
+            c.path for c in found if not (c.new or c.old or TreeEntry(FILE)).is_folder
         }
-        writes = [Write(p, self._last.get(p), self.tree.get(p)) for p in sorted(named)]
+        writes = [ToolWrite(p, self._last.get(p), self.tree.get(p)) for p in sorted(named)]
         return self._end(writes, saved=saved, shell=shell)
 
     def by_shell(self, saved: Collection[str] = ()) -> ChangeSet:
@@ -118,7 +118,7 @@ class Desk:
 
     def _end(
         self,
-        writes: list[Write],
+        writes: list[ToolWrite],
         *,
         shell: bool = False,
         saved: Collection[str] = (),
@@ -180,7 +180,7 @@ def desk(*files: str) -> Desk:
     for path in files:
         at = parent(path.encode())
         while at:
-            made.tree[at] = Entry(FOLDER)
+            made.tree[at] = TreeEntry(FOLDER)
             at = parent(at)
         made.file(path, lines(path))
     made.begin()

@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping
 
-from sidecar.core.files.tree import Change, Delta, Entry
+from sidecar.core.files.tree import Delta, TreeChange, TreeEntry
 
 
-def compare(before: Mapping[bytes, Entry], after: Mapping[bytes, Entry]) -> Delta:
+def compare(before: Mapping[bytes, TreeEntry], after: Mapping[bytes, TreeEntry]) -> Delta:
     """Give what leads from one state to another."""
     found = [
-        Change(path, before.get(path), after.get(path))
+        TreeChange(path, before.get(path), after.get(path))
         for path in before.keys() | after.keys()
         if before.get(path) != after.get(path)
     ]
     return tuple(sorted(found, key=lambda change: change.path))
 
 
-def apply(state: Mapping[bytes, Entry], delta: Delta) -> dict[bytes, Entry]:
+def apply(state: Mapping[bytes, TreeEntry], delta: Delta) -> dict[bytes, TreeEntry]:
     """Give the state that a delta leads to; where it does not fit, the delta is believed."""
     after = dict(state)
     for change in delta:

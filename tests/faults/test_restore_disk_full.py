@@ -14,7 +14,7 @@ import pytest
 
 from sidecar.core.errors import StorageFailed
 from sidecar.workspace.restore.recovery import recover
-from sidecar.workspace.restore.restore_outcome import Outcome, Restored
+from sidecar.workspace.restore.restore_outcome import FilesRestored, RestoreOutcome
 from tests.faults.restorer import CALLS
 from tests.faults.test_restore_killed import change
 from tests.workspace.restore.site import SES, Site, Tree, plan, record, recording
@@ -77,7 +77,7 @@ async def test_a_call_fails(site: Site, more: bool) -> None:
         with FAILING.from_call(at, more=more):
             outcome = await attempt(site, names[stands], names[to], revision, to)
             calls = FAILING.count
-        if isinstance(outcome, Restored):
+        if isinstance(outcome, FilesRestored):
             stands = to
         elif not more:
             assert site.tree() == names[stands]
@@ -94,7 +94,7 @@ async def test_a_call_fails(site: Site, more: bool) -> None:
 
 async def attempt(
     site: Site, state: Tree, other: Tree, revision: int, to: str
-) -> Outcome | StorageFailed:
+) -> RestoreOutcome | StorageFailed:
     try:
         return await site.restore(plan(state, other), record=recording(revision, to))
     except StorageFailed as error:
@@ -136,7 +136,7 @@ async def test_the_disk_of_the_files_is_full(tmp_path: Path) -> None:
         assert path.read_bytes() == b"two" * 50_000
         filler.unlink()
         assert site.tree() == after
-        assert await site.go(after, before) == Restored()
+        assert await site.go(after, before) == FilesRestored()
         assert site.tree() == before
         await site.store.close()
 
@@ -165,6 +165,6 @@ async def test_the_disk_of_the_store_is_full(tmp_path: Path, when: str) -> None:
         await recover(site.root, site.store)
         assert site.tree() == after
         assert len((await site.store.load(SES)).records) == 1
-        assert await site.go(after, before) == Restored()
+        assert await site.go(after, before) == FilesRestored()
         assert site.tree() == before
         await site.store.close()

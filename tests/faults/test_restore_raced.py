@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.workspace.restore.expectations import CHANGED, GONE, HOLDS_OTHERS, THERE
-from sidecar.workspace.restore.restore_outcome import Refused, Restored
+from sidecar.workspace.restore.restore_outcome import FilesRestored, RestoreRefused
 from tests.workspace.restore.site import SES, Site, plan, record, recording
 
 Deed = Callable[[Path], None]
@@ -92,7 +92,7 @@ async def test_it_stays_and_everything_else_goes_back(
     await site.store.write(*record(1, "after"))
     with MEDDLING.when_moved(moved, lambda: deed(site.root)):
         outcome = await site.restore(plan(after, before), record=recording(2, "before"))
-    assert isinstance(outcome, Refused)
+    assert isinstance(outcome, RestoreRefused)
     assert [(c.path, c.reason) for c in outcome.conflicts] == [(moved, reason)]
     tree = site.tree()
     touched = {moved, b"replaced/mine"}
@@ -119,7 +119,7 @@ async def test_a_write_through_a_descriptor_opened_before_is_noticed(site: Site)
     with (site.root / "a").open("r+b", buffering=0) as file:
         with MEDDLING.when_moved(b"b", lambda: file.write(b"mine") and None):
             outcome = await site.go(after, before)
-        assert isinstance(outcome, Refused)
+        assert isinstance(outcome, RestoreRefused)
         assert [c.path for c in outcome.conflicts] == [b"a"]
     assert (site.root / "a").read_bytes() == b"mine"
     assert (site.root / "b").read_bytes() == b"two"
@@ -130,6 +130,6 @@ async def test_a_folder_that_fills_at_the_last_moment_is_kept(site: Site) -> Non
     site.write("made/a", b"a")
     after = await site.remember()
     with MEDDLING.when_moved(b"made", lambda: write("made/mine")(site.root)):
-        assert await site.go(after, before) == Restored((b"made",))
+        assert await site.go(after, before) == FilesRestored((b"made",))
     assert (site.root / "made/mine").read_bytes() == b"mine!"
     assert not (site.root / "made/a").exists()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from sidecar.wire.framing import Arrived, Decoder, Framing, encode, parse
+from sidecar.wire.framing import Arrived, FrameDecoder, Framing, encode, parse
 from tests.faults.forked import Forked, Nursery
 from tests.fuzz import Unanswered
 from tests.fuzz.mutations import Value, text_of
@@ -56,7 +56,7 @@ class Daemon:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         os.set_blocking(self.process.stdin.fileno(), False)
-        self._decoder = Decoder()
+        self._decoder = FrameDecoder()
         self._fence = 0
         self.notified: list[Value] = []
 

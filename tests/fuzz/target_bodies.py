@@ -5,11 +5,11 @@ from typing import Any
 
 import msgpack
 
-from sidecar.core.files.tree import Change, Entry
+from sidecar.core.files.tree import TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.content.blobs import expand, press
 from sidecar.store.content.deltas import pack_delta, unpack_delta
-from sidecar.store.content.restores import Mark, Step, pack_steps, unpack_stages, unpack_steps
+from sidecar.store.content.restores import FileMark, Step, pack_steps, unpack_stages, unpack_steps
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.packing import BLOB_EXTENSION, TAG, Packed, ReadBlob
@@ -61,11 +61,14 @@ SAMPLES: list[tuple[bytes, Decode, Callable[[Any], Packed]]] = [
         for one in _PARTS
     ),
 ]
-ENTRY = Entry(0o100644, "b2:" + "0f" * 20, 5)
+ENTRY = TreeEntry(0o100644, "b2:" + "0f" * 20, 5)
 CHECKED: list[tuple[bytes, Callable[[bytes], object]]] = [
-    (pack_delta((Change(b"a", None, ENTRY), Change(b"b/c", ENTRY, None)) * 9), unpack_delta),
     (
-        pack_steps((Step("put", b"a", 1, 0, Mark(33188, 1, 2, 3), None),) * 9),
+        pack_delta((TreeChange(b"a", None, ENTRY), TreeChange(b"b/c", ENTRY, None)) * 9),
+        unpack_delta,
+    ),
+    (
+        pack_steps((Step("put", b"a", 1, 0, FileMark(33188, 1, 2, 3), None),) * 9),
         unpack_steps,
     ),
 ]

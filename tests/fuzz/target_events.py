@@ -21,9 +21,9 @@ from sidecar.core.prompt.pricing import money, price
 from sidecar.core.prompt.prompt import ModelRequest, Static, assemble, broken_pairs
 from sidecar.core.prompt.render import RENDERER, render
 from sidecar.model.catalogue import lookup
-from sidecar.model.decode import Decoder
+from sidecar.model.decode import ResponseDecoder
 from sidecar.model.encode import encode
-from sidecar.session.log.events import Origin, ToolChanged
+from sidecar.session.log.events import EventOrigin, ToolChanged
 from sidecar.store.format import rows
 from sidecar.wire.framing import Arrived, parse
 from sidecar.wire.framing import encode as framed
@@ -60,7 +60,7 @@ def run(data: bytes) -> None:
     """Change a stream, decode it, and do with the answer all that a session does."""
     dice = Dice(data)
     stream = mutated(dice.pick(STREAMS), dice, odd=ODD_EVENTS, donors=ODD_EVENTS)
-    decoder, draft, number = Decoder(), Draft(), 0
+    decoder, draft, number = ResponseDecoder(), Draft(), 0
     for event in stream if isinstance(stream, list) else [stream]:
         for known in decoder.take(event):
             number += isinstance(known, BlockStarted)
@@ -97,7 +97,7 @@ def _sent_back(message: Message) -> None:
 
 
 def _told(draft: Draft) -> None:
-    origin = Origin(SessionId("s"), TurnId("t"), MessageId("m"), PartId("p"), 1)
+    origin = EventOrigin(SessionId("s"), TurnId("t"), MessageId("m"), PartId("p"), 1)
     for part in draft.parts:
         given = getattr(part, "input", None)
         event = ToolChanged(origin, "c", "completed", first=True, title="x", raw_input=given)

@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-from sidecar.wire.framing import Arrived, Broken, Decoder, Frame, Framing, encode
+from sidecar.wire.framing import Arrived, Broken, Frame, FrameDecoder, Framing, encode
 from tests.fuzz.dice import Dice
 from tests.fuzz.mutations import ODD, mutated, scrambled, text_of
 
@@ -35,7 +35,7 @@ def run(data: bytes) -> None:
 
 
 def _fed(pieces: list[bytes]) -> tuple[list[Frame], Framing | None]:
-    decoder = Decoder()
+    decoder = FrameDecoder()
     return [frame for piece in pieces for frame in decoder.feed(piece)], decoder.framing
 
 

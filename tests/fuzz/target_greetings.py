@@ -13,7 +13,7 @@ from sidecar.core.parts import JsonObject
 from sidecar.daemon import check_options
 from sidecar.session.desk.sessions import Sessions
 from sidecar.store.format.values import Owner
-from sidecar.wire.framing import Arrived, Decoder, Framing
+from sidecar.wire.framing import Arrived, FrameDecoder, Framing
 from sidecar.wire.server import serve
 from sidecar.workspace.buffers import Buffers
 from tests.fuzz import Unanswered
@@ -53,7 +53,7 @@ class _Client:
         self.framing: Framing = framing
         self.sent: asyncio.Queue[bytes] = asyncio.Queue()
         self.got: list[Value] = []
-        self._decoder = Decoder()
+        self._decoder = FrameDecoder()
         self._arrived = asyncio.Event()
 
     async def write(self, data: bytes) -> None:

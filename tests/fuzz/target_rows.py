@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from sidecar.core.errors import SidecarError
-from sidecar.core.files.tree import Change, Entry, Seen
+from sidecar.core.files.tree import SeenEntry, TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.connection import lease
 from sidecar.store.connection.store_faults import FAULTS
@@ -15,7 +15,7 @@ from sidecar.store.content.blobs import press
 from sidecar.store.content.chains import Addition
 from sidecar.store.content.changes import apply_all
 from sidecar.store.content.fact_rows import FactRows
-from sidecar.store.content.restores import Claim, Mark, RestoreRows, Step
+from sidecar.store.content.restores import FileMark, RestoreClaim, RestoreRows, Step
 from sidecar.store.content.snapshot_rows import SnapshotRows
 from sidecar.store.format.migrations import MIGRATIONS, migrate
 from sidecar.store.format.values import (
@@ -89,13 +89,13 @@ def _filled() -> tuple[sqlite3.Connection, int]:
     apply_all(con, [PutFacts(session_id, bundle.session.cwd, bundle.facts)])
     workspace = chains.begin(con, ROOT, NOW)
     blob = press(b"content" * 40)
-    entry = Entry(0o100644, blob.hash, blob.size)
-    addition = Addition((), (blob,), ((b"a", Seen(entry, 1, 1, 1, False, False)),))
+    entry = TreeEntry(0o100644, blob.hash, blob.size)
+    addition = Addition((), (blob,), ((b"a", SeenEntry(entry, 1, 1, 1, False, False)),))
     chains.fill(con, workspace.id, workspace.head, addition, True)
-    more = Addition((Change(b"b", None, entry),), (), ())
+    more = Addition((TreeChange(b"b", None, entry),), (), ())
     chains.append(con, workspace.id, workspace.head, more, NOW)
-    _done(_restores(con).begin(Claim(ROOT, OWNER), [b"/w/.s"], [blob.hash]))
-    steps = [Step("put", b"a", 1, 0, Mark(33188, 1, 2, 3), None)]
+    _done(_restores(con).begin(RestoreClaim(ROOT, OWNER), [b"/w/.s"], [blob.hash]))
+    steps = [Step("put", b"a", 1, 0, FileMark(33188, 1, 2, 3), None)]
     _done(_restores(con).intend(1, OWNER.token, steps))
     lease.acquire(con, session_id, OWNER, NOW)
     return con, workspace.id
@@ -183,7 +183,7 @@ def _read_all(dice: Dice) -> None:
     _given(lambda: _done(facts.candidates(session_id)))
     _given(lambda: _done(snapshots.load(ROOT)))
     _given(lambda: _done(snapshots.tree(WORKSPACE, [b"a", b"b"])))
-    _given(lambda: _done(restores.adopt(Claim(ROOT, OTHER))))
+    _given(lambda: _done(restores.adopt(RestoreClaim(ROOT, OTHER))))
     _given(lambda: _done(restores.roots()))
     _given(lambda: lease.acquire(CON, session_id, OTHER, NOW))
     if dice.chance(3):

@@ -26,12 +26,12 @@ from sidecar.core.prompt.visibility import Dropped, Note, Rewrite
 from sidecar.session.log.rewrite_records import REWRITE, Recorded, to_json
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     PutMessage,
     PutPart,
     PutSession,
     Record,
     SessionRow,
+    StoreChange,
 )
 from sidecar.store.journal import Store
 
@@ -68,13 +68,13 @@ class Growing:
         record = Record(self.row.revision, kind, self.now, body)  # type: ignore[arg-type] # JSON
         return AppendRecord(self.row.id, record)
 
-    def put(self, message: Message) -> Iterator[Change]:
+    def put(self, message: Message) -> Iterator[StoreChange]:
         yield PutMessage(self.row.id, replace(message, parts=()))
         for position, part in enumerate(message.parts):
             yield PutPart(self.row.id, message.id, position, part)
         self.parts += len(message.parts)
 
-    def one_turn(self) -> Iterator[Change]:
+    def one_turn(self) -> Iterator[StoreChange]:
         """Give a turn's changes."""
         self.turn += 1
         self.now += 60_000
@@ -98,7 +98,7 @@ class Growing:
         if self.turn % EVERY == EVERY - 1:
             yield self.one_rewrite()
 
-    def one_step(self, turn: TurnId, number: int) -> Iterator[Change]:
+    def one_step(self, turn: TurnId, number: int) -> Iterator[StoreChange]:
         name = f"{self.turn:08}_{number:02}"
         self.now += 2_000
         self.steps += 1

@@ -7,12 +7,12 @@ import pytest
 
 from sidecar.core.conversation.stream import BlockFinished, BlockMetadata, BlockStarted, StreamEvent
 from sidecar.core.parts import Usage
-from sidecar.model.decode import MOST, Decoder, usage_of
+from sidecar.model.decode import MOST, ResponseDecoder, usage_of
 from sidecar.model.stalls import Endless, limits
 
 
 def taken(*events: dict[str, Any]) -> list[StreamEvent]:
-    decoder = Decoder()
+    decoder = ResponseDecoder()
     return [known for event in events for known in decoder.take(event)]
 
 
@@ -94,7 +94,7 @@ def test_an_answer_of_as_many_tokens_as_it_may_have_comes_through(word: str) -> 
     """Prose and code have three to five bytes a token; some servers send single letters."""
     tokens = 2_000
     pieces = tokens if len(word) > 1 else 4 * tokens
-    decoder = Decoder(limits(tokens))
+    decoder = ResponseDecoder(limits(tokens))
     delta = {"type": "text_delta", "text": word}
     event = {"type": "content_block_delta", "index": 0, "delta": delta}
     hidden = {"type": "signature_delta", "signature": "s" * 6 * tokens}

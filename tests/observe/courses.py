@@ -8,17 +8,17 @@ from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
 from sidecar.observe.report.course import (
     About,
     Aside,
-    Change,
-    Checkpoint,
+    ContextPiece,
     Course,
-    Cut,
-    File,
-    Note,
-    Piece,
-    Request,
+    CourseChange,
+    CourseCheckpoint,
+    CourseFile,
+    CourseNote,
+    CourseRequest,
+    CourseTurn,
+    CutResult,
     Spent,
-    Tool,
-    Turn,
+    ToolUse,
 )
 
 NOW = 1_700_000_000_000
@@ -38,7 +38,7 @@ def regions_at(number: int, period: int) -> tuple[int, ...]:
     return tuple(held.get(region, 0) for region in REGIONS)
 
 
-def request(number: int, turn: int, period: int, words: str) -> Request:
+def request(number: int, turn: int, period: int, words: str) -> CourseRequest:
     """A request that reads what the last one wrote, unless there was a rewrite before it."""
     regions = regions_at(number, period)
     prompt = sum(regions)
@@ -46,12 +46,12 @@ def request(number: int, turn: int, period: int, words: str) -> Request:
     usage = Usage(20, read, prompt - read - 20, 0, 300, 100, 1)
     spent = Spent(usage, Decimal("0.0125"), Decimal("0.0875"))
     miss = ("tool results", words) if number % period == 5 else None
-    return Request(number + 1, turn, NOW + number * MINUTE, words, regions, spent, miss, True)
+    return CourseRequest(number + 1, turn, NOW + number * MINUTE, words, regions, spent, miss, True)
 
 
-def change(number: int, after: int, turn: int, words: str) -> Change:
+def change(number: int, after: int, turn: int, words: str) -> CourseChange:
     """A rewrite."""
-    return Change(
+    return CourseChange(
         *(f"cmp_{number}", number, after, turn, NOW + after * MINUTE, "rewrite", "budget", words),
         *(words, 150_000, 9_000, "0.01", (("dropped", 40), ("truncated", 3)), 2),
         *(f"model, 0.02 USD {words}", True, False),
@@ -82,17 +82,17 @@ def course(
     )
     aside = Spent(Usage(10, 5_000, 100, 0, 700, 0, 1), Decimal("0.02"), Decimal("0.05"))
     lines = tuple(
-        Turn(
+        CourseTurn(
             *(n + 1, f"turn_{n}", NOW + n * steps * MINUTE, words, steps, 2, 1, 40_000),
             *(requests[n * steps].spent.usage, Decimal("0.03"), words, 0, n != 1),  # type: ignore[union-attr]
         )
         for n in range(turns)
     )
     files = tuple(
-        File(f"{words}/{n}.py", "modified", "user" if n % 2 else "tool") for n in range(15)
+        CourseFile(f"{words}/{n}.py", "modified", "user" if n % 2 else "tool") for n in range(15)
     )
     points = tuple(
-        Checkpoint(
+        CourseCheckpoint(
             n + 1,
             f"cp_{n}",
             ("turn", "step", "restore")[n % 3],
@@ -113,15 +113,15 @@ def course(
         changes,
         lines,
         tuple(
-            Tool(f"{words} {n}", 40 - n, n, 90_000 // (n + 1), 900, n, 10 * n) for n in range(15)
+            ToolUse(f"{words} {n}", 40 - n, n, 90_000 // (n + 1), 900, n, 10 * n) for n in range(15)
         ),
         points,
         tuple(
-            Piece(f"part_{n}", "toolResults", words, n, "verbatim", True, 1, f"part_{n}")
+            ContextPiece(f"part_{n}", "toolResults", words, n, "verbatim", True, 1, f"part_{n}")
             for n in range(min(300, count))
         ),
-        (Cut("part_1", words, words, 100, 90_000),),
-        (Note("part_2", "ledger", 600, f"{words}\n{words}"),),
+        (CutResult("part_1", words, words, 100, 90_000),),
+        (CourseNote("part_2", "ledger", 600, f"{words}\n{words}"),),
         (("user complete", turns),),
         (("Text", count),),
         (words,) if words == NASTY else (),

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidecar.core.parts import SessionId, TurnId, Usage
 from sidecar.core.prompt.meter import CacheState, Costs, Meter, Size, measure
-from sidecar.core.prompt.observation import Asked, Rewritten, ToolDone, TurnBegun, TurnDone
+from sidecar.core.prompt.observation import ModelAsked, ToolDone, TurnBegun, TurnDone, ViewRewritten
 
 SES = SessionId("ses_1")
 TURN = TurnId("turn_1")
@@ -12,16 +12,16 @@ NOW = 1_700_000_000_000 // 300_000 * 300_000
 """The beginning of a stretch of five minutes."""
 
 
-def asked(at: int = NOW, usage: Usage | None = None, **given: Any) -> Asked:
+def asked(at: int = NOW, usage: Usage | None = None, **given: Any) -> ModelAsked:
     """A request; by default one that cost a cent and read nothing."""
     spent = {"cost": 0.01, "uncached": 0.01, **given}
     known = usage or Usage(input=1000, output=10, requests=1)
-    return Asked(
+    return ModelAsked(
         SES, TURN, at, at - 1500, "claude-opus-5-5", spent.pop("purpose", "turn"), known, **spent
     )
 
 
-def repeated(at: int, read: int, rest: int) -> Asked:
+def repeated(at: int, read: int, rest: int) -> ModelAsked:
     """A request whose prompt the cache could serve."""
     return asked(at, Usage(input=rest, cache_read=read, requests=1), foreseen=read + rest)
 
@@ -59,7 +59,7 @@ def tool_done(at: int = NOW, **given: Any) -> ToolDone:
     return ToolDone(SES, TURN, at, at - 200, "shell", "call_1", **given)
 
 
-def rewritten(at: int = NOW, **given: Any) -> Rewritten:
+def rewritten(at: int = NOW, **given: Any) -> ViewRewritten:
     """A compaction from 80,000 tokens to 20,000."""
     known: dict[str, Any] = {
         "cause": "budget",
@@ -70,7 +70,7 @@ def rewritten(at: int = NOW, **given: Any) -> Rewritten:
         "fidelity": 0.9,
         **given,
     }
-    return Rewritten(
+    return ViewRewritten(
         SES,
         at,
         1200,

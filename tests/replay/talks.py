@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sidecar.core.ledger.units import Kind, Unit
+from sidecar.core.ledger.units import Unit, UnitKind
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.plans.plan import Change, Plan, Rates, Situation, Standing, Summary
 from sidecar.core.prompt.prompt import Ttl
@@ -21,7 +21,7 @@ RATES = Rates(1.0, 5.0, 1.25, 0.1)
 """Prices that can be added up by hand: a cost is then in tokens of input."""
 STATIC = 2_000
 WINDOW = 100_000
-KINDS: Mapping[str, Kind] = {"t": "typed", "p": "prose", "r": "reasoning", "c": "call"}
+KINDS: Mapping[str, UnitKind] = {"t": "typed", "p": "prose", "r": "reasoning", "c": "call"}
 _ITEM = re.compile(r"([tprc])(\d+)(!?)")
 
 

@@ -20,8 +20,8 @@ from sidecar.replay.charts import (
     scatter,
     timeline,
 )
-from sidecar.replay.compare import Session
-from sidecar.replay.simulate import Rewritten, Sent
+from sidecar.replay.compare import ReplayedSession
+from sidecar.replay.simulate import Sent, SimulatedRewrite
 
 NASTY = "</svg><script>\"'&"
 
@@ -130,9 +130,9 @@ def test_bars_are_in_order_and_in_proportion() -> None:
     assert number(texts(root)["400.00"], "x") + LETTER * 6 <= WIDTH
 
 
-def session(prompts: list[int], *rewrites: Rewritten, name: str = "one") -> Session:
+def session(prompts: list[int], *rewrites: SimulatedRewrite, name: str = "one") -> ReplayedSession:
     sent = tuple(Sent(n, n, prompt, prompt // 2, 0, 0) for n, prompt in enumerate(prompts))
-    return Session(name, "neutral", len(sent), 1_000, None, (), None, (), sent, rewrites)
+    return ReplayedSession(name, "neutral", len(sent), 1_000, None, (), None, (), sent, rewrites)
 
 
 def axis(root: ElementTree.Element) -> list[float]:
@@ -140,7 +140,7 @@ def axis(root: ElementTree.Element) -> list[float]:
 
 
 def test_a_timeline_shows_prompts_reads_and_why_there_were_rewrites() -> None:
-    rewrite = Rewritten(1, "pays", f"because {NASTY}", 150_000, 50_000, 0.0)
+    rewrite = SimulatedRewrite(1, "pays", f"because {NASTY}", 150_000, 50_000, 0.0)
     root = drawn(timeline(session([100_000, 50_000, 60_000], rewrite), 200_000))
     [line] = root.iter("polyline")
     heights = [float(point.split(",")[1]) for point in line.attrib["points"].split()]

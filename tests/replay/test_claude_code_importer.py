@@ -13,7 +13,7 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.replay.importers.claude_code_recording import entries, recognises
-from sidecar.replay.transcript import Compacted, Damaged, Entry
+from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 
 
 def line(kind: str, content: object, **more: object) -> JsonObject:
@@ -43,11 +43,11 @@ def result(call_id: str, text: str, *, failed: bool = False) -> JsonObject:
     return line("user", [block])
 
 
-def read(*lines: JsonObject) -> list[Entry]:
+def read(*lines: JsonObject) -> list[TranscriptEntry]:
     return list(entries(enumerate(lines, 1)))
 
 
-def message(entry: Entry) -> Message:
+def message(entry: TranscriptEntry) -> Message:
     assert isinstance(entry, Message)
     return entry
 
@@ -135,5 +135,5 @@ def test_leaves_out_subagents_and_the_usage_of_no_model() -> None:
 )
 def test_odd_content_is_reported_and_the_rest_is_read(odd: JsonObject) -> None:
     found = read(line("user", "a"), odd, line("user", "b"))
-    assert [entry.line for entry in found if isinstance(entry, Damaged)] == [2]
+    assert [entry.line for entry in found if isinstance(entry, DamagedLine)] == [2]
     assert len([entry for entry in found if isinstance(entry, Message)]) >= 2

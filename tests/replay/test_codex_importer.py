@@ -13,7 +13,7 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.replay.importers.codex_recording import entries, recognises
-from sidecar.replay.transcript import Compacted, Damaged, Entry
+from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 
 AT = "2026-06-26T22:08:49.102Z"
 
@@ -42,15 +42,15 @@ def tokens(prompt: int, total: int) -> JsonObject:
     return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
 
 
-def read(*lines: JsonObject) -> list[Entry]:
+def read(*lines: JsonObject) -> list[TranscriptEntry]:
     return list(entries(enumerate(lines, 1)))
 
 
-def messages(found: list[Entry]) -> list[Message]:
+def messages(found: list[TranscriptEntry]) -> list[Message]:
     return [entry for entry in found if isinstance(entry, Message)]
 
 
-def usages(found: list[Entry]) -> list[Usage]:
+def usages(found: list[TranscriptEntry]) -> list[Usage]:
     parts = [part for message in messages(found) for part in message.parts]
     return [part.usage for part in parts if isinstance(part, StepFinishPart)]
 
@@ -151,7 +151,7 @@ def test_what_replaced_the_rest_in_a_compaction_was_never_said() -> None:
 )
 def test_odd_content_is_reported_and_the_rest_is_read(odd: JsonObject) -> None:
     found = read(said("user", "a"), odd, said("user", "b"))
-    assert [entry.line for entry in found if isinstance(entry, Damaged)] == [2]
+    assert [entry.line for entry in found if isinstance(entry, DamagedLine)] == [2]
     assert len(messages(found)) == 2
 
 
@@ -159,4 +159,4 @@ def test_an_impossible_count_loses_nothing_but_itself() -> None:
     odd = tokens(1, 2)
     odd["payload"] = {"type": "token_count", "info": {"last_token_usage": {"input_tokens": 1e999}}}
     found = read(said("assistant", "a"), odd)
-    assert [type(entry) for entry in found] == [Damaged, Message]
+    assert [type(entry) for entry in found] == [DamagedLine, Message]

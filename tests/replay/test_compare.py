@@ -10,7 +10,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json
 from sidecar.core.policies import policies
 from sidecar.core.policies.manual import Manual
-from sidecar.replay.compare import Settings, Tally, replay_file, tally, totals
+from sidecar.replay.compare import PolicyTally, Settings, replay_file, tally, totals
 from sidecar.replay.simulate import simulate
 from sidecar.replay.summary import as_json, policy_json, share
 from tests.replay.neutral_files import line, recording, text
@@ -110,17 +110,17 @@ def test_a_few_tokens_less_are_no_break() -> None:
 def test_tallies_of_sessions_add_up_and_the_peak_is_the_highest() -> None:
     runs = [simulate(talk(n), Manual(), WINDOW, RATES) for n in ("0: t1000; 9: p9", "0: t5000")]
     one, other = map(tally, runs)
-    both = Tally("manual")
+    both = PolicyTally("manual")
     both.add(one)
     both.add(other)
     assert (both.requests, both.peak, both.prompt) == (3, 7_000, 3_000 + 3_009 + 7_000)
     assert both.cost == one.cost + other.cost
-    both.add(Tally("manual", causes=Counter({"pays": 2}), breaks=Counter({"expired": 3})))
-    both.add(Tally("manual", causes=Counter({"pays": 1}), breaks=Counter({"lookback": 1})))
+    both.add(PolicyTally("manual", causes=Counter({"pays": 2}), breaks=Counter({"expired": 3})))
+    both.add(PolicyTally("manual", causes=Counter({"pays": 1}), breaks=Counter({"lookback": 1})))
     assert both.causes == {"pays": 3}
     assert both.breaks == {"expired": 3, "lookback": 1}
-    both.add(Tally("manual", runways=[4], compressed=[2.5]))
-    both.add(Tally("manual", runways=[8, 9], compressed=[7.0, 4.0]))
+    both.add(PolicyTally("manual", runways=[4], compressed=[2.5]))
+    both.add(PolicyTally("manual", runways=[8, 9], compressed=[7.0, 4.0]))
     assert (both.runways, both.compressed) == ([4, 8, 9], [2.5, 7.0, 4.0])
 
 
@@ -135,7 +135,7 @@ def test_the_summary_is_plain_json_with_shares(tmp_path: Path) -> None:
     session = replay_file(recording(tmp_path / "one.jsonl"), len, settings())
     made = as_json([session], settings(), "classic")
     assert json.loads(json.dumps(made, allow_nan=False)) == made
-    assert policy_json(Tally("p", cost=1.0, far=8, view=6, ledger=7, reach=8))["recall"] == {
+    assert policy_json(PolicyTally("p", cost=1.0, far=8, view=6, ledger=7, reach=8))["recall"] == {
         "inView": 0.75,
         "withLedger": 0.875,
         "reachable": 1.0,
@@ -144,10 +144,10 @@ def test_the_summary_is_plain_json_with_shares(tmp_path: Path) -> None:
 
 
 def test_the_summary_says_how_far_rewrites_lie_apart_and_how_much_smaller_they_make_it() -> None:
-    made = policy_json(Tally("p", runways=[4, 8, 9], compressed=[2.5, 7.0, 4.0, 5.0]))
+    made = policy_json(PolicyTally("p", runways=[4, 8, 9], compressed=[2.5, 7.0, 4.0, 5.0]))
     assert made["runway"] == 8
     assert made["compression"] == {"median": 4.5, "least": 2.5, "belowThree": 1}
-    never = policy_json(Tally("p"))
+    never = policy_json(PolicyTally("p"))
     assert (never["runway"], never["compression"]) == (None, None)
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sidecar.core.ledger.units import Item, Kind, Unit
+from sidecar.core.ledger.units import Item, Unit, UnitKind
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.plans.plan import REWRITE_ID
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Shown
@@ -25,7 +25,7 @@ from sidecar.replay.questions import Question
 QUESTIONS = tuple(Question(f"q{n}", "goal", f"What about {n}?", f"evidence {n}") for n in (1, 2, 3))
 
 
-def item(kind: Kind, text: str, shown: Shown | None = None, **more: object) -> Item:
+def item(kind: UnitKind, text: str, shown: Shown | None = None, **more: object) -> Item:
     unit = Unit(PartId("p"), MessageId("m"), 0, 0, kind, text, **more)  # type: ignore[arg-type]
     return Item(unit, 10, 0, shown)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sidecar.core.ledger.units import Item, Kind, Unit
+from sidecar.core.ledger.units import Item, Unit, UnitKind
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Shown
 from sidecar.core.text.identifiers import names_in
@@ -12,7 +12,7 @@ from sidecar.replay.measure import Memory
 ASKED = Request(0, 0, 0, 0, False, 0, (), (), None)
 
 
-def unit(name: str, kind: Kind, text: str, call: str = "", *, failed: bool = False) -> Unit:
+def unit(name: str, kind: UnitKind, text: str, call: str = "", *, failed: bool = False) -> Unit:
     given = names_in(call)
     status = "exit 1" if failed else "ok"
     return Unit(

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sidecar.replay.compare import Session, Settings, Tally
+from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings
 from sidecar.replay.page import MOST_CHARTS, STYLE, page
-from sidecar.replay.simulate import Rewritten, Sent
+from sidecar.replay.simulate import Sent, SimulatedRewrite
 from tests.replay.talks import RATES
 
 NASTY = "<script>alert(1)</script>\"'&amp; ../" + "long-name-" * 20
@@ -44,18 +44,20 @@ class Tags(HTMLParser):
         self.texts.append(data)
 
 
-def tallies(*names: str, cost: float = 2.0) -> tuple[Tally, ...]:
+def tallies(*names: str, cost: float = 2.0) -> tuple[PolicyTally, ...]:
     return tuple(
-        Tally(name, cost + number, 10, 90_000, 60_000, 50_000, far=8, view=6, ledger=7, reach=8)
+        PolicyTally(
+            name, cost + number, 10, 90_000, 60_000, 50_000, far=8, view=6, ledger=7, reach=8
+        )
         for number, name in enumerate(names)
     )
 
 
-def session(name: str = "one", cost: float = 2.0, *names: str) -> Session:
+def session(name: str = "one", cost: float = 2.0, *names: str) -> ReplayedSession:
     sent = tuple(Sent(n, n, 9_000, 6_000, 1_000, 2_000) for n in range(10))
-    rewrite = Rewritten(3, "pays", f"9000 to 3000 tokens: {NASTY}", 9_000, 3_000, 0.0)
+    rewrite = SimulatedRewrite(3, "pays", f"9000 to 3000 tokens: {NASTY}", 9_000, 3_000, 0.0)
     made = tallies(*(names or ("economic",)), cost=cost)
-    return Session(name, "neutral", 10, 1_000, 3.5, made, None, (), sent, (rewrite,))
+    return ReplayedSession(name, "neutral", 10, 1_000, 3.5, made, None, (), sent, (rewrite,))
 
 
 def settings(*names: str) -> Settings:
@@ -112,8 +114,8 @@ def test_only_the_dearest_sessions_have_a_chart() -> None:
 
 def test_what_costs_nothing_can_be_drawn() -> None:
     names = ("economic", "opencode")
-    free = Session(
-        *("one", "neutral", 1, 0, None, tuple(Tally(name, requests=1) for name in names)),
+    free = ReplayedSession(
+        *("one", "neutral", 1, 0, None, tuple(PolicyTally(name, requests=1) for name in names)),
         *(None, (), (Sent(0, 0, 10, 0, 0, 10),), ()),
     )
     Tags(page([free], settings(*names), "classic"))

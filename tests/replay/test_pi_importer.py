@@ -14,7 +14,7 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.replay.importers.pi_recording import entries, recognises
-from sidecar.replay.transcript import Compacted, Damaged, Entry
+from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 
 AT = "2025-12-08T22:41:05.306Z"
 USAGE: JsonObject = {"input": 1, "output": 2, "cacheRead": 3, "cacheWrite": 4}
@@ -42,11 +42,11 @@ def result(call_id: str, text: str, *, failed: bool = False) -> JsonObject:
     return line("toolResult", content, toolCallId=call_id, isError=failed)
 
 
-def read(*lines: JsonObject) -> list[Entry]:
+def read(*lines: JsonObject) -> list[TranscriptEntry]:
     return list(entries(enumerate(lines, 1)))
 
 
-def messages(found: list[Entry]) -> list[Message]:
+def messages(found: list[TranscriptEntry]) -> list[Message]:
     return [entry for entry in found if isinstance(entry, Message)]
 
 
@@ -125,5 +125,5 @@ def test_a_compaction_is_marked_and_its_summary_left_out() -> None:
 )
 def test_odd_content_is_reported_and_the_rest_is_read(odd: JsonObject) -> None:
     found = read(user("a"), odd, user("b"))
-    assert [entry.line for entry in found if isinstance(entry, Damaged)] == [2]
+    assert [entry.line for entry in found if isinstance(entry, DamagedLine)] == [2]
     assert len(messages(found)) >= 2

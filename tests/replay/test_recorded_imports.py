@@ -18,7 +18,7 @@ from sidecar.core.parts import (
     ToolPart,
 )
 from sidecar.replay.importers import claude_code_recording, codex_recording, pi_recording
-from sidecar.replay.transcript import Compacted, Damaged, Entry, objects
+from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry, objects
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
 IMPORTERS = {"claude": claude_code_recording, "codex": codex_recording, "pi": pi_recording}
@@ -29,9 +29,9 @@ def lines(path: Path) -> list[JsonObject]:
         return [json.loads(line) for line in file]
 
 
-def imported(found: Iterable[Entry]) -> Iterator[tuple[object, ...]]:
+def imported(found: Iterable[TranscriptEntry]) -> Iterator[tuple[object, ...]]:
     for entry in found:
-        assert not isinstance(entry, Damaged), entry
+        assert not isinstance(entry, DamagedLine), entry
         if isinstance(entry, Compacted):
             yield ("compacted",)
             continue

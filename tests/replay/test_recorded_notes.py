@@ -20,7 +20,7 @@ from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
 from sidecar.replay.prices import read_card
 from sidecar.replay.simulate import simulate
-from sidecar.replay.transcript import Compacted, Damaged
+from sidecar.replay.transcript import Compacted, DamagedLine
 
 SESSIONS = Path(__file__).parents[2].parent / "shared" / "sessions"
 WINDOW = 64_000
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(
 @cache
 def recorded(prefix: str) -> tuple[Message | None, ...]:
     [path] = (SESSIONS / "normalised").glob(f"{prefix}*")
-    heard = [e for e in open_transcript(path).entries if not isinstance(e, Damaged)]
+    heard = [e for e in open_transcript(path).entries if not isinstance(e, DamagedLine)]
     return tuple(None if isinstance(entry, Compacted) else entry for entry in heard)
 
 

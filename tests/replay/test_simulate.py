@@ -6,15 +6,15 @@ import pytest
 
 from sidecar.core.plans.plan import Summary
 from sidecar.core.policies.manual import Manual
-from sidecar.replay.simulate import Run, simulate
+from sidecar.replay.simulate import SimulatedRun, simulate
 from tests.replay.talks import RATES, WINDOW, Scripted, shortened, talk
 
 
-def bills(run: Run) -> list[tuple[int, int, int]]:
+def bills(run: SimulatedRun) -> list[tuple[int, int, int]]:
     return [(sent.read, sent.write, sent.uncached) for sent in run.sent]
 
 
-def manual(notation: str, static: int = 2_000) -> Run:
+def manual(notation: str, static: int = 2_000) -> SimulatedRun:
     return simulate(talk(notation, static), Manual(), WINDOW, RATES)
 
 

@@ -13,7 +13,7 @@ import pytest
 from sidecar.config import Config
 from sidecar.core.errors import Cancelled, StorageFailed
 from sidecar.core.parts import Json, JsonObject, Message
-from sidecar.core.prompt.observation import Observation, Unread, read
+from sidecar.core.prompt.observation import Observation, PendingObservation, read
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, flat
 from sidecar.model.catalogue import lookup
@@ -26,12 +26,11 @@ from sidecar.session.state import Environment
 from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.session.turn.turn_context import Clock
 from sidecar.store.connection.lease import this_process
-from sidecar.store.format.values import Change
+from sidecar.store.format.values import StoreChange
 from sidecar.store.journal import Store
 from sidecar.tools.tool_contract import PermissionOption
 from sidecar.workspace.buffers import Buffers
-from sidecar.workspace.instructions_watch import InstructionsWatch
-from sidecar.workspace.instructions_watch import Read as ReadInstructions
+from sidecar.workspace.instructions_watch import InstructionsWatch, ReadInstructions
 from sidecar.workspace.shared_snapshots import RECHECK_EVERY, SharedSnapshots
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.scripted_model import Script
@@ -198,7 +197,7 @@ class World:
         )
         return self.shared
 
-    def see(self, unread: Observation | Unread) -> None:
+    def see(self, unread: Observation | PendingObservation) -> None:
         seen = read(unread)
         if seen is not None:
             self.observed.append(seen)
@@ -271,7 +270,7 @@ class World:
         self.net.check(request, log, moves_prefix=self.moves_prefix)
 
 
-def _refused(*changes: Change, size: int | None = None) -> "asyncio.Future[None]":
+def _refused(*changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
     written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     written.set_exception(StorageFailed("killed", kind="io"))
     return written

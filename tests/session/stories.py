@@ -13,7 +13,7 @@ from sidecar.session.history.inspection import segments
 from sidecar.session.interface import Wish
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer.bundle_export import export_session
-from sidecar.session.transfer.bundle_import import Source, import_session
+from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.store.connection import bundle_file
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import Desk, World
@@ -50,7 +50,7 @@ def sealed(things: list[Any]) -> str:
 
 async def take(desk: Desk, things: list[Any]) -> Session:
     environment = await desk.sessions.ready()
-    source = Source(content=sealed(things))
+    source = ImportSource(content=sealed(things))
     made = await import_session(environment, source, str(desk.workspace), None)
     session = await desk.sessions.get(made.session_id)
     session.attach(desk.watch, desk.editor)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
-from sidecar.config import Delegate
+from sidecar.config import DelegateLimits
 from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.parts import ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec, flat
@@ -47,7 +47,7 @@ async def child_of(desk: Desk, session: Session) -> Session:
 
 def limited(world: World, **limits: Any) -> World:
     permissions = replace(world.config.permissions, allow=("delegate",))
-    world.config = replace(world.config, permissions=permissions, delegate=Delegate(**limits))
+    world.config = replace(world.config, permissions=permissions, delegate=DelegateLimits(**limits))
     return world
 
 

@@ -14,12 +14,12 @@ from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart, 
 from sidecar.store.connection.lease import this_process
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     PutMessage,
     PutPart,
     PutSession,
     Record,
     SessionRow,
+    StoreChange,
 )
 from sidecar.store.journal import Store
 
@@ -30,7 +30,7 @@ def row(session_id: SessionId, revision: int) -> SessionRow:
     return SessionRow(session_id, "/w", "", 1, revision, revision, 0, 0, None, {"s": "x" * 3000})
 
 
-def unit(session_id: SessionId, number: int) -> tuple[Change, ...]:
+def unit(session_id: SessionId, number: int) -> tuple[StoreChange, ...]:
     """A message with its parts and its record: whole or not at all."""
     name = MessageId(f"msg_{number:08}")
     message = Message(name, TurnId("turn_1"), "assistant", (), number)

@@ -29,7 +29,14 @@ from sidecar.core.parts import (
 )
 from sidecar.core.text.digest import digest
 from sidecar.store.format.bundles import Bundle
-from sidecar.store.format.values import Change, PutMessage, PutPart, PutSession, Record, SessionRow
+from sidecar.store.format.values import (
+    PutMessage,
+    PutPart,
+    PutSession,
+    Record,
+    SessionRow,
+    StoreChange,
+)
 from sidecar.store.journal import Store
 
 NOW = 1_800_000_000_000
@@ -57,7 +64,7 @@ def tool(name: str, output: str, whole: str | None = None) -> ToolPart:
     return ToolPart(PartId(name), "toolu_1", "shell", {"command": "ls"}, done)
 
 
-def base(name: str = "ses_1") -> tuple[Change, ...]:
+def base(name: str = "ses_1") -> tuple[StoreChange, ...]:
     """A session with one empty message."""
     return (PutSession(session(name)), PutMessage(SessionId(name), message()))
 

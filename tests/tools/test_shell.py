@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.parts import Json
-from sidecar.tools.output_ends import MAX_KEPT, Collected
+from sidecar.tools.output_ends import MAX_KEPT, OutputEnds
 from sidecar.tools.runner import run_builtin
 from sidecar.tools.shell import scrubbed
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
@@ -253,7 +253,7 @@ async def test_much_output_stays_within_memory(root: Path, context: ToolContext)
 @pytest.mark.parametrize("size", [1, 7, 64, 1000])
 def test_both_ends_are_kept_however_the_output_comes(size: int) -> None:
     data = bytes(range(32, 127)) * 4000
-    collected = Collected(limit=100_000)
+    collected = OutputEnds(limit=100_000)
     for start in range(0, len(data), size):
         collected.add(data[start : start + size])
     head, note, tail = collected.text().split("\n")
@@ -265,7 +265,7 @@ def test_both_ends_are_kept_however_the_output_comes(size: int) -> None:
 
 
 def test_what_fits_is_whole_even_where_the_halves_meet_in_a_character() -> None:
-    collected = Collected(limit=10)
+    collected = OutputEnds(limit=10)
     for byte in "aaaaéé".encode():
         collected.add(bytes([byte]))
     assert collected.text() == "aaaaéé"

@@ -9,7 +9,7 @@ from sidecar.core.parts import SessionId
 from sidecar.session.log.events import AlertChanged
 from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.connection import Connection
-from sidecar.wire.framing import Decoder
+from sidecar.wire.framing import FrameDecoder
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.plain_editor import PlainEditor
 
@@ -24,7 +24,7 @@ class Pipe:
     """An outbox whose messages a test reads."""
 
     def __init__(self) -> None:
-        self.decoder = Decoder()
+        self.decoder = FrameDecoder()
         self.got: list[Any] = []
         self.outbox = Outbox(self.write, lambda _: 1)
 

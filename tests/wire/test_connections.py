@@ -10,8 +10,8 @@ import pytest
 from sidecar.core.errors import BadRequest, Cancelled
 from sidecar.wire.connection import ClientFailed, Connection
 from sidecar.wire.dispatch import structure
-from sidecar.wire.error_codes import Refused, fault
-from sidecar.wire.framing import Decoder, encode
+from sidecar.wire.error_codes import RefusedMessage, fault
+from sidecar.wire.framing import FrameDecoder, encode
 from sidecar.wire.messages import SessionImportParams
 from sidecar.wire.outbox import Outbox
 from sidecar.wire.server import serve
@@ -47,7 +47,7 @@ class Editor:
     def __init__(self, name: str) -> None:
         self.name = name
         self.sent: asyncio.Queue[bytes] = asyncio.Queue()
-        self.decoder = Decoder()
+        self.decoder = FrameDecoder()
         self.got: list[Any] = []
         self.arrived = asyncio.Event()
 
@@ -135,7 +135,7 @@ def test_a_long_message_keeps_its_beginning_and_its_advice() -> None:
 
 @pytest.mark.parametrize("name", ["x" * 9_000, "x - at `$.cwd`"])
 def test_what_does_not_fit_is_said_shortly_and_named_rightly(name: str) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RefusedMessage) as refused:
         structure({"path": "/a", "format": name}, SessionImportParams)
     assert refused.value.error["data"] == {"kind": "bad_request", "path": "params.format"}
     assert len(str(refused.value.error["message"])) < 1_000

@@ -11,9 +11,9 @@ import pytest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.wire import outbox
 from sidecar.wire.connection import ClientFailed, Connection
-from sidecar.wire.dispatch import AT_ONCE, Dispatch, Ticket, Work
+from sidecar.wire.dispatch import AT_ONCE, Dispatch, DispatchedWork, Ticket
 from sidecar.wire.error_codes import CANCELLED
-from sidecar.wire.framing import Arrived, Dropped
+from sidecar.wire.framing import Arrived, DroppedMessage
 from sidecar.wire.outbox import Outbox
 
 FULL = [str(number) for number in range(AT_ONCE)]
@@ -69,7 +69,7 @@ class Desk:
     def listens(self, _: str) -> bool:
         return True
 
-    def work(self, method: str, _: Json, __: Ticket) -> Work:
+    def work(self, method: str, _: Json, __: Ticket) -> DispatchedWork:
         async def run() -> Json:
             self.begun.append(method)
             await self.ends[method].wait()
@@ -162,12 +162,12 @@ async def test_who_waits_is_told_of_what_there_was_no_memory_for() -> None:
         writing = group.create_task(desk.outbox.run())
         asking = asyncio.create_task(desk.connection.request("tool/call", {}))
         await desk.settle()
-        desk.dispatch.receive(Dropped({"id": desk.written[-1]["id"], "result": None}))
+        desk.dispatch.receive(DroppedMessage({"id": desk.written[-1]["id"], "result": None}))
         with pytest.raises(ClientFailed, match="not enough memory"):
             await asking
         for head in ({"id": 7, "method": "session/prompt", "params": None}, {}):
-            desk.dispatch.receive(Dropped(head))
-        desk.dispatch.receive(Dropped({"method": "textDocument/didOpen", "params": None}))
+            desk.dispatch.receive(DroppedMessage(head))
+        desk.dispatch.receive(DroppedMessage({"method": "textDocument/didOpen", "params": None}))
         await desk.settle()
         told = [(message["id"], "error" in message) for message in desk.written[1:]]
         assert told == [(7, True), (None, True)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.wire.framing import Arrived, Broken, Decoder, Frame, Framing, Malformed, encode
+from sidecar.wire.framing import Arrived, Broken, Frame, FrameDecoder, Framing, Malformed, encode
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -22,7 +22,7 @@ messages = st.lists(
 
 
 def fed(data: bytes, cuts: list[int]) -> list[Frame]:
-    decoder, frames = Decoder(), []
+    decoder, frames = FrameDecoder(), []
     for size in cuts:
         frames += decoder.feed(data[:size])
         data = data[size:]
@@ -38,7 +38,7 @@ def test_what_is_encoded_comes_back(sent: list[Any], framing: Framing, cuts: lis
 
 def test_numbers_and_keys_are_kept() -> None:
     odd = {"file-path": 1.0, "class": 2**80, "_x": None, "jsonrpc": {"jsonrpc": "\ud800"}}
-    (frame,) = Decoder().feed(encode(odd, "headers"))
+    (frame,) = FrameDecoder().feed(encode(odd, "headers"))
     assert frame == Arrived(odd)
     assert isinstance(frame.value["file-path"], float)
 
@@ -83,7 +83,7 @@ def test_a_bad_body_does_not_end_the_stream(body: bytes) -> None:
 
 
 def test_lines_are_told_by_the_first_byte() -> None:
-    decoder = Decoder()
+    decoder = FrameDecoder()
     assert decoder.feed(b'\n  {"a": 1}\n\n{bad}\n{"b": "\xc3\xa9') == [
         Arrived({"a": 1}),
         Malformed(decoder_reason(b"{bad}")),
@@ -102,7 +102,7 @@ def decoder_reason(body: bytes) -> str:
 
 def test_a_line_that_is_too_long_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sidecar.wire.framing.MAX_BODY", 20)
-    decoder = Decoder()
+    decoder = FrameDecoder()
     assert decoder.feed(b'{"a": "' + b"x" * 30) == [
         Malformed("a line is longer than the 20 bytes that are taken")
     ]
@@ -121,7 +121,7 @@ def test_long_headers_are_lost_wherever_they_are_cut(
 
 
 def test_a_length_of_thousands_of_digits_is_too_large() -> None:
-    (frame,) = Decoder().feed(b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}")
+    (frame,) = FrameDecoder().feed(b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n{}")
     assert isinstance(frame, Broken)
     assert "larger than" in frame.reason
     assert len(frame.reason) < 200
@@ -129,6 +129,6 @@ def test_a_length_of_thousands_of_digits_is_too_large() -> None:
 
 @pytest.mark.parametrize("number", [b"1e400", b"-1e400", b"9" * 4_301])
 def test_a_number_that_could_not_be_sent_on_is_refused(number: bytes) -> None:
-    first, second = Decoder().feed(b'{"a":' + number + b'}\n{"b":1e300}\n')
+    first, second = FrameDecoder().feed(b'{"a":' + number + b'}\n{"b":1e300}\n')
     assert isinstance(first, Malformed)
     assert second == Arrived({"b": 1e300})

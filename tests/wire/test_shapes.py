@@ -11,7 +11,7 @@ from sidecar.wire import messages as m
 from sidecar.wire.translate import loaded, meter, notification, opened, prompt_result, summary
 
 SES = SessionId("ses_1")
-ORIGIN = e.Origin(SES, TurnId("turn_1"), MessageId("msg_1"), PartId("part_1"), 5)
+ORIGIN = e.EventOrigin(SES, TurnId("turn_1"), MessageId("msg_1"), PartId("part_1"), 5)
 METER = measure(
     session_id=SES,
     revision=3,

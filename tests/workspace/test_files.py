@@ -57,8 +57,8 @@ def test_a_large_file_is_read_in_lines(tmp_path: Path) -> None:
         file.write(b"last\n")
     with pytest.raises(BadRequest, match="offset and limit"):
         read_text(path)
-    assert read_lines(path, 1, 1) == files.Lines("first\n", more=True)
-    assert read_lines(path, 22, None) == files.Lines("last\n", more=False)
+    assert read_lines(path, 1, 1) == files.FileLines("first\n", more=True)
+    assert read_lines(path, 22, None) == files.FileLines("last\n", more=False)
     most = read_lines(path, 1, None)
     assert most.more
     assert len(most.text) == files.MAX_FILE
@@ -67,10 +67,10 @@ def test_a_large_file_is_read_in_lines(tmp_path: Path) -> None:
 def test_ranges(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("1\n2\n3")
-    assert read_lines(path, 1, 2) == files.Lines("1\n2\n", more=True)
-    assert read_lines(path, 2, 2) == files.Lines("2\n3", more=False)
-    assert read_lines(path, 3, None) == files.Lines("3", more=False)
-    assert read_lines(path, 4, 1) == files.Lines("", more=False)
+    assert read_lines(path, 1, 2) == files.FileLines("1\n2\n", more=True)
+    assert read_lines(path, 2, 2) == files.FileLines("2\n3", more=False)
+    assert read_lines(path, 3, None) == files.FileLines("3", more=False)
+    assert read_lines(path, 4, 1) == files.FileLines("", more=False)
 
 
 def test_only_regular_files_are_read(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from sidecar.workspace import unlinked_open
 from sidecar.workspace.unlinked_open import link_straight, open_straight, stat_straight
-from sidecar.workspace.unlinked_path import WAY, Moved
+from sidecar.workspace.unlinked_path import WAY, PathMoved
 from tests.workspace.opening import OPENING
 
 READ = os.O_RDONLY | os.O_CLOEXEC
@@ -66,15 +66,15 @@ def test_names_that_are_no_text(top: bytes) -> None:
 
 @pytest.mark.parametrize("path", [b"/link/b/file", b"/a/b/to", b"/link/b"])
 def test_nothing_is_opened_through_a_link(top: bytes, path: bytes) -> None:
-    with pytest.raises(Moved, match="moved while it was opened"):
+    with pytest.raises(PathMoved, match="moved while it was opened"):
         open_straight(top + path, READ)
 
 
 @pytest.mark.parametrize("path", [b"/link/b/file", b"/link/b/to", b"/link/b"])
 def test_nothing_is_looked_at_through_a_link(top: bytes, path: bytes) -> None:
-    with pytest.raises(Moved):
+    with pytest.raises(PathMoved):
         stat_straight(top + path)
-    with pytest.raises(Moved):
+    with pytest.raises(PathMoved):
         link_straight(top + path)
 
 
@@ -93,7 +93,7 @@ def test_what_is_closed_is_no_link(top: bytes) -> None:
     os.chmod(top + b"/a/b/file", 0)
     with pytest.raises(PermissionError) as caught:
         open_straight(top + b"/a/b/file", READ)
-    assert not isinstance(caught.value, Moved)
+    assert not isinstance(caught.value, PathMoved)
 
 
 def test_linux_needs_one_call(top: bytes, way: str) -> None:

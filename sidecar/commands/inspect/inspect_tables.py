@@ -13,7 +13,7 @@ from sidecar.commands.terminal import shown
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.pricing import money
 from sidecar.core.text.visible import visible, visible_lines
-from sidecar.observe.report.course import Change, Course, Note, Turn
+from sidecar.observe.report.course import Course, CourseChange, CourseNote, CourseTurn
 from sidecar.observe.report.spending import running
 
 ZONES = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "red"}
@@ -155,7 +155,7 @@ def _changes(course: Course) -> Table:
     return table
 
 
-def _change(one: Change) -> str:
+def _change(one: CourseChange) -> str:
     told = f"{one.kind} ({one.cause})" if one.cause != one.kind else one.kind
     if one.left_out:
         told += ": " + _counts(tuple((name, number) for name, number in one.left_out))
@@ -164,7 +164,7 @@ def _change(one: Change) -> str:
     return f"{told}; undone since" if one.undone else told
 
 
-def _note(note: Note) -> Text:
+def _note(note: CourseNote) -> Text:
     lines = visible_lines(note.text).split("\n")
     about = f"{note.region}, {note.tokens:,} tokens, {visible(note.id)}\n"
     text = Text(about, style="cyan", no_wrap=True, overflow="ellipsis")
@@ -175,7 +175,7 @@ def _note(note: Note) -> Text:
     return text
 
 
-def _turns(turns: tuple[Turn, ...], limit: int) -> Table:
+def _turns(turns: tuple[CourseTurn, ...], limit: int) -> Table:
     table = _table(">#", "when", "what", ">steps", ">calls", ">context", "", ">cached", ">cost")
     for one in turns:
         held = one.held or 0

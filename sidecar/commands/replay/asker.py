@@ -17,7 +17,7 @@ from sidecar.core.prompt.pricing import ModelInfo, price
 from sidecar.core.prompt.prompt import ModelRequest, Prompt
 from sidecar.core.prompt.render import Block, Rendered, TextBlock
 from sidecar.model.contract import Model
-from sidecar.replay.cases import Write
+from sidecar.replay.cases import CaseAnswer
 from sidecar.replay.questions import Question
 
 AT_ONCE = 2
@@ -29,7 +29,7 @@ TRIES = 2
 T = TypeVar("T")
 
 
-class Unread(Exception):
+class UnreadAnswer(Exception):
     """What a model answered could not be read, however often it was asked."""
 
 
@@ -103,12 +103,12 @@ class Asker:
             missing = [question for question in missing if question.id not in found]
             if not missing:
                 return found
-        raise Unread(
+        raise UnreadAnswer(
             f"{what} could not be read for {len(missing)} of {len(questions)} questions; "
             f"the model said: {one_line(reply) or 'nothing'}"
         )
 
-    def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> Write:
+    def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
         """Give what has a summary written, for a thread beside the loop: it blocks there.
 
         Once it is `stopped`, which the thread itself cannot notice, nothing more is asked.

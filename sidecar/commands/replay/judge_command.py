@@ -9,7 +9,7 @@ from contextlib import aclosing
 from decimal import Decimal
 from pathlib import Path
 
-from sidecar.commands.replay.asker import Asker, Unread
+from sidecar.commands.replay.asker import Asker, UnreadAnswer
 from sidecar.commands.replay.judge_tables import show_json, show_tables
 from sidecar.commands.replay.replay_command import Options, ended, settings_of
 from sidecar.commands.terminal import put_out, say
@@ -157,11 +157,11 @@ async def _judged(cases: Sequence[Case], asker: Asker, settings: Settings) -> Ju
 async def _outcome(case: Case, asker: Asker) -> JudgedSession | Unjudged:
     try:
         judged = await _ask_about(case, asker)
-    except (ModelFailed, Unread, ExceptionGroup) as raised:
+    except (ModelFailed, UnreadAnswer, ExceptionGroup) as raised:
         error = innermost(raised)
         if isinstance(error, ModelFailed) and error.failure == "authentication":
             raise error from None
-        if not isinstance(error, ModelFailed | Unread):
+        if not isinstance(error, ModelFailed | UnreadAnswer):
             raise
         say(f"not judged: {case.name}: {error}")
         return Unjudged(case.name, str(error))

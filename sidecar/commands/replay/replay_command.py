@@ -20,7 +20,7 @@ from sidecar.core.policies import DEFAULT, policies
 from sidecar.core.prompt.tokens import Count
 from sidecar.core.text.visible import visible_json
 from sidecar.model.vocabulary import load_counter
-from sidecar.replay.compare import Session, Settings, replay_file
+from sidecar.replay.compare import ReplayedSession, Settings, replay_file
 from sidecar.replay.importers import SUFFIXES, find_recordings
 from sidecar.replay.page import page
 from sidecar.replay.prices import read_card
@@ -67,7 +67,7 @@ def replay(options: Options) -> int:
     for outcome in outcomes:
         if isinstance(outcome, Failed):
             say(f"skipped: {outcome.why}")
-    sessions = [outcome for outcome in outcomes if isinstance(outcome, Session)]
+    sessions = [outcome for outcome in outcomes if isinstance(outcome, ReplayedSession)]
     if not sessions:
         given, kinds = ", ".join(map(str, options.paths)), ", ".join(SUFFIXES)
         none = f"there is no recording in {given}; files that end in {kinds} are looked at"
@@ -124,7 +124,7 @@ def _is_there(path: Path) -> bool:
     return path.exists() or any(parent.is_file() for parent in path.parents)
 
 
-def _show(options: Options, settings: Settings, sessions: Sequence[Session]) -> None:
+def _show(options: Options, settings: Settings, sessions: Sequence[ReplayedSession]) -> None:
     if options.as_json:
         made = as_json(sessions, settings, options.prices)
         sys.stdout.write(visible_json(made, indent=1) + "\n")
@@ -135,9 +135,11 @@ def _show(options: Options, settings: Settings, sessions: Sequence[Session]) -> 
         show_comparison(console, sessions, settings)
 
 
-def _replayed(files: Sequence[Path], settings: Settings, jobs: int) -> list[Session | Failed]:
+def _replayed(
+    files: Sequence[Path], settings: Settings, jobs: int
+) -> list[ReplayedSession | Failed]:
     """Replay all files; the outcomes are in their order, whichever was done first."""
-    found: dict[int, Session | Failed] = {}
+    found: dict[int, ReplayedSession | Failed] = {}
     with _progress() as progress:
         task = progress.add_task("replaying", total=len(files))
         for number, outcome in _outcomes(files, settings, jobs):
@@ -148,7 +150,7 @@ def _replayed(files: Sequence[Path], settings: Settings, jobs: int) -> list[Sess
 
 def _outcomes(
     files: Sequence[Path], settings: Settings, jobs: int
-) -> Iterator[tuple[int, Session | Failed]]:
+) -> Iterator[tuple[int, ReplayedSession | Failed]]:
     """Replay files one by one, or side by side where there are several of each."""
     workers = min(len(files), jobs or os.cpu_count() or 1)
     if workers <= 1:
@@ -199,11 +201,11 @@ def _prepare() -> None:
     _counter.append(load_counter())
 
 
-def _work(file: Path, settings: Settings) -> Session | Failed:
+def _work(file: Path, settings: Settings) -> ReplayedSession | Failed:
     return _outcome(file, _counter[0], settings)
 
 
-def _outcome(file: Path, count: Count, settings: Settings) -> Session | Failed:
+def _outcome(file: Path, count: Count, settings: Settings) -> ReplayedSession | Failed:
     try:
         return replay_file(file, count, settings)
     except BadRequest as error:

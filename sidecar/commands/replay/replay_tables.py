@@ -8,7 +8,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 
 from sidecar.commands.terminal import shown
-from sidecar.replay.compare import Session, Settings, Tally, totals
+from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings, totals
 from sidecar.replay.summary import share
 from sidecar.replay.validate import validity
 
@@ -38,7 +38,9 @@ def _table(title: str) -> Table:
     return Table(box=SIMPLE, title=title, padding=(0, 1, 0, 0))
 
 
-def show_sessions(console: Console, sessions: Sequence[Session], settings: Settings) -> None:
+def show_sessions(
+    console: Console, sessions: Sequence[ReplayedSession], settings: Settings
+) -> None:
     """Print one line a session: what it cost, what it would have cost here, and why."""
     wide = console.width >= NARROW
     table = _table(f"{settings.policies[0]}, window {settings.window:,} tokens")
@@ -70,7 +72,9 @@ def show_sessions(console: Console, sessions: Sequence[Session], settings: Setti
         console.print(f"and {len(sessions) - MOST_ROWS} cheaper sessions, in the sums below")
 
 
-def show_comparison(console: Console, sessions: Sequence[Session], settings: Settings) -> None:
+def show_comparison(
+    console: Console, sessions: Sequence[ReplayedSession], settings: Settings
+) -> None:
     """Print one line a policy, then how far the simulation can be trusted."""
     sums = totals(sessions, settings.policies)
     reference = next((one.cost for one in sums if one.policy == "opencode"), None)
@@ -100,7 +104,7 @@ def _columns(console: Console) -> tuple[str, ...]:
     return more if console.width < WIDE else (*more, "runway", "smaller")
 
 
-def _policy_row(one: Tally, reference: float | None) -> list[str]:
+def _policy_row(one: PolicyTally, reference: float | None) -> list[str]:
     over = f" ({one.over} over)" if one.over else ""
     return [
         one.policy,
@@ -120,7 +124,7 @@ def _policy_row(one: Tally, reference: float | None) -> list[str]:
     ]
 
 
-def _show_trust(console: Console, sessions: Sequence[Session]) -> None:
+def _show_trust(console: Console, sessions: Sequence[ReplayedSession]) -> None:
     for kind in sorted({session.format for session in sessions}):
         agreements = [s.agreement for s in sessions if s.format == kind and s.agreement]
         found = validity(agreements)
@@ -136,7 +140,7 @@ def _show_trust(console: Console, sessions: Sequence[Session]) -> None:
     _show_damaged(console, sessions)
 
 
-def _show_damaged(console: Console, sessions: Sequence[Session]) -> None:
+def _show_damaged(console: Console, sessions: Sequence[ReplayedSession]) -> None:
     lines = [(session.name, line) for session in sessions for line in session.damaged]
     if not lines:
         return

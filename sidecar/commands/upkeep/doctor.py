@@ -23,7 +23,7 @@ from sidecar.core.text.visible import visible
 from sidecar.daemon import open_store
 from sidecar.model.catalogue import lookup
 from sidecar.model.vocabulary import load_counter
-from sidecar.store.content.chains import Held
+from sidecar.store.content.chains import HeldSpace
 from sidecar.workspace.snapshots.steady_read import Limits
 
 PACKAGES = ("pygls", "lsprotocol", "anthropic", "msgpack", "tiktoken", "zstandard", "platformdirs")
@@ -113,7 +113,7 @@ async def _store(config: Config) -> list[Finding]:
     return [Finding("ok", "store", size), *told]
 
 
-def snapshots(held: Sequence[Held], limit: int = Limits().workspace) -> list[Finding]:
+def snapshots(held: Sequence[HeldSpace], limit: int = Limits().workspace) -> list[Finding]:
     """Say what the snapshots of workspaces take, and which hold the most; `limit` is of each."""
     if not held:
         return [Finding("ok", "snapshots", "none yet")]

@@ -11,7 +11,7 @@ from sidecar.core.text.visible import visible, whole_letters
 from sidecar.session.compaction import milestones
 from sidecar.session.transfer import archive, bundle_export
 from sidecar.session.transfer.sweep import near_quotas
-from sidecar.store.retention.store_sizes import Weights
+from sidecar.store.retention.store_sizes import StoreWeights
 
 MIB = 1024 * 1024
 MOST_SESSIONS = 3
@@ -19,20 +19,20 @@ MOST_SESSIONS = 3
 MUCH_FREE = 0.3
 """The part of the file that may be free before it is said how to give it back."""
 
-State: TypeAlias = Literal["ok", "note", "bad"]
+SizeState: TypeAlias = Literal["ok", "note", "bad"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that was looked at; `advice` says what to do, where there is something to do."""
 
-    state: State
+    state: SizeState
     subject: str
     found: str
     advice: str = ""
 
 
-def sizes(weights: Weights, config: Config) -> list[Finding]:
+def sizes(weights: StoreWeights, config: Config) -> list[Finding]:
     """Say what holds the size, the largest first, and what is nearly full."""
     kinds = {
         "messages": weights.texts,
@@ -57,7 +57,7 @@ def sizes(weights: Weights, config: Config) -> list[Finding]:
     return found
 
 
-def _heaviest(weights: Weights) -> Iterator[str]:
+def _heaviest(weights: StoreWeights) -> Iterator[str]:
     for one in weights.heaviest[:MOST_SESSIONS]:
         used = datetime.fromtimestamp(one.updated / 1000, UTC).astimezone()
         title = visible(whole_letters(one.title or "(untitled)", 60))

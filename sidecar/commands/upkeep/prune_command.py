@@ -22,11 +22,11 @@ from sidecar.core.text.visible import visible_json
 from sidecar.daemon import open_store, read_clock
 from sidecar.session.transfer.archive import Ground, settle
 from sidecar.session.transfer.erasure import erase
-from sidecar.session.transfer.sweep import Swept, Tell, carry_out, quiet, shrink
+from sidecar.session.transfer.sweep import SweptSessions, Tell, carry_out, quiet, shrink
 from sidecar.store.connection.free_pages import Space
 from sidecar.store.connection.lease import this_process
 from sidecar.store.journal import Store
-from sidecar.store.retention.retention_due import Plan
+from sidecar.store.retention.retention_due import RetentionPlan
 
 STOPPED = "Stopped. What was done until here stands, and nothing is half done."
 BUSY = "Another process sweeps the store right now. Try again in a minute."
@@ -38,7 +38,7 @@ WORDS = {"outputs": "outputs", "sessions": "sessions to archive", "space": "givi
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class PruneChoices:
     """How to prune; each rule replaces the configured one, where it is given."""
 
     dry_run: bool = False
@@ -60,7 +60,7 @@ class How:
         return replace(configured, **{k: v for k, v in given.items() if v is not None})
 
 
-def prune(how: How) -> int:
+def prune(how: PruneChoices) -> int:
     """Prune, or say what would go; gives the exit code."""
     console = terminal()
     config, _ = load(workspace=None, environment=os.environ, options={})
@@ -74,7 +74,7 @@ def prune(how: How) -> int:
     return 0
 
 
-async def _prune(console: Console, config: Config, how: How) -> None:
+async def _prune(console: Console, config: Config, how: PruneChoices) -> None:
     store = await asyncio.to_thread(open_store, config.data_dir)
     try:
         if how.dry_run:
@@ -86,7 +86,7 @@ async def _prune(console: Console, config: Config, how: How) -> None:
         await store.close()
 
 
-async def _really(console: Console, store: Store, config: Config, how: How) -> None:
+async def _really(console: Console, store: Store, config: Config, how: PruneChoices) -> None:
     owner = this_process(f"prune-{secrets.token_hex(8)}")
     ground = Ground(store, config.data_dir, read_clock, owner)
     if not await store.keeping.claim(owner, every=0):
@@ -127,7 +127,7 @@ def _teller(progress: Progress, *, shown: bool) -> Tell:
     return tell
 
 
-def _show_plan(console: Console, plan: Plan, space: Space, how: How) -> None:
+def _show_plan(console: Console, plan: RetentionPlan, space: Space, how: PruneChoices) -> None:
     if how.as_json:
         told: JsonObject = {
             "dryRun": True,
@@ -155,7 +155,7 @@ def _show_plan(console: Console, plan: Plan, space: Space, how: How) -> None:
         console.print(CANNOT_SHRINK, soft_wrap=True)
 
 
-def _table(plan: Plan) -> Table:
+def _table(plan: RetentionPlan) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("what goes", "session", "since", "why", "frees"):
         table.add_column(heading, justify="right" if heading == "frees" else "left")
@@ -178,7 +178,11 @@ def _table(plan: Plan) -> Table:
 
 
 def _show_done(
-    console: Console, done: Swept, spaces: tuple[Space, Space], noticed: str, how: How
+    console: Console,
+    done: SweptSessions,
+    spaces: tuple[Space, Space],
+    noticed: str,
+    how: PruneChoices,
 ) -> None:
     before, after = spaces
     if how.as_json:

@@ -12,7 +12,7 @@ from fnmatch import translate
 from itertools import pairwise
 
 from sidecar.core.files.shell_writes import arguments, joined, patched, simple, split
-from sidecar.core.files.tree import Change
+from sidecar.core.files.tree import TreeChange
 
 LONGEST = 10_000
 """Characters of a command that are looked at, with the scripts that it holds."""
@@ -97,7 +97,7 @@ class _Claim:
     deletes: bool
 
 
-def vouched(calls: Iterable[Intent], root: str) -> Callable[[Change], bool]:
+def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
     """Give what tells whether these calls, which ran in a workspace, answer for a change."""
     known = list(calls)
     if any(call.edits for call in known):
@@ -106,7 +106,7 @@ def vouched(calls: Iterable[Intent], root: str) -> Callable[[Change], bool]:
     writing = _covering([claim.pattern for claim in claims if not claim.deletes])
     removing = _covering([claim.pattern for claim in claims])
 
-    def covers(change: Change) -> bool:
+    def covers(change: TreeChange) -> bool:
         path = change.path.decode("utf-8", "surrogateescape")
         return removing(path) if change.new is None else writing(path)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from sidecar.core.files.tree import Change, Delta, Entry, SnapshotId, parent, renames
+from sidecar.core.files.tree import Delta, SnapshotId, TreeChange, TreeEntry, parent, renames
 
 Author: TypeAlias = Literal["tool", "shell", "user", "unknown", "restore", "merge"]
 """`tool` and `shell` are the agent's: a tool of ours, or a command that it ran.
@@ -33,8 +33,8 @@ class PathChange:
     path: bytes
     change: PathChangeKind
     author: Author
-    old: Entry | None
-    new: Entry | None
+    old: TreeEntry | None
+    new: TreeEntry | None
     source: bytes | None = None
 
 
@@ -52,7 +52,7 @@ class ChangeSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class ToolWrite:
     """A path that a tool of ours wrote.
 
     `before` is what stood there just then, as its pre-image tells; `after` what the tool left,
@@ -60,26 +60,26 @@ class Write:
     """
 
     path: bytes
-    before: Entry | None
-    after: Entry | None
+    before: TreeEntry | None
+    after: TreeEntry | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
     """One author's part of what became of a path."""
 
-    change: Change
+    change: TreeChange
     author: Author
 
 
 def attribute(
     changes: Delta,
     *,
-    tools: Sequence[Write],
+    tools: Sequence[ToolWrite],
     shell: bool,
     saved: Collection[bytes],
     between_steps: bool,
-    vouched: Callable[[Change], bool] = lambda _: True,
+    vouched: Callable[[TreeChange], bool] = lambda _: True,
 ) -> tuple[PathChange, ...]:
     """Say who made the changes of one interval.
 
@@ -88,12 +88,12 @@ def attribute(
     saved in it. `between_steps`: no step ran, so that all is the user's. What only came into sight
     or went out of it by ignore rules is left out.
     """
-    writes: dict[bytes, list[Write]] = {}
+    writes: dict[bytes, list[ToolWrite]] = {}
     for write in () if between_steps else tools:
         writes.setdefault(write.path, []).append(write)
     around = {folder for path in writes for folder in _above(path)}
 
-    def other(change: Change) -> Author:
+    def other(change: TreeChange) -> Author:
         if between_steps or change.path in saved:
             return "user"
         if change.path in around and change.kind == "created":
@@ -114,21 +114,21 @@ def attribute(
     return tuple(_told(steps))
 
 
-def same(one: Entry | None, other: Entry | None) -> bool:
+def same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
     """Tell whether two states of a path are one: mode and content."""
     if one is None or other is None:
         return one is other
     return one.mode == other.mode and same_content(one, other)
 
 
-def state(entry: Entry | None) -> Hashable:
+def state(entry: TreeEntry | None) -> Hashable:
     """Give what is equal for two states of a path if they are the `same`."""
     if entry is None:
         return None
     return entry.mode, entry.hash or (entry.size, entry.version)
 
 
-def same_content(one: Entry, other: Entry) -> bool:
+def same_content(one: TreeEntry, other: TreeEntry) -> bool:
     """Tell whether two entries of a kind hold the same; a hash says it alone."""
     if one.kind != other.kind:
         return False
@@ -137,7 +137,7 @@ def same_content(one: Entry, other: Entry) -> bool:
     return (one.size, one.version) == (other.size, other.version)
 
 
-def _only_folders(change: Change) -> bool:
+def _only_folders(change: TreeChange) -> bool:
     return all(entry is None or entry.is_folder for entry in (change.old, change.new))
 
 
@@ -146,7 +146,7 @@ def _above(path: bytes) -> Iterator[bytes]:
         yield path
 
 
-def _steps(change: Change, writes: Iterable[Write], other: Author) -> Iterator[_Step]:
+def _steps(change: TreeChange, writes: Iterable[ToolWrite], other: Author) -> Iterator[_Step]:
     """Divide what became of a path among those who had a hand in it, in order."""
     at = change.old
     for write in writes:
@@ -158,13 +158,15 @@ def _steps(change: Change, writes: Iterable[Write], other: Author) -> Iterator[_
         yield from _step(change.path, at, change.new, other)
 
 
-def _step(path: bytes, old: Entry | None, new: Entry | None, author: Author) -> Iterator[_Step]:
-    change = Change(path, old, new)
+def _step(
+    path: bytes, old: TreeEntry | None, new: TreeEntry | None, author: Author
+) -> Iterator[_Step]:
+    change = TreeChange(path, old, new)
     if _tells(change):
         yield _Step(change, author)
 
 
-def _tells(change: Change) -> bool:
+def _tells(change: TreeChange) -> bool:
     return not same(change.old, change.new) and change.kind not in ("seen", "lost")
 
 
@@ -198,7 +200,7 @@ def _joined(steps: Iterable[_Step]) -> Iterator[_Step]:
     for author, own in groupby(steps, lambda step: step.author):
         row = list(own)
         first, last = row[0].change, row[-1].change
-        change = first if first is last else Change(first.path, first.old, last.new)
+        change = first if first is last else TreeChange(first.path, first.old, last.new)
         if not same(change.old, change.new):
             yield _Step(change, author)
 

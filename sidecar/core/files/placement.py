@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from sidecar.core.files.reconcile import OTHERS, Choices
 from sidecar.core.files.strands import Strand
-from sidecar.core.files.tree import Entry, name, parent
-from sidecar.core.files.undo import Verdict, in_the_way, shown, with_it
+from sidecar.core.files.tree import TreeEntry, name, parent
+from sidecar.core.files.undo import PathVerdict, in_the_way, shown, with_it
 
 _FOLDER = 0o040755
 _OPEN = 0o300
@@ -22,12 +22,12 @@ class Placing:
     """
 
     strands: Mapping[bytes, Strand]
-    now: Mapping[bytes, Entry]
+    now: Mapping[bytes, TreeEntry]
     inside: Callable[[bytes], Iterable[bytes]]
     choices: Choices
     pairs: Collection[tuple[bytes, bytes]]
-    verdicts: dict[bytes, Verdict]
-    needed: dict[bytes, Entry] = field(default_factory=dict)
+    verdicts: dict[bytes, PathVerdict]
+    needed: dict[bytes, TreeEntry] = field(default_factory=dict)
 
     def settle(self) -> None:
         """Take back what cannot be done, until the rest can."""
@@ -35,12 +35,12 @@ class Placing:
             pass
         self._need()
 
-    def _after(self, path: bytes) -> Entry | None:
+    def _after(self, path: bytes) -> TreeEntry | None:
         """Give what will stand at a path."""
         verdict = self.verdicts.get(path)
         return verdict.entry if verdict is not None and verdict.acts else self.now.get(path)
 
-    def _acting(self) -> list[tuple[bytes, Verdict]]:
+    def _acting(self) -> list[tuple[bytes, PathVerdict]]:
         return [(path, verdict) for path, verdict in self.verdicts.items() if verdict.acts]
 
     def _blocked(self) -> bool:
@@ -87,7 +87,7 @@ class Placing:
             if left:
                 reason = f"It is not empty: {_few(left)}."
                 if verdict.entry is None:
-                    self.verdicts[path] = Verdict("skipped", f"Left where it is. {reason}")
+                    self.verdicts[path] = PathVerdict("skipped", f"Left where it is. {reason}")
                 else:
                     self.verdicts[path] = in_the_way(self.choices, reason)
                 found = True
@@ -107,10 +107,10 @@ class Placing:
                 if strand is not None and self._after(folder) is None:
                     known = [e for part in strand.parts for e in (part.new, part.old)]
                     entry = next((e for e in known if e is not None and e.is_folder), None)
-                    self.needed[folder] = entry or Entry(_FOLDER)
+                    self.needed[folder] = entry or TreeEntry(_FOLDER)
         for folder, entry in self.needed.items():
             reason = f"Made again for what comes back in it, though {OTHERS} removed it."
-            self.verdicts[folder] = Verdict("restored", reason, entry)
+            self.verdicts[folder] = PathVerdict("restored", reason, entry)
 
 
 def above(path: bytes) -> Iterator[bytes]:
@@ -120,7 +120,9 @@ def above(path: bytes) -> Iterator[bytes]:
 
 
 def order(
-    paths: Iterable[bytes], now: Mapping[bytes, Entry], after: Callable[[bytes], Entry | None]
+    paths: Iterable[bytes],
+    now: Mapping[bytes, TreeEntry],
+    after: Callable[[bytes], TreeEntry | None],
 ) -> list[bytes]:
     """Give the order in which each thing can be done when its turn comes.
 
@@ -147,7 +149,7 @@ def order(
     return sorted(listed, key=key)
 
 
-def children(now: Mapping[bytes, Entry]) -> Callable[[bytes], Iterable[bytes]]:
+def children(now: Mapping[bytes, TreeEntry]) -> Callable[[bytes], Iterable[bytes]]:
     """Give what tells the paths in a folder, from paths that are known."""
     known: dict[bytes, list[bytes]] = {}
     for path in now:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.files.changeset import same, same_content
 from sidecar.core.files.strands import Strand
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.core.text.merge import merge
 
@@ -47,30 +47,30 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldState:
     """A state of a path, with its bytes where they are stored nowhere yet.
 
     `clashes`: how many places are marked in it.
     """
 
-    entry: Entry | None
+    entry: TreeEntry | None
     content: bytes | None = None
     clashes: int = 0
 
 
-def without(strand: Strand, target: Entry | None, choices: Choices) -> Held | str:
+def without(strand: Strand, target: TreeEntry | None, choices: Choices) -> HeldState | str:
     """Give what is there now without the agent's parts, or say why they cannot be taken out.
 
     `target` is what takes the place of the agent's first part.
     """
-    held = Held(strand.now)
+    held = HeldState(strand.now)
     for at in range(len(strand.parts) - 1, -1, -1):
         part = strand.parts[at]
         if not part.agent:
             continue
         theirs = part.old if at else target
         if same(held.entry, part.new):
-            held = Held(theirs)
+            held = HeldState(theirs)
             continue
         found = _three_way(part.new, held, theirs, choices)
         if isinstance(found, str):
@@ -82,13 +82,13 @@ def without(strand: Strand, target: Entry | None, choices: Choices) -> Held | st
     return held
 
 
-def _holds(now: Entry | None, entry: Entry) -> bool:
+def _holds(now: TreeEntry | None, entry: TreeEntry) -> bool:
     return now is not None and same_content(now, entry)
 
 
 def _three_way(
-    base: Entry | None, mine: Held, theirs: Entry | None, choices: Choices
-) -> Held | str:
+    base: TreeEntry | None, mine: HeldState, theirs: TreeEntry | None, choices: Choices
+) -> HeldState | str:
     now = mine.entry
     if now is None:
         return f"It was changed here, and {OTHERS} removed it since: that cannot be merged."
@@ -102,19 +102,19 @@ def _three_way(
         # A bit that either side changed has the value that it does not have in the base.
         mode = base.mode ^ ((now.mode ^ base.mode) | (theirs.mode ^ base.mode))
     if now.is_folder:
-        return Held(Entry(mode))
+        return HeldState(TreeEntry(mode))
     if same_content(now, theirs) or (base is not None and same_content(theirs, base)):
         return replace(mine, entry=now._replace(mode=mode))
     if base is not None and same_content(now, base):
-        return Held(theirs._replace(mode=mode))
+        return HeldState(theirs._replace(mode=mode))
     if now.kind == "link":
         return f"{OTHERS.capitalize()} let the link point elsewhere since."
     return _texts(base, mine, theirs, mode, choices)
 
 
 def _texts(
-    base: Entry | None, mine: Held, theirs: Entry, mode: int, choices: Choices
-) -> Held | str:
+    base: TreeEntry | None, mine: HeldState, theirs: TreeEntry, mode: int, choices: Choices
+) -> HeldState | str:
     one = _bytes(mine.entry, choices) if mine.content is None else mine.content
     old, other = _bytes(base, choices), _bytes(theirs, choices)
     if old is None or one is None or other is None:
@@ -126,11 +126,11 @@ def _texts(
         return f"{OTHERS.capitalize()} changed it since, and it is too large to be merged."
     if merged.clashes and not choices.markers:
         return f"{OTHERS.capitalize()} changed the same lines since."
-    entry = Entry(mode, digest(merged.content), len(merged.content))
-    return Held(entry, merged.content, mine.clashes + merged.clashes)
+    entry = TreeEntry(mode, digest(merged.content), len(merged.content))
+    return HeldState(entry, merged.content, mine.clashes + merged.clashes)
 
 
-def _bytes(entry: Entry | None, choices: Choices) -> bytes | None:
+def _bytes(entry: TreeEntry | None, choices: Choices) -> bytes | None:
     if entry is None:
         return b""
     return choices.read(entry.hash) if entry.hash else None

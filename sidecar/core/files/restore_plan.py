@@ -7,8 +7,8 @@ from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.placement import Placing, above, children, order
 from sidecar.core.files.reconcile import Choices
 from sidecar.core.files.strands import Strand, strands
-from sidecar.core.files.tree import Entry
-from sidecar.core.files.undo import FateKind, Verdict, undo, undo_rename
+from sidecar.core.files.tree import TreeEntry
+from sidecar.core.files.undo import FateKind, PathVerdict, undo, undo_rename
 
 _UNCHANGED = "Nothing was changed here since then."
 
@@ -26,8 +26,8 @@ class Action:
     """
 
     path: bytes
-    entry: Entry | None
-    expect: Entry | None
+    entry: TreeEntry | None
+    expect: TreeEntry | None
     content: bytes | None = None
 
 
@@ -43,10 +43,10 @@ class Fate:
     path: bytes
     fate: FateKind
     reason: str
-    mine: Entry | None = None
-    base: Entry | None = None
-    theirs: Entry | None = None
-    unknown: tuple[Entry | None, Entry | None] | None = None
+    mine: TreeEntry | None = None
+    base: TreeEntry | None = None
+    theirs: TreeEntry | None = None
+    unknown: tuple[TreeEntry | None, TreeEntry | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class RestorePlan:
 
 def plan_restore(
     sets: Sequence[ChangeSet],
-    now: Mapping[bytes, Entry],
+    now: Mapping[bytes, TreeEntry],
     choices: Choices,
     paths: Collection[bytes] | None = None,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
@@ -118,7 +118,7 @@ def plan_restore(
 def plan_redo(
     restore: ChangeSet,
     since: Sequence[ChangeSet],
-    now: Mapping[bytes, Entry],
+    now: Mapping[bytes, TreeEntry],
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
@@ -152,11 +152,11 @@ def _chosen(paths: Collection[bytes] | None, *these: bytes) -> bool:
     return any(part in paths for path in these for part in (path, *above(path), b""))
 
 
-def _action(path: bytes, verdict: Verdict, now: Mapping[bytes, Entry]) -> Action:
+def _action(path: bytes, verdict: PathVerdict, now: Mapping[bytes, TreeEntry]) -> Action:
     return Action(path, verdict.entry, now.get(path), verdict.content)
 
 
-def _fate(path: bytes, verdict: Verdict, known: Mapping[bytes, Strand]) -> Fate:
+def _fate(path: bytes, verdict: PathVerdict, known: Mapping[bytes, Strand]) -> Fate:
     strand = known.get(path)
     if verdict.fate != "conflict" or strand is None:
         return Fate(path, verdict.fate, verdict.reason)

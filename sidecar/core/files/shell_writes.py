@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 Writing: TypeAlias = Literal["created", "edited", "deleted"]
-Write: TypeAlias = tuple[str, Writing]
+ShellWrite: TypeAlias = tuple[str, Writing]
 
 LONGEST = 100_000
 """Characters of a command that are looked at."""
@@ -35,14 +35,14 @@ _UNKNOWN = re.compile(r"[$`*?{}\n]|^~?$|[,:]$|^[A-Za-z]:\w")
 _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
-def writes(command: str, folder: str = "") -> tuple[Write, ...]:
+def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
     """Give the files that a command writes, in order; relative ones below `folder` if given."""
     if not _MAY.search(command):
         return ()
     text, bodies = split(command)
     if "*** Begin Patch" in command:
         return tuple((joined(folder, path), how) for path, how in patched(command[:LONGEST]))
-    found: list[Write] = []
+    found: list[ShellWrite] = []
     for words, targets in simple(text):
         if words[:1] == ["cd"]:
             folder = joined(folder, words[1] if len(words) > 1 else "$HOME")
@@ -66,9 +66,9 @@ def split(command: str) -> tuple[str, list[str]]:
     return _HEREDOC.sub(cut, command[:LONGEST]), bodies
 
 
-def patched(patch: str) -> tuple[Write, ...]:
+def patched(patch: str) -> tuple[ShellWrite, ...]:
     """Give the files that a patch changes: `*** Update File: …`, or a unified diff."""
-    found: list[Write] = []
+    found: list[ShellWrite] = []
     last = ""
     for verb, path in _PATCHED.findall(patch):
         match verb:
@@ -112,7 +112,7 @@ def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
     yield words, targets
 
 
-def arguments(words: Sequence[str]) -> list[Write]:
+def arguments(words: Sequence[str]) -> list[ShellWrite]:
     """Give the files that a simple command writes and its arguments name."""
     while words and (words[0] in ("sudo", "command", "git") or "=" in words[0]):
         if words[0] == "git" and words[1:2] not in (["mv"], ["rm"]):
@@ -165,7 +165,7 @@ def _is_script(name: str) -> bool:
     return name.rpartition("/")[2].startswith("python")
 
 
-def _scripted(text: str, folder: str) -> list[Write]:
+def _scripted(text: str, folder: str) -> list[ShellWrite]:
     found = (one or other for one, other in _SCRIPTED.findall(text))
     return [(joined(folder, path), "edited") for path in found]
 

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from sidecar.core.files.changeset import ChangeSet, PathChange, same, state
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StrandPart:
     """What became of a path by the agent, or by others; `None` is absence.
 
     `unknown`: it may be either's. `restoring`: a restore did it.
     """
 
     agent: bool
-    old: Entry | None
-    new: Entry | None
+    old: TreeEntry | None
+    new: TreeEntry | None
     unknown: bool = False
     restoring: bool = False
 
@@ -33,15 +33,15 @@ class Strand:
     """
 
     path: bytes
-    now: Entry | None
-    parts: tuple[Part, ...]
+    now: TreeEntry | None
+    parts: tuple[StrandPart, ...]
     ever: bool
     source: bytes | None = None
-    unknown: Part | None = None
+    unknown: StrandPart | None = None
     taken: bool = False
 
     @property
-    def target(self) -> Entry | None:
+    def target(self) -> TreeEntry | None:
         """What stood there before the agent, others' earlier changes included."""
         return self.parts[0].old
 
@@ -51,23 +51,23 @@ class Strand:
         return len(self.parts) > 1
 
     @property
-    def left(self) -> Entry | None:
+    def left(self) -> TreeEntry | None:
         """What the agent left, before others changed it last."""
         theirs = [at for at, part in enumerate(self.parts) if not part.agent]
         return self.parts[theirs[-1] - 1 if theirs else -1].new
 
 
 def strands(
-    sets: Sequence[ChangeSet], now: Mapping[bytes, Entry], *, take_unknown: bool = False
+    sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry], *, take_unknown: bool = False
 ) -> dict[bytes, Strand]:
     """Follow each path through change sets, oldest first, up to what stands there now.
 
     What no set accounts for is others' doing. What is unknown is so too where others changed the
     path just before or after, and else the agent's with `take_unknown`, others' without.
     """
-    parts: dict[bytes, list[Part]] = {}
+    parts: dict[bytes, list[StrandPart]] = {}
     sources: dict[bytes, bytes] = {}
-    merged: dict[bytes, list[Part]] = {}
+    merged: dict[bytes, list[StrandPart]] = {}
     ever: set[bytes] = set()
     for change in (change for one in sets for change in one.changes):
         for path, part in _parts(change):
@@ -77,7 +77,7 @@ def strands(
                 ever.add(path)
             if change.author == "merge":
                 # The agent's part is out of it, and what is left is others'.
-                merged[path], parts[path] = own, [Part(False, None, part.new)]
+                merged[path], parts[path] = own, [StrandPart(False, None, part.new)]
             elif change.author == "restore" and path in merged:
                 *until, taken_out = merged[path]
                 if same(part.new, taken_out.old):
@@ -92,7 +92,7 @@ def strands(
     }
 
 
-def _strand(strand: Strand, own: Iterable[Part], take_unknown: bool) -> Strand:
+def _strand(strand: Strand, own: Iterable[StrandPart], take_unknown: bool) -> Strand:
     """Complete a strand with what is left of its parts."""
     connected = list(_connected(own, strand.now))
     if not any(part.unknown for part in connected):
@@ -108,9 +108,9 @@ def _strand(strand: Strand, own: Iterable[Part], take_unknown: bool) -> Strand:
     return replace(strand, parts=left, unknown=_unknown(cut))
 
 
-def _claimed(parts: Sequence[Part]) -> list[Part]:
+def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
     """Count what is unknown as others' where they had a hand in the path just before or after."""
-    found: list[Part] = []
+    found: list[StrandPart] = []
     before = False
     for unknown, own in groupby(parts, lambda part: part.unknown):
         row = list(own)
@@ -123,18 +123,18 @@ def _claimed(parts: Sequence[Part]) -> list[Part]:
     return found
 
 
-def _unknown(parts: Sequence[Part]) -> Part | None:
+def _unknown(parts: Sequence[StrandPart]) -> StrandPart | None:
     """Give the first run of what is unknown that no restore, and nobody else, took back since."""
     for at, part in enumerate(parts):
         back = (one for one in parts[at:] if same(one.new, part.old))
         if part.unknown and all(one.agent and not (one.restoring or one.unknown) for one in back):
             (row, *_) = (list(own) for _, own in groupby(parts[at:], lambda p: p.unknown))
-            return Part(True, part.old, row[-1].new, unknown=True)
+            return StrandPart(True, part.old, row[-1].new, unknown=True)
     return None
 
 
-def _parts(change: PathChange) -> Iterator[tuple[bytes, Part]]:
-    known = Part(
+def _parts(change: PathChange) -> Iterator[tuple[bytes, StrandPart]]:
+    known = StrandPart(
         change.author != "user",
         change.old,
         change.new,
@@ -158,25 +158,25 @@ def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
         sources.pop(change.path, None)
 
 
-def _connected(parts: Iterable[Part], now: Entry | None) -> Iterator[Part]:
+def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[StrandPart]:
     """Put others' parts where no change set says how one state came to be the next."""
-    at: Entry | None = None
+    at: TreeEntry | None = None
     for count, part in enumerate(parts):
         if count and not same(at, part.old):
-            yield Part(False, at, part.old)
+            yield StrandPart(False, at, part.old)
         yield part
         at = part.new
     if not same(at, now):
-        yield Part(False, at, now)
+        yield StrandPart(False, at, now)
 
 
-def _circles_cut(parts: Iterable[Part]) -> list[Part]:
+def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
     """Leave out what one side did and took back without the other in between.
 
     A row is what one side did, with the place of each part by the state that it began with: no
     state is there twice, or a circle would have been cut.
     """
-    rows: list[tuple[bool, list[Part], dict[Hashable, int]]] = []
+    rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:
         if not rows or rows[-1][0] != part.agent:
             rows.append((part.agent, [], {}))
@@ -193,12 +193,12 @@ def _circles_cut(parts: Iterable[Part]) -> list[Part]:
     return [part for _, row, _ in rows for part in row]
 
 
-def _closes(circle: Sequence[Part]) -> bool:
+def _closes(circle: Sequence[StrandPart]) -> bool:
     """Tell whether what led back took back: the agent's own work does not what is unknown."""
     return circle[-1].restoring or len({part.unknown for part in circle}) == 1
 
 
-def _outstanding(parts: list[Part]) -> list[Part]:
+def _outstanding(parts: list[StrandPart]) -> list[StrandPart]:
     """Begin with the agent's first part that was not undone since, by whomever."""
     while True:
         first = next((at for at, part in enumerate(parts) if part.agent), len(parts))
@@ -212,7 +212,7 @@ def _outstanding(parts: list[Part]) -> list[Part]:
         parts = parts[back + 1 :]
 
 
-def _runs(parts: Sequence[Part]) -> Iterator[Part]:
+def _runs(parts: Sequence[StrandPart]) -> Iterator[StrandPart]:
     for agent, own in groupby(parts, lambda part: part.agent):
         row = list(own)
-        yield Part(agent, row[0].old, row[-1].new)
+        yield StrandPart(agent, row[0].old, row[-1].new)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, NewType, TypeAlias
 SnapshotId = NewType("SnapshotId", int)
 """Names a snapshot of one workspace; later ones are larger."""
 
-Kind: TypeAlias = Literal["file", "folder", "link"]
+EntryKind: TypeAlias = Literal["file", "folder", "link"]
 ChangeKind: TypeAlias = Literal["created", "edited", "deleted", "mode", "replaced", "seen", "lost"]
 Loss: TypeAlias = Literal["large", "full", "unreadable", "unstable", "unread", "ignored"]
 """Why the content of an entry is not stored, so that it cannot be restored.
@@ -25,8 +25,8 @@ _FORMAT = 0o170000
 _FOLDER = 0o040000
 
 
-class Entry(NamedTuple):
-    """One path of a tree. A tuple, as `Seen` is.
+class TreeEntry(NamedTuple):
+    """One path of a tree. A tuple, as `SeenEntry` is.
 
     `mode` is the whole `st_mode`, `size` in bytes. `hash` is the `core.digest.digest` of the file's
     bytes, or of the link's target; empty for folders and where `lost` says why there is none.
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
     version: int = 0
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> EntryKind:
         """Tell what it is."""
         match self.mode & _FORMAT:
             case 0o040000:
@@ -61,12 +61,12 @@ class Entry(NamedTuple):
         return self.lost is None
 
 
-class Change(NamedTuple):
+class TreeChange(NamedTuple):
     """What became of a path; `None` is absence. The two are never equal."""
 
     path: bytes
-    old: Entry | None
-    new: Entry | None
+    old: TreeEntry | None
+    new: TreeEntry | None
 
     @property
     def kind(self) -> ChangeKind:
@@ -90,7 +90,7 @@ class Change(NamedTuple):
         return "edited" if content(old) != content(new) else "mode"
 
 
-Delta: TypeAlias = tuple[Change, ...]
+Delta: TypeAlias = tuple[TreeChange, ...]
 """Changes between two states, sorted by path, each path once."""
 
 
@@ -102,7 +102,7 @@ class Rename:
     new: bytes
 
 
-class Seen(NamedTuple):
+class SeenEntry(NamedTuple):
     """An entry and the stat that it had (ns), by which it is known to be the same later.
 
     A tuple, because there are as many as files and making frozen ones would take twice as long.
@@ -110,7 +110,7 @@ class Seen(NamedTuple):
     `followed`: it is kept although the rules ignore it, because a tool of ours wrote it.
     """
 
-    entry: Entry
+    entry: TreeEntry
     mtime: int
     ctime: int
     inode: int
@@ -118,25 +118,25 @@ class Seen(NamedTuple):
     followed: bool = False
 
 
-def content(entry: Entry) -> tuple[str, int, int]:
+def content(entry: TreeEntry) -> tuple[str, int, int]:
     """Give what tells two contents apart."""
     return entry.hash, entry.size, entry.version
 
 
 def net(deltas: Iterable[Delta]) -> Delta:
     """Give what several deltas, each from where the one before it led, do together."""
-    together: dict[bytes, Change] = {}
+    together: dict[bytes, TreeChange] = {}
     for delta in deltas:
         for change in delta:
             before = together.get(change.path)
             old = change.old if before is None else before.old
-            together[change.path] = Change(change.path, old, change.new)
+            together[change.path] = TreeChange(change.path, old, change.new)
     return tuple(sorted((c for c in together.values() if c.old != c.new), key=_path))
 
 
 def inverse(delta: Delta) -> Delta:
     """Give the way back."""
-    return tuple(Change(change.path, change.new, change.old) for change in delta)
+    return tuple(TreeChange(change.path, change.new, change.old) for change in delta)
 
 
 def renames(delta: Delta) -> tuple[Rename, ...]:
@@ -152,7 +152,7 @@ def renames(delta: Delta) -> tuple[Rename, ...]:
     found: list[Rename] = []
     came = [c for c in delta if c.old is None and c.new is not None and c.new.hash]
     for same_name in (True, False):
-        rest: list[Change] = []
+        rest: list[TreeChange] = []
         for change in came:
             assert change.new is not None
             paths = gone.get((change.new.kind, change.new.hash), [])
@@ -181,5 +181,5 @@ def _origin(path: bytes, candidates: list[bytes], *, same_name: bool) -> bytes |
     return next(fitting, None)
 
 
-def _path(change: Change) -> bytes:
+def _path(change: TreeChange) -> bytes:
     return change.path

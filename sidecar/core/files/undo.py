@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sidecar.core.files.changeset import same, same_content
-from sidecar.core.files.reconcile import OTHERS, Choices, Held, without
+from sidecar.core.files.reconcile import OTHERS, Choices, HeldState, without
 from sidecar.core.files.strands import Strand
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 
 FateKind: TypeAlias = Literal["restored", "merged", "skipped", "conflict"]
 
@@ -19,12 +19,12 @@ _TAKEN = " What changed while a command ran is taken for the agent's, as asked."
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PathVerdict:
     """How a path is to fare, and what is to stand there if it is changed."""
 
     fate: FateKind
     reason: str
-    entry: Entry | None = None
+    entry: TreeEntry | None = None
     content: bytes | None = None
 
     @property
@@ -33,12 +33,12 @@ class Verdict:
         return self.fate in ("restored", "merged")
 
 
-def undo(strand: Strand, choices: Choices) -> Verdict:
+def undo(strand: Strand, choices: Choices) -> PathVerdict:
     """Decide for a path by itself."""
     return _hindrance(strand, choices) or _undone(strand, choices)
 
 
-def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[Verdict, Verdict]:
+def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict, PathVerdict]:
     """Decide for both paths of a rename. What others changed since goes back with the file."""
     at_new, at_old = undo(new, choices), undo(old, choices)
     may_merge = choices.on_conflict == "merge" and new.changed and at_old.fate == "restored"
@@ -47,9 +47,9 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[Verdict, Ve
     if may_merge and _hindrance(new, choices) is None:
         held = without(new, old.target, choices)
         if isinstance(held, str):
-            at_new = Verdict("conflict", held)
+            at_new = PathVerdict("conflict", held)
         else:
-            at_new = Verdict("restored", "", new.target)
+            at_new = PathVerdict("restored", "", new.target)
             at_old = _merged(held, old)
     if at_new.acts and at_old.acts:
         back, moved = f"Moved back to {shown(old.path)}.", f"Moved back from {shown(new.path)}."
@@ -63,16 +63,16 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[Verdict, Ve
     return at_new, at_old
 
 
-def with_it(other: Verdict, path: bytes) -> Verdict:
+def with_it(other: PathVerdict, path: bytes) -> PathVerdict:
     """Leave a path of a rename alone because the other one has to be."""
-    return Verdict(
+    return PathVerdict(
         other.fate, f"It was renamed together with {shown(path)}, which has to stay as it is."
     )
 
 
-def in_the_way(choices: Choices, reason: str) -> Verdict:
+def in_the_way(choices: Choices, reason: str) -> PathVerdict:
     """Say that something that is not the agent's stands in the way."""
-    return Verdict("skipped" if choices.on_conflict == "keep" else "conflict", reason)
+    return PathVerdict("skipped" if choices.on_conflict == "keep" else "conflict", reason)
 
 
 def shown(path: bytes) -> str:
@@ -80,18 +80,20 @@ def shown(path: bytes) -> str:
     return path.decode("utf-8", "backslashreplace")
 
 
-def _hindrance(strand: Strand, choices: Choices) -> Verdict | None:
+def _hindrance(strand: Strand, choices: Choices) -> PathVerdict | None:
     """Say why nothing can be done at a path, whatever was chosen for conflicts."""
     now = strand.now
     if now is not None and now.lost == "ignored":
         reason = "The ignore rules leave it out now, so it is not known what became of it."
-        return Verdict("skipped", reason)
+        return PathVerdict("skipped", reason)
     if not strand.parts:
-        return _unknown(strand, choices) or Verdict("skipped", _nothing_left(strand))
+        return _unknown(strand, choices) or PathVerdict("skipped", _nothing_left(strand))
     target = strand.target
     holds = now is not None and target is not None and same_content(now, target)
     if target is not None and target.lost and not holds:
-        return Verdict("skipped", f"What it held before is not stored: {_why(target, choices)}.")
+        return PathVerdict(
+            "skipped", f"What it held before is not stored: {_why(target, choices)}."
+        )
     if strand.path in choices.dirty and not _is_shown(strand, choices):
         return in_the_way(choices, "It is open in the editor with changes that are not saved.")
     if now is None or not now.lost or holds:
@@ -101,20 +103,22 @@ def _hindrance(strand: Strand, choices: Choices) -> Verdict | None:
         return in_the_way(choices, f"{gone}, and {OTHERS} changed it since.")
     if choices.on_conflict == "overwrite":
         return None
-    return Verdict("skipped", f"{gone}; choose to overwrite if it may go.")
+    return PathVerdict("skipped", f"{gone}; choose to overwrite if it may go.")
 
 
-def _unknown(strand: Strand, choices: Choices) -> Verdict | None:
+def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
     """Decide for a path where only what is unknown may be undone: somebody has to choose."""
     if strand.unknown is None or strand.taken:
         return None
     before = strand.unknown.old
     if before is not None and before.lost:
-        return Verdict("skipped", f"What it held before is not stored: {_why(before, choices)}.")
+        return PathVerdict(
+            "skipped", f"What it held before is not stored: {_why(before, choices)}."
+        )
     if choices.on_conflict == "keep":
-        return Verdict("skipped", f"Left as it is. {_UNKNOWN}.")
+        return PathVerdict("skipped", f"Left as it is. {_UNKNOWN}.")
     choose = "keep leaves it as it is, overwrite takes it for the agent's"
-    return Verdict("conflict", f"{_UNKNOWN}: {choose}.")
+    return PathVerdict("conflict", f"{_UNKNOWN}: {choose}.")
 
 
 def _is_shown(strand: Strand, choices: Choices) -> bool:
@@ -132,35 +136,35 @@ def _nothing_left(strand: Strand) -> str:
     return "Nothing is left to undo: what was changed here was taken back already."
 
 
-def _undone(strand: Strand, choices: Choices) -> Verdict:
+def _undone(strand: Strand, choices: Choices) -> PathVerdict:
     if choices.on_conflict == "refuse" and (unknown := _unknown(strand, choices)) is not None:
         return unknown
     if not strand.changed:
-        return Verdict("restored", _how(strand, choices), strand.target)
+        return PathVerdict("restored", _how(strand, choices), strand.target)
     if strand.target is None and strand.now is not None and strand.now.is_folder:
         # It goes only if it is empty, so nothing of others can go with it.
-        return Verdict("restored", _how(strand, choices), None)
+        return PathVerdict("restored", _how(strand, choices), None)
     match choices.on_conflict:
         case "refuse":
-            return Verdict("conflict", _clash(strand, choices))
+            return PathVerdict("conflict", _clash(strand, choices))
         case "keep":
-            return Verdict("skipped", f"Left as it is. {_clash(strand, choices)}")
+            return PathVerdict("skipped", f"Left as it is. {_clash(strand, choices)}")
         case "overwrite":
-            return Verdict("restored", _how(strand, choices) + _ASKED, strand.target)
+            return PathVerdict("restored", _how(strand, choices) + _ASKED, strand.target)
         case "merge":
             held = without(strand, strand.target, choices)
-            return Verdict("conflict", held) if isinstance(held, str) else _merged(held, strand)
+            return PathVerdict("conflict", held) if isinstance(held, str) else _merged(held, strand)
 
 
-def _merged(held: Held, strand: Strand) -> Verdict:
+def _merged(held: HeldState, strand: Strand) -> PathVerdict:
     if same(held.entry, strand.now):
-        return Verdict("skipped", "Nothing of what was changed here is left in it.")
+        return PathVerdict("skipped", "Nothing of what was changed here is left in it.")
     places = "1 place marked in it needs"
     if held.clashes > 1:
         places = f"{held.clashes} places marked in it need"
     marked = f" {places} a decision." if held.clashes else ""
     reason = f"Undone beside the changes made since, which stay.{marked}"
-    return Verdict("merged", reason, held.entry, held.content)
+    return PathVerdict("merged", reason, held.entry, held.content)
 
 
 def _doer(strand: Strand, choices: Choices) -> str:
@@ -197,7 +201,7 @@ def _clash(strand: Strand, choices: Choices) -> str:
     return f"{doer} changed it, and {OTHERS} changed it since."
 
 
-def _why(entry: Entry, choices: Choices) -> str:
+def _why(entry: TreeEntry, choices: Choices) -> str:
     """Say why a content is not stored, with its size and what the limit was."""
     size, limits = _size(entry.size), choices.limits
     match entry.lost:

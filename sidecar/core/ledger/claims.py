@@ -30,7 +30,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReadClaims:
     """The claims in a reply, the reply without them, and what could not be read."""
 
     claims: tuple[Claim, ...]
@@ -55,7 +55,7 @@ FAULTS = 100
 """After so many objects that cannot be read nothing more is expected."""
 
 
-def claims_in(reply: str) -> Found:
+def claims_in(reply: str) -> ReadClaims:
     """Find the claims of a reply: in `<facts>`, in a fence, or as lines of their own."""
     claims: list[Claim] = []
     problems: list[str] = []
@@ -86,7 +86,7 @@ def claims_in(reply: str) -> Found:
         rest = _TITLE.sub("", rest)
     if len(claims) > MOST:
         problems.append(f"{len(claims) - MOST} facts more than the {MOST} that are taken")
-    return Found(tuple(claims[:MOST]), rest.strip(), tuple(problems))
+    return ReadClaims(tuple(claims[:MOST]), rest.strip(), tuple(problems))
 
 
 def _read(text: str) -> tuple[list[Claim], list[str]]:

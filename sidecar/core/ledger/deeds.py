@@ -15,9 +15,9 @@ from sidecar.core.parts import Json, JsonObject, ToolCompleted, ToolError, ToolP
 from sidecar.core.text.digest import content_hash
 
 Operation: TypeAlias = Literal["read", "created", "edited", "deleted"]
-Lines: TypeAlias = tuple[tuple[int, int], ...]
+LineSpans: TypeAlias = tuple[tuple[int, int], ...]
 """(first, last) ranges of lines, counted from 1."""
-Progress: TypeAlias = Literal["planned", "in_progress", "done"]
+TodoProgress: TypeAlias = Literal["planned", "in_progress", "done"]
 
 READERS = frozenset({"read", "read_file", "read_files", "view", "view_file", "open_file", "open"})
 WRITERS = frozenset({"write", "write_file", "create", "create_file", "write_to_file"})
@@ -48,7 +48,7 @@ _REFUSED = re.compile(
     re.I,
 )
 _TASK_ID = re.compile(r"#(\w+)")
-_STATUS: dict[str, Progress] = {
+_STATUS: dict[str, TodoProgress] = {
     "pending": "planned", "planned": "planned", "todo": "planned", "not_started": "planned",
     "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress",
     "completed": "done", "complete": "done", "done": "done",
@@ -56,27 +56,27 @@ _STATUS: dict[str, Progress] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedFile:
     """A file that was read or changed; `hash` is of its whole content afterwards, if known."""
 
     path: str
     operation: Operation
-    lines: Lines = ()
+    lines: LineSpans = ()
     hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RanCommand:
     """A command that was run in a shell."""
 
     command: str
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedTodo:
     """The whole list of what is to be done, as (content, progress)."""
 
-    items: tuple[tuple[str, Progress], ...]
+    items: tuple[tuple[str, TodoProgress], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +88,11 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedTodo:
     """A thing to be done that stands otherwise now; `None`: it is off the list."""
 
     key: str
-    progress: Progress | None
+    progress: TodoProgress | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Delegated:
     result: str = ""
 
 
-Deed: TypeAlias = Touched | Ran | Listed | Entered | Moved | Delegated
+Deed: TypeAlias = TouchedFile | RanCommand | ListedTodo | Entered | MovedTodo | Delegated
 
 
 def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
@@ -126,21 +126,21 @@ def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
     return (_delegated(part, given),) if name in DELEGATES else ()
 
 
-def changed(deeds: tuple[Deed, ...]) -> Iterator[Touched]:
+def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:
     """Give the files that these deeds changed."""
-    return (deed for deed in deeds if isinstance(deed, Touched) and deed.operation != "read")
+    return (deed for deed in deeds if isinstance(deed, TouchedFile) and deed.operation != "read")
 
 
 def list_after(
-    listed: Mapping[str, tuple[str, Progress]], deed: Deed
-) -> Mapping[str, tuple[str, Progress]] | None:
+    listed: Mapping[str, tuple[str, TodoProgress]], deed: Deed
+) -> Mapping[str, tuple[str, TodoProgress]] | None:
     """Give the list of what is to be done, by key, after a deed; `None` if it is not about it."""
     match deed:
-        case Listed(items=items):
+        case ListedTodo(items=items):
             return {str(number): item for number, item in enumerate(items)}
         case Entered(key=key, content=content):
             return {**listed, key: (content, "planned")}
-        case Moved(key=key, progress=progress):
+        case MovedTodo(key=key, progress=progress):
             kept = {name: item for name, item in listed.items() if name != key or progress}
             if progress and key in kept:
                 kept[key] = (kept[key][0], progress)
@@ -171,7 +171,7 @@ def _in_shell(part: ToolPart) -> tuple[Deed, ...]:
     said = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
     commands = given.get("commands") if isinstance(given, dict) else None
     listed = commands if isinstance(commands, list) else [said]
-    deeds: list[Deed] = [Ran(argument(given))]
+    deeds: list[Deed] = [RanCommand(argument(given))]
     if not (_ran(part) or (isinstance(part.state, ToolError) and part.state.failure == "error")):
         return ()
     folder = given.get("workdir", "") if isinstance(given, dict) else ""
@@ -181,16 +181,16 @@ def _in_shell(part: ToolPart) -> tuple[Deed, ...]:
             found = writes(command, folder if isinstance(folder, str) else "")
             # What a command that failed deleted may well be there yet.
             sure = (w for w in found if w[1] != "deleted" or not failed(part))
-            deeds += [Touched(path, how) for path, how in sure]
+            deeds += [TouchedFile(path, how) for path, how in sure]
     return tuple(deeds)
 
 
-def _files(part: ToolPart, name: str) -> Iterator[Touched]:
+def _files(part: ToolPart, name: str) -> Iterator[TouchedFile]:
     given, text = part.input, result_text(part)
     if not _ran(part) or _refused(part, text):
         return
     if isinstance(given, str):
-        yield from (Touched(path, how) for path, how in patched(given))
+        yield from (TouchedFile(path, how) for path, how in patched(given))
         return
     if not isinstance(given, dict):
         return
@@ -198,7 +198,7 @@ def _files(part: ToolPart, name: str) -> Iterator[Touched]:
         patch = given.get(key)
         found = patched(patch) if isinstance(patch, str) else ()
         if found:
-            yield from (Touched(path, how) for path, how in found)
+            yield from (TouchedFile(path, how) for path, how in found)
             return
     metadata: JsonObject = getattr(part.state, "metadata", {})
     command = given.get("command")
@@ -208,16 +208,16 @@ def _files(part: ToolPart, name: str) -> Iterator[Touched]:
         paths = [shown[1]]
     for path in paths:
         if reads:
-            yield Touched(path, "read", _lines_read(given, part), _hash(metadata))
+            yield TouchedFile(path, "read", _lines_read(given, part), _hash(metadata))
         elif name == "delete_file":
-            yield Touched(path, "deleted")
+            yield TouchedFile(path, "deleted")
         else:
             new = metadata.get("created") is True or (
                 "created" not in metadata and _created(name, command, given, text)
             )
             how: Operation = "created" if new else "edited"
             hashed = _hash(metadata) or _hash_of_input(name, command, given)
-            yield Touched(path, how, () if new else _lines_edited(metadata, text), hashed)
+            yield TouchedFile(path, how, () if new else _lines_edited(metadata, text), hashed)
 
 
 def _paths(given: JsonObject, metadata: JsonObject) -> list[str]:
@@ -249,7 +249,7 @@ def _hash_of_input(name: str, command: Json, given: JsonObject) -> str:
     return content_hash(content) if whole and isinstance(content, str) else ""
 
 
-def _lines_read(given: JsonObject, part: ToolPart) -> Lines:
+def _lines_read(given: JsonObject, part: ToolPart) -> LineSpans:
     view = given.get("view_range")
     if isinstance(view, list) and len(view) == 2:
         first, last = view
@@ -277,7 +277,7 @@ def _number(given: JsonObject, keys: tuple[str, ...]) -> int | None:
     )
 
 
-def _lines_edited(metadata: JsonObject, text: str) -> Lines:
+def _lines_edited(metadata: JsonObject, text: str) -> LineSpans:
     """Give the lines that an edit left, from its diff or from the snippet that it showed."""
     diff = metadata.get("diff")
     if isinstance(diff, str):
@@ -292,11 +292,11 @@ def _listed(given: JsonObject) -> tuple[Deed, ...]:
         items = given.get(key)
         if isinstance(items, list):
             read = (_item(item) for item in items if isinstance(item, dict))
-            return (Listed(tuple(item for item in read if item is not None)),)
+            return (ListedTodo(tuple(item for item in read if item is not None)),)
     return ()
 
 
-def _item(item: JsonObject) -> tuple[str, Progress] | None:
+def _item(item: JsonObject) -> tuple[str, TodoProgress] | None:
     content = next((c for key in ("content", "step", "text") if (c := item.get(key))), None)
     progress = _STATUS.get(str(item.get("status")))
     return (content, progress) if isinstance(content, str) and progress else None
@@ -312,7 +312,7 @@ def _task(part: ToolPart, name: str, given: JsonObject) -> tuple[Deed, ...]:
     progress = _STATUS.get(str(status))
     if progress is None and status != "deleted":
         return ()
-    return (Moved(str(given.get("taskId")), progress),)
+    return (MovedTodo(str(given.get("taskId")), progress),)
 
 
 def _delegated(part: ToolPart, given: JsonObject) -> Delegated:

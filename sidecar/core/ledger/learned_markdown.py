@@ -62,7 +62,7 @@ class Bullet:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LearnedEntry:
     """A bullet or a paragraph: what it says, and the lines that it takes in its file.
 
     `day` and `session_id` are empty where a person wrote it; `ours` where nobody has changed it.
@@ -78,7 +78,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedLearned:
     """A file's new text, and the keys of the bullets that were added to it."""
 
     text: str
@@ -115,10 +115,10 @@ def key_of(text: str) -> str:
     return digest(words.encode("utf-8", "replace")).removeprefix(TAG) if words else ""
 
 
-def parse(text: str) -> tuple[Entry, ...]:
+def parse(text: str) -> tuple[LearnedEntry, ...]:
     """Give a file's bullets and paragraphs in order; headings and our own notice are none."""
     lines = text.splitlines()
-    found: list[Entry] = []
+    found: list[LearnedEntry] = []
     first, fenced, comment, bullet = -1, False, False, False
 
     def close(end: int) -> None:
@@ -148,18 +148,18 @@ def parse(text: str) -> tuple[Entry, ...]:
     return tuple(found)
 
 
-def _entry(lines: Sequence[str], first: int, end: int, bullet: bool) -> Entry:
+def _entry(lines: Sequence[str], first: int, end: int, bullet: bool) -> LearnedEntry:
     told = lines[first].removeprefix("\ufeff").strip()
     if bullet:
         told = told[_marker_length(told) :]
     text = "\n".join((told, *(line.rstrip() for line in lines[first + 1 : end])))
     suffix = _SUFFIX.search(text)
     if suffix is None:
-        return Entry(text, first, end, bullet=bullet)
+        return LearnedEntry(text, first, end, bullet=bullet)
     text = text[: suffix.start()]
     day, session_id, _, check = suffix.groups()
     ours = bullet and end == first + 1 and check == key_of(text)[:_CHECK]
-    return Entry(text, first, end, day, session_id, ours, bullet)
+    return LearnedEntry(text, first, end, day, session_id, ours, bullet)
 
 
 def _marker_length(line: str) -> int:
@@ -172,7 +172,7 @@ def keys_in(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(key_of(entry.text) for text in texts for entry in parse(text))
 
 
-def merge(text: str, kind: str, new: Sequence[Bullet], newline: str = "\n") -> Merged:
+def merge(text: str, kind: str, new: Sequence[Bullet], newline: str = "\n") -> MergedLearned:
     """Add bullets, oldest first, to a file of a kind; ours that are oldest give way to the bound.
 
     Where people's own text leaves no room, nothing is added.
@@ -193,8 +193,10 @@ def merge(text: str, kind: str, new: Sequence[Bullet], newline: str = "\n") -> M
         key_of(bullet.text) for number, bullet in enumerate(new, start) if number not in gone
     )
     if size > LARGEST or not added:
-        return Merged(text, frozenset())
-    return Merged("".join(ln for number, ln in enumerate(lines) if number not in gone), added)
+        return MergedLearned(text, frozenset())
+    return MergedLearned(
+        "".join(ln for number, ln in enumerate(lines) if number not in gone), added
+    )
 
 
 def _with_room_for_more(text: str, kind: str, newline: str) -> list[str]:

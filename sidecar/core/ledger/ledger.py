@@ -17,13 +17,13 @@ from sidecar.core.conversation.call_outcome import (
 from sidecar.core.ledger.deeds import (
     Delegated,
     Entered,
-    Lines,
-    Listed,
-    Moved,
+    LineSpans,
+    ListedTodo,
+    MovedTodo,
     Operation,
-    Progress,
-    Ran,
-    Touched,
+    RanCommand,
+    TodoProgress,
+    TouchedFile,
     deeds_of,
     list_after,
 )
@@ -65,8 +65,8 @@ class File:
     state: Operation
     operations: tuple[Operation, ...]
     turn_id: TurnId
-    read: Lines = ()
-    edited: Lines = ()
+    read: LineSpans = ()
+    edited: LineSpans = ()
     hash: str = ""
 
     @property
@@ -108,7 +108,7 @@ class Todo:
 
 
 @dataclass(frozen=True, slots=True)
-class Subtask:
+class LedgerSubtask:
     """A task that was handed on; `status` is running, done or failed."""
 
     task: str
@@ -128,7 +128,7 @@ class Ledger:
     commands: tuple[Command, ...] = ()
     failures: tuple[Failure, ...] = ()
     todo: Todo = field(default_factory=Todo)
-    subtasks: tuple[Subtask, ...] = ()
+    subtasks: tuple[LedgerSubtask, ...] = ()
 
     @property
     def changed(self) -> tuple[File, ...]:
@@ -156,12 +156,12 @@ class Folding:
         self._files: dict[str, File] = {}
         self._commands: dict[str, Command] = {}
         self._failures: dict[tuple[str, str, str], Failure] = {}
-        self._todo: Mapping[str, tuple[str, Progress]] = {}
-        self._subtasks: dict[PartId, Subtask] = {}
+        self._todo: Mapping[str, tuple[str, TodoProgress]] = {}
+        self._subtasks: dict[PartId, LedgerSubtask] = {}
 
     @classmethod
     def resumed(
-        cls, ledger: Ledger, todo: Mapping[str, tuple[str, Progress]], changes: int
+        cls, ledger: Ledger, todo: Mapping[str, tuple[str, TodoProgress]], changes: int
     ) -> "Folding":
         """Go on where another had come to this ledger, list and number of changes."""
         folding = cls()
@@ -176,7 +176,7 @@ class Folding:
         return folding
 
     @property
-    def todo(self) -> Mapping[str, tuple[str, Progress]]:
+    def todo(self) -> Mapping[str, tuple[str, TodoProgress]]:
         """What is to be done, by key."""
         return self._todo
 
@@ -195,7 +195,7 @@ class Folding:
             elif isinstance(part, SubtaskPart):
                 line = _first_line(part.result)
                 status = "done" if line else "running"
-                task = Subtask(one_line(part.task), status, line, message.turn_id, part.id)
+                task = LedgerSubtask(one_line(part.task), status, line, message.turn_id, part.id)
                 self._subtasks[part.id] = task
 
     def _call(self, part: ToolPart, turn: TurnId) -> None:
@@ -205,21 +205,21 @@ class Folding:
             self._failures.setdefault((part.name, tried, error), failure)
         for deed in deeds_of(part):
             match deed:
-                case Touched():
+                case TouchedFile():
                     self._touch(deed, turn)
-                case Ran(command=command):
+                case RanCommand(command=command):
                     bad = failed(part)
                     line = error_line(result_text(part)) if bad else ""
                     self._commands.pop(command, None)
                     ran = Command(command, exit_code(part), line, turn, part.id)
                     self._commands[command] = ran
                 case Delegated(task=task, status=status, result=result):
-                    self._subtasks[part.id] = Subtask(task, status, result, turn, part.id)
-                case Listed() | Entered() | Moved():
+                    self._subtasks[part.id] = LedgerSubtask(task, status, result, turn, part.id)
+                case ListedTodo() | Entered() | MovedTodo():
                     after = list_after(self._todo, deed)
                     self._todo = self._todo if after is None else after
 
-    def _touch(self, deed: Touched, turn: TurnId) -> None:
+    def _touch(self, deed: TouchedFile, turn: TurnId) -> None:
         self.changes += deed.operation != "read"
         before = self._files.pop(deed.path, None)
         if before is None:
@@ -253,7 +253,7 @@ class Folding:
         )
 
 
-_PROGRESS: Sequence[Progress] = ("planned", "in_progress", "done")
+_PROGRESS: Sequence[TodoProgress] = ("planned", "in_progress", "done")
 
 
 def _after_change(before: File, operation: Operation) -> Operation:
@@ -265,7 +265,7 @@ def _after_change(before: File, operation: Operation) -> Operation:
     return "edited" if before.state == "deleted" else before.state
 
 
-def joined(ranges: Iterable[tuple[int, int]]) -> Lines:
+def joined(ranges: Iterable[tuple[int, int]]) -> LineSpans:
     """Join ranges that overlap or touch, in order; of many the last ones stay."""
     whole: list[tuple[int, int]] = []
     for first, last in sorted(ranges):

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar, cast, get_args
 
 from sidecar.core.ledger.claims import FactKind
-from sidecar.core.ledger.deeds import Lines, Operation
+from sidecar.core.ledger.deeds import LineSpans, Operation
 from sidecar.core.ledger.facts import Fact, Speaker
-from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, Said, Subtask, Todo
+from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, LedgerSubtask, Said, Todo
 from sidecar.core.ledger.wording import failure_line, file_line
 from sidecar.core.parts import Json, JsonObject, MessageId, Millis, PartId, SessionId, TurnId
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Milestone:
     """What a session had come to.
 
     `window_id` names the context window that it was made in, `state_version` is the log's
@@ -39,12 +39,12 @@ class Checkpoint:
     why: str = ""
 
 
-def may_replace(stored: Checkpoint | None, coming: Checkpoint) -> bool:
+def may_replace(stored: Milestone | None, coming: Milestone) -> bool:
     """Whether a checkpoint may take the place of the one that is stored."""
     return stored is None or coming.state_version >= stored.state_version
 
 
-def to_json(checkpoint: Checkpoint) -> JsonObject:
+def to_json(checkpoint: Milestone) -> JsonObject:
     """Give the JSON of a checkpoint; `from_json` reads it."""
     ledger, todo = checkpoint.ledger, checkpoint.ledger.todo
     return {
@@ -81,7 +81,7 @@ def to_json(checkpoint: Checkpoint) -> JsonObject:
     }
 
 
-def from_json(body: Json) -> Checkpoint:
+def from_json(body: Json) -> Milestone:
     """Read what `to_json` wrote.
 
     Raises:
@@ -100,7 +100,7 @@ def from_json(body: Json) -> Checkpoint:
         Todo(*(_texts(given, key) for key in ("planned", "in_progress", "done"))),
         _each(given, "subtasks", _read_subtask),
     )
-    return Checkpoint(
+    return Milestone(
         SessionId(_text(given, "sessionId")),
         _text(given, "windowId"),
         _number(given, "stateVersion"),
@@ -113,12 +113,12 @@ def from_json(body: Json) -> Checkpoint:
     )
 
 
-def to_markdown(checkpoint: Checkpoint, when: str) -> str:
+def to_markdown(checkpoint: Milestone, when: str) -> str:
     """Give a checkpoint as people read it; `when` says its time in words."""
     return "\n".join(_markdown(checkpoint, when)).rstrip() + "\n"
 
 
-def _markdown(checkpoint: Checkpoint, when: str) -> Iterator[str]:
+def _markdown(checkpoint: Milestone, when: str) -> Iterator[str]:
     ledger = checkpoint.ledger
     yield f"# Checkpoint of session {checkpoint.session_id}"
     yield ""
@@ -166,7 +166,7 @@ def _said(said: Said) -> JsonObject:
     return {"text": said.text, "turnId": said.turn_id, "messageId": said.message_id}
 
 
-def _place(entry: Subtask | Failure | Command) -> JsonObject:
+def _place(entry: LedgerSubtask | Failure | Command) -> JsonObject:
     return {"turnId": entry.turn_id, "partId": entry.part_id}
 
 
@@ -250,9 +250,9 @@ def _read_failure(given: JsonObject) -> Failure:
     return Failure(tool, tried, error, *_ids(given))
 
 
-def _read_subtask(given: JsonObject) -> Subtask:
+def _read_subtask(given: JsonObject) -> LedgerSubtask:
     task, status, result = (_text(given, key) for key in ("task", "status", "result"))
-    return Subtask(task, status, result, *_ids(given))
+    return LedgerSubtask(task, status, result, *_ids(given))
 
 
 def _read_file(given: JsonObject) -> File:
@@ -269,7 +269,7 @@ def _read_file(given: JsonObject) -> File:
     )
 
 
-def _lines(given: JsonObject, key: str) -> Lines:
+def _lines(given: JsonObject, key: str) -> LineSpans:
     ranges = []
     for item in _list(given, key):
         match item:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sidecar.core.conversation.call_outcome import result_text
-from sidecar.core.ledger.deeds import Touched, deeds_of
+from sidecar.core.ledger.deeds import TouchedFile, deeds_of
 from sidecar.core.ledger.ledger import Ledger
 from sidecar.core.ledger.units import strings
 from sidecar.core.parts import Message, ToolPart
@@ -72,7 +72,7 @@ def _uses(messages: Iterable[Message], names: Iterable[str]) -> tuple[Mapping[st
             if not isinstance(part, ToolPart) or message.status == "discarded":
                 continue
             calls += 1
-            touched = {deed.path for deed in deeds_of(part) if isinstance(deed, Touched)}
+            touched = {deed.path for deed in deeds_of(part) if isinstance(deed, TouchedFile)}
             if not touched:
                 continue
             text = "\n".join((*strings(part.input), result_text(part)))

@@ -24,7 +24,7 @@ from sidecar.core.prompt.visibility import Shown
 from sidecar.core.text.identifiers import NameIndex, asked_to_keep, names_in
 from sidecar.core.text.rule_sentences import RuleSentence, rules_in
 
-Kind: TypeAlias = Literal[
+UnitKind: TypeAlias = Literal[
     "typed", "context", "prose", "reasoning", "call", "opaque", "ledger", "excerpt"
 ]
 """`typed` is all that the user sent; `ledger` and `excerpt` are notes of earlier rewrites."""
@@ -45,7 +45,7 @@ class Unit:
     message_id: MessageId
     turn: int
     step: int
-    kind: Kind
+    kind: UnitKind
     text: str
     names: frozenset[str] = frozenset()
     call_names: frozenset[str] = frozenset()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from sidecar.core.conversation.call_outcome import one_line
-from sidecar.core.ledger.deeds import Lines
+from sidecar.core.ledger.deeds import LineSpans
 from sidecar.core.ledger.ledger import Failure, File, Ledger, Todo
 from sidecar.core.prompt.tokens import tokens_of
 
@@ -41,7 +41,7 @@ def file_line(file: File) -> str:
     return f"{file.path} ({file.state}{where})"
 
 
-def spans(lines: Lines) -> str:
+def spans(lines: LineSpans) -> str:
     """Write ranges of lines: `1-20, 35`."""
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in lines)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
-from sidecar.core.plans.line_picks import NOTHING, Lifted, Lines, lift, lines_of
+from sidecar.core.plans.line_picks import NOTHING, Lifted, NamedLines, lift, lines_of
 from sidecar.core.plans.value import CHARS_PER_TOKEN
 
 HEADER = 60
@@ -88,7 +88,7 @@ def choose(
     return Choice(frozenset(taken), lines, frozenset(known))
 
 
-def _foreign(candidates: Sequence[Item], texts: Sequence[Lines]) -> set[str]:
+def _foreign(candidates: Sequence[Item], texts: Sequence[NamedLines]) -> set[str]:
     """Give the names that no candidate has, but lines of them that were cut."""
     strays = {name for lines in texts for name in lines.order[: lines.strays]}
     return strays.difference(*[item.unit.names for item in candidates]) if strays else strays
@@ -119,7 +119,7 @@ def _entire(
     return _Option(item, tokens, dense, names if names.isdisjoint(covered) else names - covered)
 
 
-def _is_line(item: Item, lines: Lines, entire: _Option) -> bool:
+def _is_line(item: Item, lines: NamedLines, entire: _Option) -> bool:
     """Whether a text is one line, which is no smaller when it is lifted: so it never would be."""
     if len(lines.texts) != 1 or len(lines.texts[0]) != len(item.unit.text):
         return False
@@ -127,7 +127,7 @@ def _is_line(item: Item, lines: Lines, entire: _Option) -> bool:
 
 
 def _lines(
-    item: Item, lines: Lines, values: Sequence[float], density: float, among: Sequence[int]
+    item: Item, lines: NamedLines, values: Sequence[float], density: float, among: Sequence[int]
 ) -> _Option | None:
     lifted = lift(lines, values, density / CHARS_PER_TOKEN, among)
     if lifted is None:

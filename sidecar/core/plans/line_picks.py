@@ -30,7 +30,7 @@ class _Short(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class NamedLines:
     """The lines of a text that hold identifiers, trimmed; sizes and names go with them.
 
     A size is characters, with what a kept line costs beside its text. `places` are those of a
@@ -80,7 +80,7 @@ class Lines:
 
 
 @lru_cache(maxsize=4096)
-def lines_of(text: str, names: frozenset[str] = frozenset()) -> Lines:
+def lines_of(text: str, names: frozenset[str] = frozenset()) -> NamedLines:
     """Find the lines of a text that hold identifiers; equal lines are given once.
 
     `names` are those that the text is weighed by as a whole.
@@ -107,7 +107,7 @@ def lines_of(text: str, names: frozenset[str] = frozenset()) -> Lines:
         tuple(one for one, _ in pairs),
         tuple(other for _, other in pairs),
     )
-    return Lines(
+    return NamedLines(
         tuple(texts),
         sizes,
         places,
@@ -134,7 +134,7 @@ class Lifted(NamedTuple):
 
 
 def lift(
-    lines: Lines, values: Sequence[float], least: float, among: Sequence[int] | None = None
+    lines: NamedLines, values: Sequence[float], least: float, among: Sequence[int] | None = None
 ) -> Lifted | None:
     """Choose the lines whose uncovered names are worth at least `least` a character.
 

@@ -9,7 +9,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sidecar.core.conversation.call_outcome import LONGEST, error_line, one_line
-from sidecar.core.ledger.deeds import SHELLS, Delegated, Listed, Progress, changed, list_after
+from sidecar.core.ledger.deeds import (
+    SHELLS,
+    Delegated,
+    ListedTodo,
+    TodoProgress,
+    changed,
+    list_after,
+)
 from sidecar.core.ledger.units import Item, Unit
 from sidecar.core.parts import PartId
 from sidecar.core.plans.plan import REWRITE_ID, Change
@@ -23,7 +30,7 @@ DIRECTIVE, BRIEF = 800, 400
 FAILED, CHANGED, DELETED = "Failed, do not repeat:", "Changed: ", "Deleted: "
 QUOTED = 60
 """Characters of an error line that must be left of a shortened result, or the note tells it."""
-_MARKS: dict[Progress, str] = {"in_progress": "[~]", "planned": "[ ]", "done": "[x]"}
+_MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done": "[x]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +188,13 @@ def _inside(paths: Sequence[str]) -> frozenset[str]:
 def _todo(
     units: Iterable[Unit], hidden: Collection[PartId], stays: Iterable[str], room: int
 ) -> Iterator[str]:
-    listed: Mapping[str, tuple[str, Progress]] = {}
+    listed: Mapping[str, tuple[str, TodoProgress]] = {}
     lost = False
     for unit in units:
         for deed in unit.deeds:
             found = list_after(listed, deed)
             if found is not None:
-                lost = unit.part_id in hidden or (lost and not isinstance(deed, Listed))
+                lost = unit.part_id in hidden or (lost and not isinstance(deed, ListedTodo))
                 listed = found
     order = list(_MARKS)
     lines = [

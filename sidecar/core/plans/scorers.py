@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 from sidecar.core.ledger.units import Item
 from sidecar.core.plans.plan import Situation
 
-Purpose: TypeAlias = Literal["list", "search", "web", "read", "run", "edit", "other"]
-PURPOSES: Mapping[Purpose, frozenset[str]] = {
+ToolPurpose: TypeAlias = Literal["list", "search", "web", "read", "run", "edit", "other"]
+PURPOSES: Mapping[ToolPurpose, frozenset[str]] = {
     "list": frozenset({"list_files", "ls", "list_dir", "list_directory", "glob", "tree"}),
     "search": frozenset({"search", "grep", "rg", "search_file_content", "codebase_search", "find"}),
     "web": frozenset({"webfetch", "websearch", "web_fetch", "web_search", "fetch"}),
@@ -24,13 +24,13 @@ PURPOSES: Mapping[Purpose, frozenset[str]] = {
 }
 """What tools are for, by the names that ours and others' have, in lower case."""
 
-RANKS: Mapping[Purpose, float] = {
+RANKS: Mapping[ToolPurpose, float] = {
     "list": 0.1, "search": 0.2, "read": 0.4, "web": 0.5, "other": 0.5, "run": 0.6, "edit": 0.8,
 }  # fmt: skip
 """What it takes to get a result again: a listing is one cheap call, an edit never comes back."""
 FAILED = 0.9
 """A failed approach is tried again by whoever forgets it."""
-LIVES: Mapping[Purpose, int] = {
+LIVES: Mapping[ToolPurpose, int] = {
     "list": 10, "search": 15, "run": 25, "other": 25, "web": 30, "read": 40, "edit": 80,
 }  # fmt: skip
 """Steps for which a result is good: listings and searches are out of date first."""
@@ -85,7 +85,7 @@ def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item
     return score
 
 
-def purpose(tool: str) -> Purpose:
+def purpose(tool: str) -> ToolPurpose:
     """Say what a tool is for, by its name; `other` when it is not known."""
     name = tool.lower()
     return next((use for use, names in PURPOSES.items() if name in names), "other")

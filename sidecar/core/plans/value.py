@@ -6,13 +6,13 @@ Fitted on recorded sessions; ARCHITECTURE.md says how.
 from bisect import bisect_left
 from collections.abc import Mapping
 
-from sidecar.core.text.identifiers import Name, Source
+from sidecar.core.text.identifiers import Name, NameSource
 
 AGES = (3, 8, 15, 30, 60, 120)
 """Requests since an identifier was last used, or last seen: the columns of `CHANCE`."""
 USES = (0, 1, 3)
 """How often the agent has used it since it appeared: the rows of `CHANCE`."""
-CHANCE: dict[Source, tuple[tuple[float, ...], ...]] = {
+CHANCE: dict[NameSource, tuple[tuple[float, ...], ...]] = {
     "result": (
         (0.028, 0.026, 0.026, 0.019, 0.013, 0.008, 0.005),
         (0.200, 0.140, 0.150, 0.120, 0.090, 0.058, 0.022),

@@ -15,7 +15,7 @@ from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped
-from sidecar.core.summaries.model_summary import Writer, note_of, summary_in
+from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in
 from sidecar.core.summaries.sections import (
     CONSTRAINTS,
     DECISIONS,
@@ -262,7 +262,9 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
     """Give the notes of earlier summaries as one that stands for them."""
     if len(notes) == 1:
         return notes[0]
-    by: Writer = "model" if any("written by a model" in note for note in notes) else "extract"
+    by: SummaryWriter = (
+        "model" if any("written by a model" in note for note in notes) else "extract"
+    )
     return note_of(shortened("\n".join(summaries), MOST_TOLD), by)
 
 

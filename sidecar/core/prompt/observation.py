@@ -33,7 +33,7 @@ class TurnDone:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelAsked:
     """A request to a model has ended; `purpose` is turn, summary or ping.
 
     `cost` is USD, `uncached` what the same tokens would have cost without a cache; `None` where
@@ -85,7 +85,7 @@ class ToolDone:
 
 
 @dataclass(frozen=True, slots=True)
-class Rewritten:
+class ViewRewritten:
     """The view was rewritten. `opens`: the prefix broke; else only what was new was cut.
 
     `price` is USD, what the summary cost included; `None` where unknown. `shown` counts the parts
@@ -134,26 +134,26 @@ class SessionClosed:
 Observation: TypeAlias = (
     TurnBegun
     | TurnDone
-    | Asked
+    | ModelAsked
     | Retried
     | ToolDone
-    | Rewritten
+    | ViewRewritten
     | SnapshotTaken
     | RestoreDone
     | SessionClosed
 )
 
-Unread: TypeAlias = Callable[[], Observation | None]
+PendingObservation: TypeAlias = Callable[[], Observation | None]
 """An observation that whoever observes makes when there is time for it, if it is one."""
 
-Observe: TypeAlias = Callable[[Observation | Unread], None]
+Observe: TypeAlias = Callable[[Observation | PendingObservation], None]
 """Called on the event loop; must not block nor raise."""
 
 
-def read(seen: Observation | Unread) -> Observation | None:
+def read(seen: Observation | PendingObservation) -> Observation | None:
     """Make the observation that is still to be made, if it is."""
     return seen() if callable(seen) else seen
 
 
-def ignore(_: Observation | Unread) -> None:
+def ignore(_: Observation | PendingObservation) -> None:
     """Look away: for sessions that nobody observes."""

@@ -26,9 +26,9 @@ from sidecar.core.prompt.render import (
 )
 from sidecar.core.text.digest import digest
 
-Piece: TypeAlias = tuple[ToolSpec, ...] | Block
+PrefixPiece: TypeAlias = tuple[ToolSpec, ...] | Block
 """What a segment is made of: all the tools together, or one block."""
-Mark: TypeAlias = tuple[int, Ttl]
+CacheMark: TypeAlias = tuple[int, Ttl]
 """A breakpoint: the index of the segment that it follows, and how long it is to live."""
 NO_PROMPT = Prompt((), (), ())
 KINDS: Mapping[type[Content], str] = {
@@ -52,7 +52,7 @@ class Chain:
     hashes: Sequence[str] = field(default=(), repr=False)
     sizes: Sequence[int] = field(default=(), repr=False)
     places: Sequence[int] = field(default=(), repr=False)
-    contents: tuple[Piece, ...] = field(default=(), repr=False)
+    contents: tuple[PrefixPiece, ...] = field(default=(), repr=False)
     prompt: Prompt = field(default=NO_PROMPT, repr=False)
     settings: str = ""
 
@@ -63,7 +63,11 @@ class Chain:
 
 
 def link(
-    model: str, prompt: Prompt, weigh: Callable[[Piece], int], before: Chain, settings: str = ""
+    model: str,
+    prompt: Prompt,
+    weigh: Callable[[PrefixPiece], int],
+    before: Chain,
+    settings: str = "",
 ) -> Chain:
     """Make the chain of a prompt from that of an earlier one; only what is new is hashed.
 
@@ -71,7 +75,7 @@ def link(
     with another model, nor are messages under other `settings`; a block object keeps its role.
     `Chain()` is before the first.
     """
-    contents: list[Piece] = [prompt.tools, *prompt.system, *flat(prompt)]
+    contents: list[PrefixPiece] = [prompt.tools, *prompt.system, *flat(prompt)]
     static = 1 + len(prompt.system)
     same = _same(before.contents, contents) if before.model == model else 0
     if before.settings != settings or before.static != static:
@@ -79,7 +83,7 @@ def link(
     hashes, sizes = list(before.hashes[:same]), list(before.sizes[:same])
     places = list(before.places[:same])
     running, size, place = digest(model.encode()), 0, -1
-    previous: Piece | None = None
+    previous: PrefixPiece | None = None
     if same:
         running, size, place, previous = hashes[-1], sizes[-1], places[-1], contents[same - 1]
     roles = _roles(prompt, len(contents) - same)
@@ -107,12 +111,12 @@ def _roles(prompt: Prompt, newest: int) -> list[bytes]:
     return [b"system:"] * (1 + len(prompt.system)) + found[::-1]
 
 
-def _same(old: Sequence[Piece], new: Sequence[Piece]) -> int:
+def _same(old: Sequence[PrefixPiece], new: Sequence[PrefixPiece]) -> int:
     alike = list(map(is_, old, new))
     return alike.index(False) if False in alike else len(alike)
 
 
-def marks_of(prompt: Prompt) -> tuple[Mark, ...]:
+def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
     """Give a prompt's breakpoints as marks on the segments of its chain, in prompt order."""
     lengths = (len(message.blocks) for message in prompt.messages)
     firsts = list(accumulate(lengths, initial=1 + len(prompt.system)))
@@ -121,7 +125,7 @@ def marks_of(prompt: Prompt) -> tuple[Mark, ...]:
     return tuple(sorted((start + point.block, point.ttl) for start, point in points))
 
 
-def rendered(content: Piece) -> bytes:
+def rendered(content: PrefixPiece) -> bytes:
     """Give the bytes that stand for a segment: its kind, and all that the provider sees of it."""
     if isinstance(content, tuple):
         said = "|".join(f"{t.name}:{t.description}:{_json(t.input_schema)}" for t in content)
@@ -182,7 +186,7 @@ def _what(chain: Chain, index: int) -> str:
             return kind(content)
 
 
-def kind(content: Piece) -> str:
+def kind(content: PrefixPiece) -> str:
     """Give the word for what a segment is."""
     if isinstance(content, tuple):
         return "tools"

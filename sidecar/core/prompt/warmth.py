@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.parts import Millis, Usage
 from sidecar.core.prompt.breakpoints import LOOKBACK
-from sidecar.core.prompt.prefix import Chain, Mark, kind, label, marks_of, rendered
+from sidecar.core.prompt.prefix import CacheMark, Chain, kind, label, marks_of, rendered
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.render import Block, MediaBlock, ResultBlock
 
@@ -30,7 +30,7 @@ entry than the one predicted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CachedPrefix:
     """A cached prefix: its tokens, until when it lives, and for how long a use renews it.
 
     It may be read by requests that start from `readable_at` to `expires`, both included.
@@ -42,16 +42,16 @@ class Entry:
     readable_at: Millis = 0
 
 
-Warm: TypeAlias = Mapping[Hashable, Entry]
+Warm: TypeAlias = Mapping[Hashable, CachedPrefix]
 """Cached prefixes by the chained hash of what they hold."""
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedPrefix:
     """An entry that a request writes or renews; `marked` says that it put a breakpoint there."""
 
     hash: Hashable
-    entry: Entry
+    entry: CachedPrefix
     marked: bool
 
 
@@ -71,7 +71,7 @@ class Prediction:
     end: int | None
     expires_at: Millis | None
     at: Millis
-    touched: tuple[Touched, ...]
+    touched: tuple[TouchedPrefix, ...]
 
     @property
     def cached(self) -> int:
@@ -84,7 +84,7 @@ def foresee(
     hashes: Sequence[Hashable],
     sizes: Sequence[int],
     places: Sequence[int],
-    marks: Sequence[Mark],
+    marks: Sequence[CacheMark],
     at: Millis,
     minimum: int,
     *,
@@ -98,11 +98,11 @@ def foresee(
     """
     hit = _longest(warm, hashes, places, marks, at)
     read = raw = 0
-    touched: list[Touched] = []
+    touched: list[TouchedPrefix] = []
     if hit is not None:
         entry = warm[hashes[hit]]
         read, raw = entry.size, sizes[hit]
-        touched.append(Touched(hashes[hit], _renewed(entry, at), marked=False))
+        touched.append(TouchedPrefix(hashes[hit], _renewed(entry, at), marked=False))
     end, expires_at = hit, None if hit is None else at + entry.ttl
     reached = read
     written: dict[Ttl, int] = {"5m": 0, "1h": 0}
@@ -112,14 +112,16 @@ def foresee(
             size = read + round((sizes[index] - raw) * scale)
             if size < minimum:
                 continue
-            touched.append(Touched(hashes[index], Entry(size, at + life, life), marked=True))
+            touched.append(
+                TouchedPrefix(hashes[index], CachedPrefix(size, at + life, life), marked=True)
+            )
             written[ttl] += size - reached
             reached, end, expires_at = size, index, at + life
             continue
         # Nothing is billed for a mark in what is read, so no entry is counted on to begin there.
         known = warm.get(hashes[index])
         if known is not None and known.expires >= at:
-            touched.append(Touched(hashes[index], _renewed(known, at), marked=True))
+            touched.append(TouchedPrefix(hashes[index], _renewed(known, at), marked=True))
     total = read + round((sizes[-1] - raw) * scale) if sizes else 0
     left = total - reached
     return Prediction(
@@ -160,7 +162,7 @@ def predict(
     hashes: Sequence[Hashable],
     sizes: Sequence[int],
     places: Sequence[int],
-    marks: Sequence[Mark],
+    marks: Sequence[CacheMark],
     at: Millis,
     minimum: int,
 ) -> tuple[Prediction, Warm]:
@@ -173,7 +175,7 @@ def _longest(
     warm: Warm,
     hashes: Sequence[Hashable],
     places: Sequence[int],
-    marks: Sequence[Mark],
+    marks: Sequence[CacheMark],
     at: Millis,
 ) -> int | None:
     for mark, _ in reversed(marks):
@@ -187,7 +189,7 @@ def _longest(
     return None
 
 
-def _renewed(entry: Entry, at: Millis) -> Entry:
+def _renewed(entry: CachedPrefix, at: Millis) -> CachedPrefix:
     return replace(entry, expires=max(entry.expires, at + entry.ttl))
 
 
@@ -202,8 +204,8 @@ def _shortened(prediction: Prediction, usage: Usage) -> bool:
 
 
 def _as_reported(
-    touched: Sequence[Touched], prediction: Prediction, usage: Usage
-) -> Iterator[Touched]:
+    touched: Sequence[TouchedPrefix], prediction: Prediction, usage: Usage
+) -> Iterator[TouchedPrefix]:
     """Count entries as the provider did: exactly at the ends it reported, in proportion between."""
     hour = usage.cache_read + usage.cache_write_1h
     cached = hour + usage.cache_write_5m
@@ -230,7 +232,7 @@ def _between(knots: Sequence[tuple[int, int]], tokens: int) -> int:
     return knots[-1][1]
 
 
-Cause: TypeAlias = Literal[
+BreakCause: TypeAlias = Literal[
     "model", "tools", "settings", "expired", "changed", "below_minimum", "lookback",
     "images", "unknown",
 ]  # fmt: skip
@@ -242,7 +244,7 @@ EVERYTHING = "everything"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AnsweredRequest:
     """A request that was answered: what was sent, when, what was predicted and reported."""
 
     chain: Chain
@@ -264,14 +266,16 @@ class Miss:
     word that says what kind of block it is.
     """
 
-    cause: Cause
+    cause: BreakCause
     segment: str
     reason: str
     lost: int
     offset: int | None = None
 
 
-def find_miss(last: Asked | None, now: Asked, read: int, minimum: int) -> Miss | None:
+def find_miss(
+    last: AnsweredRequest | None, now: AnsweredRequest, read: int, minimum: int
+) -> Miss | None:
     """Find out why less was read than the last request left; `None` when as much was.
 
     Only what the provider reported is compared, `read` with what it reported last, so that
@@ -318,7 +322,7 @@ def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
     """Name the first segment that differs and the byte in it."""
     if index >= len(now.contents):
         return Miss("changed", label(before, index), "changed: it is no longer sent", lost)
-    cause: Cause = "tools" if index == 0 else "changed"
+    cause: BreakCause = "tools" if index == 0 else "changed"
     old, new = rendered(before.contents[index]), rendered(now.contents[index])
     offset = _leading(old, new)
     if index and kind(before.contents[index]) == kind(now.contents[index]):
@@ -334,7 +338,7 @@ def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
     return Miss(cause, label(now, index), reason, lost, offset)
 
 
-def _elsewhere(last: Asked, now: Asked, read: int, lost: int) -> Miss:
+def _elsewhere(last: AnsweredRequest, now: AnsweredRequest, read: int, lost: int) -> Miss:
     """Explain a miss of an unchanged prefix that should be alive."""
     places, end = now.chain.places, last.prediction.end
     if end is not None:
@@ -354,7 +358,7 @@ def _leading(old: Sequence[object], new: Sequence[object]) -> int:
     return alike.index(False) if False in alike else len(alike)
 
 
-def _unserved(now: Asked, read: int) -> str:
+def _unserved(now: AnsweredRequest, read: int) -> str:
     """Name the first segment that was not served, as well as estimates tell."""
     sizes, expected = now.chain.sizes, now.prediction
     if read <= LEAST or not sizes:

@@ -10,7 +10,7 @@ from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.conversation.turns import turns
 from sidecar.core.ledger.inheritance import current
 from sidecar.core.ledger.ledger import Ledger
-from sidecar.core.ledger.milestone import Checkpoint
+from sidecar.core.ledger.milestone import Milestone
 from sidecar.core.ledger.units import Unit, units_of
 from sidecar.core.ledger.wording import failure_line, file_line, render, within
 from sidecar.core.parts import Message
@@ -43,7 +43,7 @@ def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
 
 
 def draft(
-    checkpoint: Checkpoint, title: str, goal: str, files: Sequence[str], said: Sequence[str]
+    checkpoint: Milestone, title: str, goal: str, files: Sequence[str], said: Sequence[str]
 ) -> str:
     """Give the Markdown with which another session can begin, once a person has edited it.
 
@@ -53,7 +53,7 @@ def draft(
 
 
 def _draft(
-    checkpoint: Checkpoint, title: str, goal: str, files: Sequence[str], said: Sequence[str]
+    checkpoint: Milestone, title: str, goal: str, files: Sequence[str], said: Sequence[str]
 ) -> Iterator[str]:
     ledger = checkpoint.ledger
     yield from ("# Goal", "", goal.strip(), "", "# Where this comes from", "")
@@ -97,7 +97,7 @@ def _file_lines(ledger: Ledger, files: Sequence[str]) -> Iterator[str]:
 
 
 def bootstrap(
-    checkpoint: Checkpoint, title: str, goal: str, said: Sequence[str], drifted: Sequence[str]
+    checkpoint: Milestone, title: str, goal: str, said: Sequence[str], drifted: Sequence[str]
 ) -> str:
     """Give what a fresh window is told before its first prompt: orient, load, verify, resume.
 
@@ -115,7 +115,7 @@ def bootstrap(
     )
 
 
-def _orientation(checkpoint: Checkpoint, title: str, goal: str) -> Iterator[str]:
+def _orientation(checkpoint: Milestone, title: str, goal: str) -> Iterator[str]:
     named = f" “{one_line(title)}”" if title else ""
     yield (
         f"This window goes on with the work of the session{named}. Its conversation is not here; "
@@ -127,7 +127,7 @@ def _orientation(checkpoint: Checkpoint, title: str, goal: str) -> Iterator[str]
         yield f"Goal now: {goal.strip()}"
 
 
-def _known(checkpoint: Checkpoint, said: Sequence[str]) -> Iterator[str]:
+def _known(checkpoint: Milestone, said: Sequence[str]) -> Iterator[str]:
     newest = sorted(checkpoint.facts, key=lambda fact: -fact.at)
     facts = (f"- {fact.kind}: {one_line(fact.content, 400)}" for fact in newest)
     told = dict.fromkeys((*facts, *(f"- {line}" for line in said)))

@@ -27,7 +27,7 @@ from sidecar.core.summaries.sections import (
     shortened,
 )
 
-Writer: TypeAlias = Literal["model", "extract"]
+SummaryWriter: TypeAlias = Literal["model", "extract"]
 
 RESULT_CHARS = 2_000
 TEXT_CHARS = 12_000
@@ -279,7 +279,7 @@ def _is_call(text: str) -> bool:
     return named and bool({"input", "arguments", "parameters"} & value.keys())
 
 
-_BY: dict[Writer, str] = {
+_BY: dict[SummaryWriter, str] = {
     "model": "written by a model",
     "extract": "put together from its own sentences",
 }
@@ -287,7 +287,7 @@ _HEAD = "[Summary of earlier parts of this conversation, "
 _NOTE = re.compile(rf"{re.escape(_HEAD)}[^\n]*\]\n<summary>\n(.*?)\n</summary>", re.S)
 
 
-def note_of(text: str, by: Writer) -> str:
+def note_of(text: str, by: SummaryWriter) -> str:
     """Give the note that stands in the view for a summary. `summary_in` knows it again."""
     quoted = framed(text.strip()).replace(REWRITE_ID, "[REWRITE]")
     return (
@@ -323,7 +323,7 @@ def summary_before(plan: Plan, situation: Situation) -> str:
     return "\n\n".join(text for text in found if text)
 
 
-def with_summary(plan: Plan, text: str, by: Writer) -> Plan:
+def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
     """Give the plan with its summary, in place of the tokens that were reckoned for it.
 
     What is far longer than was asked for is shortened; without a text there is no summary.

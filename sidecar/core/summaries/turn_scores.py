@@ -23,8 +23,8 @@ from sidecar.core.summaries.model_summary import framed
 from sidecar.core.summaries.sections import cut
 from sidecar.core.text.identifiers import names_in
 
-Action: TypeAlias = Literal["keep", "summarise", "reference", "drop"]
-ACTIONS: tuple[Action, ...] = get_args(Action)
+TurnAction: TypeAlias = Literal["keep", "summarise", "reference", "drop"]
+ACTIONS: tuple[TurnAction, ...] = get_args(TurnAction)
 STEPS = 8
 """A turn of more steps is scored in stretches of so many."""
 LISTED = 120
@@ -40,7 +40,7 @@ LONG = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ScoredTurn:
     """A turn, or a stretch of a long one. Its id stays the same for as long as the log grows.
 
     `items` are all its parts in prompt order, dropped ones included; `tokens` what they take now.
@@ -71,10 +71,10 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
+class TurnScore:
     """What becomes of a turn and why; `summary` is what stands for it when it is summarised."""
 
-    action: Action
+    action: TurnAction
     reason: str = ""
     summary: str = ""
 
@@ -83,11 +83,11 @@ class Score:
 class Scores:
     """A model's answer: scores by turn id, and the updated summary of what went earlier."""
 
-    turns: Mapping[str, Score]
+    turns: Mapping[str, TurnScore]
     earlier: str = ""
 
 
-def turns_of(items: Iterable[Item]) -> tuple[Turn, ...]:
+def turns_of(items: Iterable[Item]) -> tuple[ScoredTurn, ...]:
     """Group a conversation's parts into turns, long ones into stretches of steps."""
     grouped: dict[tuple[int, int], list[Item]] = {}
     begun: dict[int, int] = {}
@@ -96,15 +96,17 @@ def turns_of(items: Iterable[Item]) -> tuple[Turn, ...]:
         if unit.kind not in NOTES:
             first = begun.setdefault(unit.turn, unit.step)
             grouped.setdefault((unit.turn, (unit.step - first) // STEPS), []).append(item)
-    return tuple(Turn(f"T{number}", tuple(held)) for number, held in enumerate(grouped.values()))
+    return tuple(
+        ScoredTurn(f"T{number}", tuple(held)) for number, held in enumerate(grouped.values())
+    )
 
 
-def scorable(turns: Iterable[Turn], spared: Set[PartId]) -> list[Turn]:
+def scorable(turns: Iterable[ScoredTurn], spared: Set[PartId]) -> list[ScoredTurn]:
     """Give the turns of which something may still go."""
     return [turn for turn in turns if any(_may_go(turn, spared))]
 
 
-def question(turns: Sequence[Turn]) -> str:
+def question(turns: Sequence[ScoredTurn]) -> str:
     """Give what a model is asked: which turns there are, what may become of them, how to answer."""
     lines = "\n".join(_line(turn) for turn in turns[:LISTED])
     return f"""\
@@ -124,7 +126,7 @@ Answer with one JSON object and nothing before it. Leave out turns that you keep
 {{"id": "T1", "action": "reference", "reason": "a few words"}}]}}"""
 
 
-def read_scores(reply: str, turns: Iterable[Turn]) -> Scores:
+def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
     """Read and check a model's answer; turns that it does not name are kept.
 
     Raises:
@@ -132,7 +134,7 @@ def read_scores(reply: str, turns: Iterable[Turn]) -> Scores:
             action that there is not.
     """
     known = {turn.id: turn for turn in turns}
-    found: dict[str, Score] = {}
+    found: dict[str, TurnScore] = {}
     earlier = ""
     for entry in _entries(reply.partition("<facts")[0]):
         earlier = _text(entry, "earlier") or earlier
@@ -149,7 +151,7 @@ def read_scores(reply: str, turns: Iterable[Turn]) -> Scores:
     return Scores(found, earlier)
 
 
-def changes(turn: Turn, action: Action, spared: Set[PartId]) -> list[Change]:
+def changes(turn: ScoredTurn, action: TurnAction, spared: Set[PartId]) -> list[Change]:
     """Give what an action does to a turn's parts; spared ones stay.
 
     A call that failed stays in place, its result as one line at least, unless the turn is
@@ -169,12 +171,14 @@ def changes(turn: Turn, action: Action, spared: Set[PartId]) -> list[Change]:
     return [change for change in made if change is not None]
 
 
-_WHAT: dict[Action, str] = {
+_WHAT: dict[TurnAction, str] = {
     "keep": "kept", "summarise": "summarised", "reference": "referred to", "drop": "dropped",
 }  # fmt: skip
 
 
-def told(turns: Iterable[Turn], scores: Mapping[str, Score], spared: Set[PartId], room: int) -> str:
+def told(
+    turns: Iterable[ScoredTurn], scores: Mapping[str, TurnScore], spared: Set[PartId], room: int
+) -> str:
     """Write what stands for the turns that go: a summary or a line each, the oldest first.
 
     Each summary has at most its share of `room` characters; what its turn named and it does not
@@ -204,7 +208,7 @@ def told(turns: Iterable[Turn], scores: Mapping[str, Score], spared: Set[PartId]
     return "\n".join(lines)
 
 
-def addresses(turn: Turn) -> tuple[str, ...]:
+def addresses(turn: ScoredTurn) -> tuple[str, ...]:
     """Give the paths and URLs that people or the model wrote in a turn, in their order.
 
     What only stands in a result is not among them: a listing has thousands.
@@ -234,13 +238,13 @@ def _addresses(text: str) -> list[str]:
     return urls + sorted(paths, key=lambda name: (plain.find(name), name))
 
 
-def _may_go(turn: Turn, spared: Set[PartId]) -> Iterator[Item]:
+def _may_go(turn: ScoredTurn, spared: Set[PartId]) -> Iterator[Item]:
     for item in turn.items:
         if item.unit.part_id not in spared and not isinstance(item.shown, Dropped):
             yield item
 
 
-def _line(turn: Turn) -> str:
+def _line(turn: ScoredTurn) -> str:
     failed = [f"{u.tool} {one_line(u.argument, 40)}" for u in turn.failures()][:SHOWN]
     edited = dict.fromkeys(i.unit.argument for i in turn.items if "/" in i.unit.argument)
     files = [one_line(path, 60) for path in edited][:SHOWN]
@@ -252,7 +256,7 @@ def _line(turn: Turn) -> str:
     return framed(f"{turn.id} | {' | '.join(told)} | {turn.title}")
 
 
-def _recall(turn: Turn, spared: Set[PartId]) -> str:
+def _recall(turn: ScoredTurn, spared: Set[PartId]) -> str:
     """Name what recalls most of a turn's words; results name their own ids."""
     gone = [i for i in _may_go(turn, spared) if i.unit.kind == "prose"]
     largest = max(gone, key=lambda item: item.tokens, default=None)
@@ -261,7 +265,7 @@ def _recall(turn: Turn, spared: Set[PartId]) -> str:
     return f"recall {largest.unit.part_id}"
 
 
-def _score(turn_id: str, entry: Mapping[str, object]) -> Score:
+def _score(turn_id: str, entry: Mapping[str, object]) -> TurnScore:
     named = _text(entry, "action").lower().replace("summarize", "summarise")
     action = next((action for action in ACTIONS if action == named), None)
     if action is None:
@@ -269,7 +273,7 @@ def _score(turn_id: str, entry: Mapping[str, object]) -> Score:
     summary = _text(entry, "summary")
     if action == "summarise" and not summary:
         action = "reference"
-    return Score(action, one_line(_text(entry, "reason")), summary)
+    return TurnScore(action, one_line(_text(entry, "reason")), summary)
 
 
 def _text(entry: Mapping[str, object], key: str) -> str:

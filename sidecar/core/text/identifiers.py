@@ -82,7 +82,7 @@ def _name(word: str) -> str:
     return ""
 
 
-Source: TypeAlias = Literal["result", "call", "prose", "typed"]
+NameSource: TypeAlias = Literal["result", "call", "prose", "typed"]
 """Who brought an identifier into the conversation first."""
 
 
@@ -92,7 +92,7 @@ class Name:
 
     first: int
     seen: int
-    source: Source = "result"
+    source: NameSource = "result"
     used: int = -1
     uses: int = 0
 
@@ -121,7 +121,7 @@ class NameIndex:
         """Give an index of its own, to be asked what would be if."""
         return NameIndex({name: replace(known) for name, known in self._names.items()})
 
-    def see(self, names: Iterable[str], step: int, source: Source = "result") -> None:
+    def see(self, names: Iterable[str], step: int, source: NameSource = "result") -> None:
         """Take in names that a tool or the user brought."""
         known = self._names
         for name in names:
@@ -131,7 +131,7 @@ class NameIndex:
             else:
                 entry.seen = step
 
-    def use(self, names: Iterable[str], step: int, source: Source = "prose") -> None:
+    def use(self, names: Iterable[str], step: int, source: NameSource = "prose") -> None:
         """Take in names that the agent wrote; one that was there before counts as used."""
         known = self._names
         for name in names:

@@ -16,7 +16,7 @@ _OPEN, _MIDDLE, _CLOSE = b"<" * 7, b"=" * 7, b">" * 7
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedText:
     """A text with both edits in it; where they clash, both stand between markers."""
 
     content: bytes
@@ -30,16 +30,16 @@ class Merged:
 
 def merge(
     base: bytes, mine: bytes, theirs: bytes, *, my_name: str = "mine", their_name: str = "theirs"
-) -> Merged | Unmergeable:
+) -> MergedText | Unmergeable:
     """Merge two edits of `base`. Edits clash where no line stays as it is between them.
 
     Equal edits count once. The names stand at the markers. Bytes are taken as they are, line ends
     too.
     """
     if theirs in (mine, base):
-        return Merged(mine, 0)
+        return MergedText(mine, 0)
     if mine == base:
-        return Merged(theirs, 0)
+        return MergedText(theirs, 0)
     texts = (base, mine, theirs)
     if any(is_binary(text) for text in texts):
         return "binary"
@@ -62,7 +62,7 @@ def merge(
             clashes += 1
             merged += _marked(left, right, my_name, their_name, end)
     merged += old[at:]
-    return Merged(b"".join(merged), clashes)
+    return MergedText(b"".join(merged), clashes)
 
 
 _Region: TypeAlias = tuple[int, int, list[Hunk], list[Hunk]]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal[
+VolatileKind: TypeAlias = Literal[
     "date", "time", "epoch", "id", "temporary path", "git hash", "port", "process id"
 ]
 EPHEMERAL = 32_768
@@ -21,7 +21,7 @@ EPHEMERAL = 32_768
 class Volatile:
     """A volatile piece of a text; `offset` counts characters from its beginning."""
 
-    kind: Kind
+    kind: VolatileKind
     text: str
     offset: int
 
@@ -77,7 +77,7 @@ def _is_random(name: str) -> bool:
 class _Rule:
     """What the group `v` of the pattern matches is volatile if the check agrees."""
 
-    kind: Kind
+    kind: VolatileKind
     pattern: re.Pattern[str]
     check: Callable[[str], bool] = _any
 
@@ -97,7 +97,7 @@ _ALONE = r"(?<![\w.:/@-])"
 """Not within a word, a version, a path, or an id such as `claude-haiku-4-5-20251001`."""
 
 
-def _rule(kind: Kind, pattern: str, check: Callable[[str], bool] = _any) -> _Rule:
+def _rule(kind: VolatileKind, pattern: str, check: Callable[[str], bool] = _any) -> _Rule:
     return _Rule(kind, re.compile(pattern), check)
 
 

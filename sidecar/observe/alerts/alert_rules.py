@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-Level: TypeAlias = Literal["info", "warning", "critical"]
+AlertLevel: TypeAlias = Literal["info", "warning", "critical"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Rule:
     """
 
     name: str
-    level: Level
+    level: AlertLevel
     over: bool
     message: Callable[[float, float], str]
     action: str

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.core.parts import Millis, SessionId
-from sidecar.observe.alerts.alert_rules import RULES, Level, Rule
-from sidecar.observe.alerts.recent import TURNS, Past, Standing
+from sidecar.observe.alerts.alert_rules import RULES, AlertLevel, Rule
+from sidecar.observe.alerts.recent import TURNS, RecentPast, SessionStanding
 
 SLACK = 0.1
 """An alert is cleared when its number is this share of the threshold away from it."""
@@ -24,7 +24,7 @@ BURNING = 5
 USUAL = 3
 """Stretches in which anything was spent that the newest can be compared with."""
 
-Key: TypeAlias = tuple[str, SessionId | None]
+AlertKey: TypeAlias = tuple[str, SessionId | None]
 """An alert's name, and the session that it is about if it is about one."""
 
 
@@ -36,7 +36,7 @@ class Alert:
     """
 
     name: str
-    level: Level
+    level: AlertLevel
     session_id: SessionId | None
     value: float
     threshold: float
@@ -56,10 +56,10 @@ class Changed:
 
 
 def look(
-    past: Past, settings: Alerts, standing: Mapping[Key, Alert], now: Millis
-) -> tuple[dict[Key, Alert], tuple[Changed, ...]]:
+    past: RecentPast, settings: Alerts, standing: Mapping[AlertKey, Alert], now: Millis
+) -> tuple[dict[AlertKey, Alert], tuple[Changed, ...]]:
     """Give the alerts that stand now, and those that were raised or cleared since `standing`."""
-    found: dict[Key, Alert] = {}
+    found: dict[AlertKey, Alert] = {}
     changes: list[Changed] = []
     known = dict(values(past, now))
     for key, value in known.items():
@@ -103,7 +103,7 @@ def _holds(rule: Rule, value: float, threshold: float, stands: bool) -> bool:
     return value < (well if stands else threshold)
 
 
-def values(past: Past, now: Millis) -> Iterator[tuple[Key, float]]:
+def values(past: RecentPast, now: Millis) -> Iterator[tuple[AlertKey, float]]:
     """Give every number that there is; what nothing is known of is left out."""
     yield from (((name, None), value) for name, value in _of_all(past, now) if value is not None)
     for session_id, one in past.sessions.items():
@@ -111,7 +111,7 @@ def values(past: Past, now: Millis) -> Iterator[tuple[Key, float]]:
         yield from (((name, session_id), value) for name, value in found)
 
 
-def _of_all(past: Past, now: Millis) -> Iterable[tuple[str, float | None]]:
+def _of_all(past: RecentPast, now: Millis) -> Iterable[tuple[str, float | None]]:
     newest = past.within(now, 5)
     requests = sum(one.requests for one in newest)
     refused = sum(one.refused for one in newest)
@@ -124,7 +124,7 @@ def _of_all(past: Past, now: Millis) -> Iterable[tuple[str, float | None]]:
     yield "burn_spike", burn_spike(past, now)
 
 
-def _of_one(one: Standing) -> Iterable[tuple[str, float | None]]:
+def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
     yield "utilisation", min(one.used) if len(one.used) == TURNS else None
     yield "evictions", float(max(one.evictions, one.evicting))
     yield "compression", one.compression
@@ -132,7 +132,7 @@ def _of_one(one: Standing) -> Iterable[tuple[str, float | None]]:
     yield "tool_results", one.tool_results
 
 
-def burn_spike(past: Past, now: Millis) -> float | None:
+def burn_spike(past: RecentPast, now: Millis) -> float | None:
     """Give the cost of the newest five minutes by that of the dearest five of the hour before.
 
     Work comes in bursts, and a cold cache makes the first request after a pause dear: neither is

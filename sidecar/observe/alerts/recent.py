@@ -5,7 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from sidecar.core.parts import Millis, SessionId
 from sidecar.core.policies import DEFAULT
-from sidecar.core.prompt.observation import Asked, Observation, Rewritten, SessionClosed, TurnDone
+from sidecar.core.prompt.observation import (
+    ModelAsked,
+    Observation,
+    SessionClosed,
+    TurnDone,
+    ViewRewritten,
+)
 
 MINUTE = 60_000
 KEPT = 75
@@ -38,7 +44,7 @@ class Minute:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SessionStanding:
     """How one session stands. `used` is the share of the room at the end of its newest turns.
 
     `evictions` counts how often something was taken out of the context in its newest turn that
@@ -56,11 +62,11 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class RecentPast:
     """What alerts are computed from; minutes are in order."""
 
     minutes: tuple[Minute, ...] = ()
-    sessions: Mapping[SessionId, Standing] = field(default_factory=dict)
+    sessions: Mapping[SessionId, SessionStanding] = field(default_factory=dict)
 
     def within(self, now: Millis, minutes: int) -> tuple[Minute, ...]:
         """Give the newest so many minutes, this one included."""
@@ -68,15 +74,17 @@ class Past:
         return tuple(one for one in self.minutes if one.number >= first)
 
 
-def after(past: Past, seen: Observation) -> Past:
+def after(past: RecentPast, seen: Observation) -> RecentPast:
     """Give the past with one observation more."""
     match seen:
-        case Asked():
-            return Past(_with_request(past.minutes, seen), past.sessions)
+        case ModelAsked():
+            return RecentPast(_with_request(past.minutes, seen), past.sessions)
         case TurnDone(session_id=name):
-            return _with(past, name, _after_turn(past.sessions.get(name, Standing()), seen))
-        case Rewritten(session_id=name):
-            return _with(past, name, _after_rewrite(past.sessions.get(name, Standing()), seen))
+            return _with(past, name, _after_turn(past.sessions.get(name, SessionStanding()), seen))
+        case ViewRewritten(session_id=name):
+            return _with(
+                past, name, _after_rewrite(past.sessions.get(name, SessionStanding()), seen)
+            )
         case SessionClosed(session_id=name) if name in past.sessions:
             rest = {key: one for key, one in past.sessions.items() if key != name}
             return replace(past, sessions=rest)
@@ -84,11 +92,11 @@ def after(past: Past, seen: Observation) -> Past:
             return past
 
 
-def _with(past: Past, name: SessionId, standing: Standing) -> Past:
+def _with(past: RecentPast, name: SessionId, standing: SessionStanding) -> RecentPast:
     return replace(past, sessions={**past.sessions, name: standing})
 
 
-def _with_request(minutes: tuple[Minute, ...], asked: Asked) -> tuple[Minute, ...]:
+def _with_request(minutes: tuple[Minute, ...], asked: ModelAsked) -> tuple[Minute, ...]:
     number = asked.at // MINUTE
     # A clock that steps back adds to the newest minute: order holds.
     if not minutes or minutes[-1].number < number:
@@ -110,7 +118,7 @@ def _with_request(minutes: tuple[Minute, ...], asked: Asked) -> tuple[Minute, ..
     return (*minutes[:-1], newest)
 
 
-def _after_turn(standing: Standing, done: TurnDone) -> Standing:
+def _after_turn(standing: SessionStanding, done: TurnDone) -> SessionStanding:
     meter = done.meter
     room = max(1, meter.window - meter.reserved_output)
     return replace(
@@ -122,7 +130,7 @@ def _after_turn(standing: Standing, done: TurnDone) -> Standing:
     )
 
 
-def _after_rewrite(standing: Standing, done: Rewritten) -> Standing:
+def _after_rewrite(standing: SessionStanding, done: ViewRewritten) -> SessionStanding:
     # What is cut before it was ever sent was not in the context yet.
     if done.opens and done.shown:
         standing = replace(standing, evicting=standing.evicting + 1)

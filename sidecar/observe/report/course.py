@@ -13,7 +13,7 @@ from sidecar.core.prompt.meter import Meter
 
 Presentation: TypeAlias = Literal["verbatim", "truncated", "excerpt", "placeholder", "dropped"]
 """How a part is shown to the model."""
-ChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
+CourseChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CourseRequest:
     """What one model call held.
 
     `regions` are tokens in the order of `budget.REGIONS`. They add up to what the provider
@@ -90,7 +90,7 @@ class Aside:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CourseChange:
     """A recorded change of the context, after so many requests.
 
     `left_out` counts the parts that it showed otherwise, by how. `opens`: it began an epoch, so
@@ -103,7 +103,7 @@ class Change:
     after: int
     turn: int
     at: Millis
-    kind: ChangeKind
+    kind: CourseChangeKind
     cause: str
     policy: str
     reason: str
@@ -118,7 +118,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class CourseTurn:
     """One turn. `held` is the context when it ended, `None` where no model was asked."""
 
     number: int
@@ -137,7 +137,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ToolUse:
     """All calls of one tool.
 
     `tokens` is what its results would take if all were shown whole, about; `in_view` is what they
@@ -155,7 +155,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class CourseFile:
     """A path that changed, and who changed it."""
 
     path: str
@@ -164,7 +164,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
+class CourseCheckpoint:
     """A state to go back to. `files` are what changed since the one before."""
 
     number: int
@@ -173,12 +173,12 @@ class Checkpoint:
     turn: int
     at: Millis
     title: str
-    files: tuple[File, ...]
+    files: tuple[CourseFile, ...]
     stands: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContextPiece:
     """Something that is in the context, or was left out of it; `tokens` add up to the meter's."""
 
     id: str
@@ -192,7 +192,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutResult:
     """A tool's result that was cut at its source; all of it can be recalled by the part's id."""
 
     part_id: str
@@ -203,7 +203,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class CourseNote:
     """A text of a rewrite that stands in the context."""
 
     id: str
@@ -222,15 +222,15 @@ class Course:
     about: About
     meter: Meter
     limit: int
-    requests: tuple[Request, ...]
+    requests: tuple[CourseRequest, ...]
     asides: tuple[Aside, ...]
-    changes: tuple[Change, ...]
-    turns: tuple[Turn, ...]
-    tools: tuple[Tool, ...]
-    checkpoints: tuple[Checkpoint, ...]
-    pieces: tuple[Piece, ...]
-    cuts: tuple[Cut, ...]
-    notes: tuple[Note, ...]
+    changes: tuple[CourseChange, ...]
+    turns: tuple[CourseTurn, ...]
+    tools: tuple[ToolUse, ...]
+    checkpoints: tuple[CourseCheckpoint, ...]
+    pieces: tuple[ContextPiece, ...]
+    cuts: tuple[CutResult, ...]
+    notes: tuple[CourseNote, ...]
     messages: tuple[tuple[str, int], ...]
     parts: tuple[tuple[str, int], ...]
     problems: tuple[str, ...]

@@ -7,7 +7,7 @@ from decimal import Decimal
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.budget import REGIONS
 from sidecar.core.prompt.pricing import money
-from sidecar.observe.report.course import Course, Request
+from sidecar.observe.report.course import Course, CourseRequest
 
 VERSION = 1
 """Raised when a field changes its meaning or goes; new ones may come at any time."""
@@ -22,7 +22,7 @@ def as_json(course: Course) -> JsonObject:
     return {"version": VERSION, **told}
 
 
-def _request(request: Request) -> JsonObject:
+def _request(request: CourseRequest) -> JsonObject:
     return {
         **_fields(request),
         "held": request.held,

@@ -9,7 +9,7 @@ from html import escape
 from itertools import pairwise
 
 from sidecar.core.text.svg import LETTER, ROW, frame, short, ticks
-from sidecar.observe.report.course import Change, Course, Request
+from sidecar.observe.report.course import Course, CourseChange, CourseRequest
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 54, 158, 30, 36
 MOST_COLUMNS = 400
@@ -88,7 +88,7 @@ def left_axis(plot: Plot, unit: str, write: Callable[[float], str] = short) -> I
             )
 
 
-def turn_axis(plot: Plot, requests: Sequence[Request], *, now: bool) -> Iterator[str]:
+def turn_axis(plot: Plot, requests: Sequence[CourseRequest], *, now: bool) -> Iterator[str]:
     """Write below the field where turns begin, as many as there is room for."""
     yield (f'<line class="axis" x1="{LEFT}" x2="{plot.right}" y1="{plot.base}" y2="{plot.base}"/>')
     begun: dict[int, int] = {}
@@ -112,7 +112,7 @@ def turn_axis(plot: Plot, requests: Sequence[Request], *, now: bool) -> Iterator
         )
 
 
-def epochs(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
+def epochs(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
     """Draw below the turns how long each prefix was carried on: the epochs, by turns."""
     opening = (change for change in changes if change.opens)
     since = ((plot.x(one.after), f"{one.number}. {named(one)}") for one in opening)
@@ -137,7 +137,7 @@ def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[st
             yield f'<text x="{plot.right + 10}" y="{at + 4:.1f}">{escape(words)}</text>'
 
 
-def marks(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
+def marks(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
     """Draw a line where each change of the context stands, and above it its number.
 
     Changes that stand too near for a number each have one mark.
@@ -155,7 +155,7 @@ def marks(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
     crowded = any(after - before < 2 * BADGE + 4 for before, after in pairwise(places))
     words = f"{len(changes)}-{len(changes)}" if crowded else ""
     room = 2 * max(BADGE, _half(words)) + 4
-    together: list[list[Change]] = []
+    together: list[list[CourseChange]] = []
     for change, at in zip(changes, places, strict=True):
         if together and at - plot.x(together[-1][0].after) < room:
             together[-1].append(change)
@@ -165,7 +165,7 @@ def marks(plot: Plot, changes: Sequence[Change]) -> Iterator[str]:
         yield _badge(group, plot.x(group[0].after), TOP - 6 - BADGE)
 
 
-def _state(change: Change) -> str:
+def _state(change: CourseChange) -> str:
     """Say whether a change is in effect, and whether it began an epoch."""
     return f"{' undone' if change.undone else ''}{'' if change.opens else ' inner'}"
 
@@ -175,7 +175,7 @@ def _half(words: str) -> float:
     return max(BADGE, LETTER * len(words) / 2 + 3)
 
 
-def _badge(group: Sequence[Change], x: float, y: float) -> str:
+def _badge(group: Sequence[CourseChange], x: float, y: float) -> str:
     first, r = group[0], BADGE
     words = str(first.number) if len(group) == 1 else f"{first.number}-{group[-1].number}"
     half = _half(words)
@@ -200,7 +200,7 @@ def _badge(group: Sequence[Change], x: float, y: float) -> str:
     )
 
 
-def told(change: Change) -> str:
+def told(change: CourseChange) -> str:
     """Say in one line what a change did."""
     sizes = ""
     if change.before is not None and change.afterwards is not None:
@@ -209,7 +209,7 @@ def told(change: Change) -> str:
     return f"{change.number}. {named(change)}{sizes}{undone}: {change.reason}"
 
 
-def named(change: Change) -> str:
+def named(change: CourseChange) -> str:
     """Name a change by what it is and why it was made."""
     same = change.cause == change.kind
     return change.kind if same else f"{change.kind} ({change.cause})"

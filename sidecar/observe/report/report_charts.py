@@ -5,7 +5,7 @@ from html import escape
 
 from sidecar.core.prompt.budget import REGIONS, ZONES
 from sidecar.core.text.svg import LETTER, frame, short
-from sidecar.observe.report.course import Course, Request, Tool
+from sidecar.observe.report.course import Course, CourseRequest, ToolUse
 from sidecar.observe.report.plot import (
     LEFT,
     TOP,
@@ -77,7 +77,7 @@ def context(course: Course) -> str:
     return chart(field, pieces, label)
 
 
-def _held(name: str, request: Request) -> str:
+def _held(name: str, request: CourseRequest) -> str:
     regions = zip(REGIONS, request.regions, strict=True)
     parts = ", ".join(f"{NAMES.get(r, r)} {n:,}" for r, n in regions if n)
     sign = "" if request.spent else "about "
@@ -149,7 +149,7 @@ def cache(course: Course) -> str:
     return chart(field, pieces, "Tokens read from the cache, written to it, and sent uncached")
 
 
-def _misses(field: Plot, requests: Sequence[Request]) -> Iterator[str]:
+def _misses(field: Plot, requests: Sequence[CourseRequest]) -> Iterator[str]:
     last = -1e9
     for slot, one in enumerate(requests):
         if one.miss is None:
@@ -212,7 +212,7 @@ def tools(course: Course) -> str:
     if rest := course.tools[MOST_TOOLS:]:
         counts = ("calls", "failed", "tokens", "in_view", "cut", "whole")
         sums = (sum(getattr(one, name) for one in rest) for name in counts)
-        shown.append(Tool(f"{len(rest)} others", *sums))
+        shown.append(ToolUse(f"{len(rest)} others", *sums))
     names = [one.name if len(one.name) <= 24 else one.name[:23] + "…" for one in shown]
     start = 16 + LETTER * max(map(len, names), default=0)
     most = max((one.tokens for one in shown), default=0) or 1

@@ -6,7 +6,7 @@ from html import escape
 
 from sidecar.core.parts import Millis
 from sidecar.core.prompt.budget import REGIONS
-from sidecar.observe.report.course import Checkpoint, Course, File
+from sidecar.observe.report.course import Course, CourseCheckpoint, CourseFile
 from sidecar.observe.report.plot import named
 from sidecar.observe.report.report_charts import NAMES
 from sidecar.observe.report.spending import dollars
@@ -189,7 +189,7 @@ def points(course: Course, when: When) -> str:
     return older + late
 
 
-def _points(found: Sequence[Checkpoint], when: When) -> str:
+def _points(found: Sequence[CourseCheckpoint], when: When) -> str:
     items = []
     for one in found:
         more = len(one.files) - MOST_FILES
@@ -206,7 +206,7 @@ def _points(found: Sequence[Checkpoint], when: When) -> str:
     return f'<ol class="points">{"".join(items)}</ol>'
 
 
-def _file(file: File) -> str:
+def _file(file: CourseFile) -> str:
     yours = file.author == "user"
     kind = ' class="user"' if yours else ""
     whose = {"user": " (you)", "unknown": " (a command, or you)"}.get(file.author, "")

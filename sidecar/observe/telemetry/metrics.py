@@ -14,16 +14,16 @@ from opentelemetry.metrics import Observation as Level
 from sidecar.core.parts import Millis, SessionId
 from sidecar.core.prompt.meter import Meter as ContextMeter
 from sidecar.core.prompt.observation import (
-    Asked,
+    ModelAsked,
     Observation,
     RestoreDone,
     Retried,
-    Rewritten,
     SessionClosed,
     SnapshotTaken,
     ToolDone,
     TurnBegun,
     TurnDone,
+    ViewRewritten,
 )
 from sidecar.observe.telemetry.instruments import INSTRUMENTS, Instrument, vendor_of
 
@@ -65,11 +65,11 @@ class Metrics:
     def take(self, seen: Observation) -> None:
         """Record one observation."""
         match seen:
-            case Asked():
+            case ModelAsked():
                 self._asked(seen)
             case ToolDone():
                 self._tool(seen)
-            case Rewritten():
+            case ViewRewritten():
                 self._rewritten(seen)
             case TurnBegun(session_id=name, at=at):
                 self._begun[name] = at
@@ -89,7 +89,7 @@ class Metrics:
             case _:
                 pass
 
-    def _asked(self, asked: Asked) -> None:
+    def _asked(self, asked: ModelAsked) -> None:
         usage, model = asked.usage, asked.model
         vendor = vendor_of(self._vendor, model)
         about = _request(vendor, model)
@@ -130,7 +130,7 @@ class Metrics:
             self._add("sidecar.tool.truncated", 1, about)
             self._add("sidecar.tool.left_out", done.left_out, about)
 
-    def _rewritten(self, done: Rewritten) -> None:
+    def _rewritten(self, done: ViewRewritten) -> None:
         for action, count in done.shown:
             self._add("sidecar.pruned", count, {"sidecar.action": action})
         if not done.opens:

@@ -14,13 +14,13 @@ from opentelemetry.trace import (
 
 from sidecar.core.parts import Millis, SessionId
 from sidecar.core.prompt.observation import (
-    Asked,
+    ModelAsked,
     Observation,
-    Rewritten,
     SessionClosed,
     ToolDone,
     TurnBegun,
     TurnDone,
+    ViewRewritten,
 )
 from sidecar.observe.telemetry.instruments import vendor_of
 
@@ -46,11 +46,11 @@ class Traces:
             case SessionClosed(session_id=name):
                 # What is left open was broken off; its time is not known.
                 self._turns.pop(name, None)
-            case Asked():
+            case ModelAsked():
                 self._asked(seen)
             case ToolDone():
                 self._tool(seen)
-            case Rewritten():
+            case ViewRewritten():
                 self._rewritten(seen)
             case _:
                 pass
@@ -79,7 +79,7 @@ class Traces:
                 span.set_status(StatusCode.ERROR)
             span.end(at * NANOS)
 
-    def _asked(self, asked: Asked) -> None:
+    def _asked(self, asked: ModelAsked) -> None:
         usage = asked.usage
         about: dict[str, str | int | float | tuple[str, ...]] = {
             "gen_ai.operation.name": "chat",
@@ -119,7 +119,7 @@ class Traces:
         took = (done.started, done.at)
         self._span(done.session_id, f"execute_tool {done.tool}", took, about, error=done.failure)
 
-    def _rewritten(self, done: Rewritten) -> None:
+    def _rewritten(self, done: ViewRewritten) -> None:
         about: dict[str, str | int | float | tuple[str, ...]] = {
             "gen_ai.conversation.id": done.session_id,
             "sidecar.cause": done.cause,

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import JsonObject
-from sidecar.replay.importers.json_lines import Line, read_document, read_lines
+from sidecar.replay.importers.json_lines import NumberedLine, read_document, read_lines
 from sidecar.replay.importers.own_store import (
     STORE_FILE,
     find_store,
@@ -18,7 +18,7 @@ from sidecar.replay.importers.own_store import (
     stored_transcript,
 )
 from sidecar.replay.importers.recording import opening
-from sidecar.replay.transcript import Damaged, Entry, Transcript
+from sidecar.replay.transcript import DamagedLine, Transcript, TranscriptEntry
 
 FIRST = 20
 """Lines that a format is told by."""
@@ -35,7 +35,7 @@ class Importer(Protocol):
         """Whether a file that begins with these lines is of this format."""
         ...
 
-    def entries(self, lines: Iterable[Line]) -> Iterator[Entry]:
+    def entries(self, lines: Iterable[NumberedLine]) -> Iterator[TranscriptEntry]:
         """Give the messages of the session, in order."""
         ...
 
@@ -87,10 +87,10 @@ def open_transcript(
     if store is not None:
         return stored_transcript(*store)
     try:
-        lines: Iterator[Line | Damaged] = read_lines(path, each)
+        lines: Iterator[NumberedLine | DamagedLine] = read_lines(path, each)
         first = list(islice(lines, FIRST))
         importer = _importer(first, format_name)
-        if importer is None and first and isinstance(first[0], Damaged):
+        if importer is None and first and isinstance(first[0], DamagedLine):
             # Where the first line is no JSON, all of them together may be.
             first, lines = list(read_document(path)), iter(())
             importer = _importer(first, format_name)
@@ -104,7 +104,7 @@ def open_transcript(
     raise BadRequest(f"{path} is no recording of a session that is known here: {known}", "path")
 
 
-def _importer(first: Sequence[Line | Damaged], format_name: str) -> Importer | None:
+def _importer(first: Sequence[NumberedLine | DamagedLine], format_name: str) -> Importer | None:
     good = _good(first)
     for importer in importers():
         if format_name == importer.FORMAT or (not format_name and importer.recognises(good)):
@@ -112,8 +112,8 @@ def _importer(first: Sequence[Line | Damaged], format_name: str) -> Importer | N
     return None
 
 
-def _good(lines: Iterable[Line | Damaged]) -> list[JsonObject]:
-    return [line[1] for line in lines if not isinstance(line, Damaged)]
+def _good(lines: Iterable[NumberedLine | DamagedLine]) -> list[JsonObject]:
+    return [line[1] for line in lines if not isinstance(line, DamagedLine)]
 
 
 def _store(path: Path) -> tuple[Path, str] | None:
@@ -127,12 +127,14 @@ def _name(path: Path) -> str:
     return path.name.split(".jsonl")[0].split(".json")[0]
 
 
-def _read(importer: Importer, lines: Iterable[Line | Damaged]) -> Iterator[Entry]:
-    damaged: list[Damaged] = []
+def _read(
+    importer: Importer, lines: Iterable[NumberedLine | DamagedLine]
+) -> Iterator[TranscriptEntry]:
+    damaged: list[DamagedLine] = []
 
-    def whole() -> Iterator[Line]:
+    def whole() -> Iterator[NumberedLine]:
         for line in lines:
-            if isinstance(line, Damaged):
+            if isinstance(line, DamagedLine):
                 damaged.append(line)
             else:
                 yield line

@@ -7,9 +7,9 @@ from typing import Final
 from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.transcript import (
     Compacted,
-    Damaged,
-    Entry,
-    Writer,
+    DamagedLine,
+    TranscriptEntry,
+    TranscriptWriter,
     count,
     media_in,
     millis,
@@ -38,14 +38,14 @@ def recognises(first: Sequence[JsonObject]) -> bool:
     )
 
 
-def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
+def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     """Read the main conversation; what subagents said among themselves is left out."""
     reader = _Reader()
     for number, line in lines:
         try:
             yield from reader.line(number, line)
         except _ODD as error:
-            yield Damaged(number, f"it holds an impossible value: {error}")
+            yield DamagedLine(number, f"it holds an impossible value: {error}")
     yield from reader.close()
     yield from reader.writer.flush()
 
@@ -66,7 +66,7 @@ class _Later:
 class _Reader:
     """Joins the lines of one response, and holds back what was said before it was complete."""
 
-    writer: Writer = field(default_factory=Writer)
+    writer: TranscriptWriter = field(default_factory=TranscriptWriter)
     _id: str = ""
     _parts: list[Part] = field(default_factory=list)
     _usage: Usage | None = None
@@ -76,7 +76,7 @@ class _Reader:
     _waiting: list[_Later] = field(default_factory=list)
     _compacted: bool = False
 
-    def line(self, number: int, line: JsonObject) -> Iterator[Entry]:
+    def line(self, number: int, line: JsonObject) -> Iterator[TranscriptEntry]:
         if line.get("isSidechain") is True:
             return
         kind, at = line.get("type"), millis(line.get("timestamp"))
@@ -87,13 +87,13 @@ class _Reader:
         elif kind in ("user", "assistant"):
             message = line.get("message")
             if not isinstance(message, dict):
-                yield Damaged(number, "it has no message")
+                yield DamagedLine(number, "it has no message")
             elif kind == "assistant":
                 yield from self._assistant(number, message, at)
             else:
                 yield from self._user(number, line, message.get("content"), at)
 
-    def close(self) -> Iterator[Entry]:
+    def close(self) -> Iterator[TranscriptEntry]:
         """Give the response, which is complete, and what waited for it."""
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
         if parts or (self._usage and self._usage.prompt):
@@ -106,9 +106,9 @@ class _Reader:
                 text = self.writer.text(0, item.text, by="context")
                 yield from self.writer.user([text], item.at, typed=False)
             elif not self.writer.result(item.call_id, item.text, item.at, metadata, item.media):
-                yield Damaged(item.line, "a tool's result has no open call")
+                yield DamagedLine(item.line, "a tool's result has no open call")
 
-    def _assistant(self, number: int, message: JsonObject, at: Millis) -> Iterator[Entry]:
+    def _assistant(self, number: int, message: JsonObject, at: Millis) -> Iterator[TranscriptEntry]:
         model, given = str(message.get("model") or ""), message.get("usage")
         usage = _usage(given) if isinstance(given, dict) and model != _NO_MODEL else None
         name = str(message.get("id") or f"line {number}")
@@ -124,9 +124,11 @@ class _Reader:
             if part := self._part(len(self._parts), block):
                 self._parts.append(part)
             else:
-                yield Damaged(number, f"a block cannot be read: {block.get('type')}")
+                yield DamagedLine(number, f"a block cannot be read: {block.get('type')}")
 
-    def _user(self, number: int, line: JsonObject, content: Json, at: Millis) -> Iterator[Entry]:
+    def _user(
+        self, number: int, line: JsonObject, content: Json, at: Millis
+    ) -> Iterator[TranscriptEntry]:
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
         said: list[JsonObject] = []
@@ -138,7 +140,7 @@ class _Reader:
             elif block.get("type") in ("text", "image", "document"):
                 said.append(block)
             else:
-                yield Damaged(number, f"a block cannot be read: {block.get('type')}")
+                yield DamagedLine(number, f"a block cannot be read: {block.get('type')}")
         texts = [text_of(block) for block in said]
         if line.get("isCompactSummary") is True:
             yield from self._compact(at)
@@ -149,13 +151,13 @@ class _Reader:
             self._compacted = False
             yield from self.writer.user(self.writer.said(said, by="typed"), at, typed=True)
 
-    def _note(self, line: int, text: str, at: Millis) -> Iterator[Entry]:
+    def _note(self, line: int, text: str, at: Millis) -> Iterator[TranscriptEntry]:
         if text:
             self._waiting.append(_Later(line, text, at))
         if not self._id:
             yield from self.close()
 
-    def _compact(self, at: Millis) -> Iterator[Entry]:
+    def _compact(self, at: Millis) -> Iterator[TranscriptEntry]:
         """Mark it once, though a boundary is followed by the summary, which was never said."""
         yield from self.close()
         if not self._compacted:

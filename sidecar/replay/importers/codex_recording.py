@@ -9,9 +9,9 @@ from sidecar.core.parts import Json, JsonObject, Media, Millis, Part, ReasoningP
 from sidecar.core.text.json_text import read_all
 from sidecar.replay.transcript import (
     Compacted,
-    Damaged,
-    Entry,
-    Writer,
+    DamagedLine,
+    TranscriptEntry,
+    TranscriptWriter,
     count,
     media_in,
     millis,
@@ -39,14 +39,14 @@ def recognises(first: Sequence[JsonObject]) -> bool:
     )
 
 
-def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
+def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     """Read the items; a response ends where its tokens are counted or its results begin."""
     reader = _Reader()
     for number, line in lines:
         try:
             yield from reader.line(number, line)
         except (ValueError, OverflowError, RecursionError) as error:
-            yield Damaged(number, f"it holds an impossible value: {error}")
+            yield DamagedLine(number, f"it holds an impossible value: {error}")
     yield from reader.close()
     yield from reader.writer.flush()
 
@@ -67,7 +67,7 @@ class _Later:
 class _Reader:
     """Collects the items of one response until it is certain that no more come."""
 
-    writer: Writer = field(default_factory=Writer)
+    writer: TranscriptWriter = field(default_factory=TranscriptWriter)
     _parts: list[Part] = field(default_factory=list)
     _usage: Usage | None = None
     _total: Json = None
@@ -77,10 +77,10 @@ class _Reader:
     _waiting: list[_Later] = field(default_factory=list)
     _instructed: bool = False
 
-    def line(self, number: int, line: JsonObject) -> Iterator[Entry]:
+    def line(self, number: int, line: JsonObject) -> Iterator[TranscriptEntry]:
         kind, payload, at = line.get("type"), line.get("payload"), millis(line.get("timestamp"))
         if not isinstance(payload, dict):
-            yield Damaged(number, "it has no payload")
+            yield DamagedLine(number, "it has no payload")
         elif kind == "session_meta" and not self._instructed:
             self._instructed = True
             yield from self._note(number, [text_of(payload.get("base_instructions"))], at)
@@ -95,7 +95,7 @@ class _Reader:
         elif kind == "response_item" and payload.get("type") not in _UNSEEN:
             yield from self._item(number, payload, at)
 
-    def close(self) -> Iterator[Entry]:
+    def close(self) -> Iterator[TranscriptEntry]:
         """Give the response, which is complete, and what waited for it."""
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
         if parts:
@@ -109,9 +109,9 @@ class _Reader:
             elif not self.writer.result(
                 item.call_id, item.texts[0], item.at, item.metadata, item.media
             ):
-                yield Damaged(item.line, "a tool's result has no open call")
+                yield DamagedLine(item.line, "a tool's result has no open call")
 
-    def _item(self, number: int, item: JsonObject, at: Millis) -> Iterator[Entry]:
+    def _item(self, number: int, item: JsonObject, at: Millis) -> Iterator[TranscriptEntry]:
         kind, content = item.get("type"), item.get("content")
         if kind == "message" and item.get("role") != "assistant":
             texts = [text_of(block) or f"[{block.get('type')}]" for block in objects(content)]
@@ -131,7 +131,7 @@ class _Reader:
                 self._at = self._at if self._parts else at
                 self._parts.append(part)
             else:
-                yield Damaged(number, f"an item cannot be read: {kind}")
+                yield DamagedLine(number, f"an item cannot be read: {kind}")
 
     def _part(self, number: int, item: JsonObject, at: Millis) -> Part | None:
         position = len(self._parts)
@@ -155,7 +155,7 @@ class _Reader:
             case _:
                 return None
 
-    def _note(self, line: int, texts: list[str], at: Millis) -> Iterator[Entry]:
+    def _note(self, line: int, texts: list[str], at: Millis) -> Iterator[TranscriptEntry]:
         if any(texts):
             self._waiting.append(_Later(line, texts, at))
         if not self._parts:

@@ -14,14 +14,14 @@ from typing import IO, Final, TypeAlias, cast
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.json_text import TooDeep, TooMuch, is_deep, read_all
-from sidecar.replay.transcript import Damaged
+from sidecar.replay.transcript import DamagedLine
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
 """Bytes; a longer line is skipped, so that a file without line ends needs no more memory."""
 LARGEST_DOCUMENT: Final = 200 * 1024 * 1024
 """Bytes, unpacked, of a recording that is one JSON value over many lines."""
 
-Line: TypeAlias = tuple[int, JsonObject]
+NumberedLine: TypeAlias = tuple[int, JsonObject]
 
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
@@ -30,7 +30,9 @@ _ESCAPE: Final = re.compile(r'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})|\\')
 _TORN: Final = (OSError, EOFError, zlib.error)
 
 
-def read_lines(path: Path, each: Callable[[], None] = lambda: None) -> Iterator[Line | Damaged]:
+def read_lines(
+    path: Path, each: Callable[[], None] = lambda: None
+) -> Iterator[NumberedLine | DamagedLine]:
     """Read the objects of a file, each with the number of its line; blank lines are passed over.
 
     `each` is called with every line, blank ones too, and may raise to end the reading.
@@ -42,13 +44,13 @@ def read_lines(path: Path, each: Callable[[], None] = lambda: None) -> Iterator[
     with _opened(path) as file:
         for number, raw in _raw_lines(file):
             each()
-            if isinstance(raw, Damaged):
+            if isinstance(raw, DamagedLine):
                 yield raw
             elif raw.strip():
                 yield _object(number, raw)
 
 
-def read_document(path: Path) -> list[Line | Damaged]:
+def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
     """Read a file that is one JSON value: an object, or a list of them that count as lines.
 
     Raises:
@@ -68,7 +70,7 @@ def read_document(path: Path) -> list[Line | Damaged]:
         )
     value = _parsed(raw.removeprefix(_MARK))
     match value:
-        case Damaged(why=why):
+        case DamagedLine(why=why):
             raise BadRequest(f"{path} is no recording of a session: {why}", "path")
         case dict():
             return [(1, value)]
@@ -92,7 +94,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
             yield file
 
 
-def _raw_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | Damaged]]:
+def _raw_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | DamagedLine]]:
     number = 0
     while True:
         number += 1
@@ -103,40 +105,43 @@ def _raw_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes | Damaged]]:
                 raw, too_long = b"", True
                 piece = file.readline(LONGEST_LINE)
         except _TORN as error:
-            yield number, Damaged(number, f"the file is cut off or damaged from here on: {error}")
+            yield (
+                number,
+                DamagedLine(number, f"the file is cut off or damaged from here on: {error}"),
+            )
             return
         if too_long:
-            yield number, Damaged(number, f"longer than {LONGEST_LINE >> 20} MiB")
+            yield number, DamagedLine(number, f"longer than {LONGEST_LINE >> 20} MiB")
         elif raw:
             yield number, raw
         else:
             return
 
 
-def _object(number: int, raw: bytes) -> Line | Damaged:
+def _object(number: int, raw: bytes) -> NumberedLine | DamagedLine:
     value = _parsed(raw.removeprefix(_MARK) if number == 1 else raw)
     match value:
-        case Damaged(why=why):
-            return Damaged(number, why)
+        case DamagedLine(why=why):
+            return DamagedLine(number, why)
         case dict():
             return number, value
         case _:
-            return Damaged(number, "not an object")
+            return DamagedLine(number, "not an object")
 
 
-def _parsed(raw: bytes) -> "Json | Damaged":
+def _parsed(raw: bytes) -> "Json | DamagedLine":
     """Parse JSON; a backslash that begins no escape is taken for the character itself."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
-        return Damaged(0, "not UTF-8")
+        return DamagedLine(0, "not UTF-8")
     try:
         value = _loads(text)
     except TooDeep:
-        return Damaged(0, "nested too deep")
+        return DamagedLine(0, "nested too deep")
     except ValueError as error:
-        return Damaged(0, str(error))
-    return Damaged(0, "nested too deep") if is_deep(value) else value
+        return DamagedLine(0, str(error))
+    return DamagedLine(0, "nested too deep") if is_deep(value) else value
 
 
 def _loads(text: str) -> Json:

@@ -21,9 +21,9 @@ from sidecar.core.parts import (
 )
 from sidecar.replay.transcript import (
     Compacted,
-    Damaged,
-    Entry,
-    Writer,
+    DamagedLine,
+    TranscriptEntry,
+    TranscriptWriter,
     count,
     millis,
     objects,
@@ -40,19 +40,19 @@ def recognises(first: Sequence[JsonObject]) -> bool:
     return any("role" in line and "origin" in line and "parts" in line for line in first)
 
 
-def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
+def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     """Give the session's messages."""
-    writer = Writer()
+    writer = TranscriptWriter()
     for number, line in lines:
         try:
             for entry in _line(writer, line):
-                yield Damaged(number, entry) if isinstance(entry, str) else entry
+                yield DamagedLine(number, entry) if isinstance(entry, str) else entry
         except (ValueError, OverflowError) as error:
-            yield Damaged(number, f"it holds an impossible value: {error}")
+            yield DamagedLine(number, f"it holds an impossible value: {error}")
     yield from writer.flush()
 
 
-def _line(writer: Writer, line: JsonObject) -> Iterator[Entry | str]:
+def _line(writer: TranscriptWriter, line: JsonObject) -> Iterator[TranscriptEntry | str]:
     """Give the entries of one line; a string says what of it was skipped."""
     at, origin = millis(line.get("ts")), line.get("origin")
     match line.get("role"):
@@ -77,7 +77,7 @@ def _line(writer: Writer, line: JsonObject) -> Iterator[Entry | str]:
 
 
 def _user_parts(
-    writer: Writer, line: JsonObject, *, typed: bool
+    writer: TranscriptWriter, line: JsonObject, *, typed: bool
 ) -> Generator[str, None, list[Part]]:
     parts: list[Part] = []
     for part in objects(line.get("parts")):
@@ -93,7 +93,7 @@ def _user_parts(
 
 
 def _assistant_parts(
-    writer: Writer, line: JsonObject, at: Millis
+    writer: TranscriptWriter, line: JsonObject, at: Millis
 ) -> Generator[str, None, list[Part]]:
     parts: list[Part] = []
     for part in objects(line.get("parts")):
@@ -115,7 +115,7 @@ def _assistant_parts(
     return parts
 
 
-def _results(writer: Writer, line: JsonObject, at: Millis) -> Iterator[str]:
+def _results(writer: TranscriptWriter, line: JsonObject, at: Millis) -> Iterator[str]:
     """Give results to their calls; an image belongs to the result that stands before it."""
     parts = objects(line.get("parts"))
     for position, part in enumerate(parts):

@@ -12,9 +12,9 @@ from typing import Final
 from sidecar.core.parts import FilePart, Json, JsonObject, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.transcript import (
     Compacted,
-    Damaged,
-    Entry,
-    Writer,
+    DamagedLine,
+    TranscriptEntry,
+    TranscriptWriter,
     count,
     media_of,
     millis,
@@ -40,9 +40,9 @@ def recognises(first: Sequence[JsonObject]) -> bool:
     )
 
 
-def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
+def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     """Give the session's messages."""
-    writer = Writer()
+    writer = TranscriptWriter()
     for number, line in lines:
         document = isinstance(line.get("messages"), list)
         messages = line["messages"] if document else [line]
@@ -51,13 +51,13 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
             where = f"message {position}: " if document else ""
             try:
                 for entry in _message(writer, message):
-                    yield Damaged(number, where + entry) if isinstance(entry, str) else entry
+                    yield DamagedLine(number, where + entry) if isinstance(entry, str) else entry
             except (ValueError, OverflowError) as error:
-                yield Damaged(number, f"{where}it holds an impossible value: {error}")
+                yield DamagedLine(number, f"{where}it holds an impossible value: {error}")
     yield from writer.flush()
 
 
-def _message(writer: Writer, message: Json) -> Iterator[Entry | str]:
+def _message(writer: TranscriptWriter, message: Json) -> Iterator[TranscriptEntry | str]:
     """Give the entries of one message; a string says what of it was skipped."""
     match message:
         case {"info": dict(info), "parts": list(parts)} if info.get("role") == "user":
@@ -72,7 +72,9 @@ def _message(writer: Writer, message: Json) -> Iterator[Entry | str]:
             yield "it is no message with a role and parts"
 
 
-def _user(writer: Writer, info: JsonObject, given: Sequence[JsonObject]) -> Iterator[Entry | str]:
+def _user(
+    writer: TranscriptWriter, info: JsonObject, given: Sequence[JsonObject]
+) -> Iterator[TranscriptEntry | str]:
     parts: list[Part] = []
     typed = False
     for part in given:
@@ -105,8 +107,8 @@ class _Step:
 
 
 def _assistant(
-    writer: Writer, info: JsonObject, given: Sequence[JsonObject]
-) -> Iterator[Entry | str]:
+    writer: TranscriptWriter, info: JsonObject, given: Sequence[JsonObject]
+) -> Iterator[TranscriptEntry | str]:
     model, at = text_of(info.get("modelID")), _time(info, "created")
     finished = any(part.get("type") == "step-finish" for part in given)
     step = _Step()
@@ -132,7 +134,7 @@ def _assistant(
             yield from _end(writer, step, at, usage, text_of(info.get("finish")), model)
 
 
-def _take(writer: Writer, step: _Step, part: JsonObject, at: Millis) -> bool:
+def _take(writer: TranscriptWriter, step: _Step, part: JsonObject, at: Millis) -> bool:
     position = len(step.parts)
     match part:
         case {"type": "text", "text": str(text)}:
@@ -150,8 +152,8 @@ def _take(writer: Writer, step: _Step, part: JsonObject, at: Millis) -> bool:
 
 
 def _end(
-    writer: Writer, step: _Step, at: Millis, usage: Usage | None, stop: str, model: str
-) -> Iterator[Entry]:
+    writer: TranscriptWriter, step: _Step, at: Millis, usage: Usage | None, stop: str, model: str
+) -> Iterator[TranscriptEntry]:
     yield from writer.assistant(step.parts, at, usage, stop, model)
     for call_id, state in step.results:
         status, ended = state.get("status"), _time(state, "end")

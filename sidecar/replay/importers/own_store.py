@@ -19,7 +19,7 @@ from sidecar.core.parts import (
     ToolPending,
     ToolRunning,
 )
-from sidecar.replay.transcript import Compacted, Damaged, Entry, Transcript
+from sidecar.replay.transcript import Compacted, DamagedLine, Transcript, TranscriptEntry
 from sidecar.store.connection import store_files
 from sidecar.store.connection.store_faults import FAULTS, storage_failed
 from sidecar.store.content import session_rows
@@ -90,14 +90,14 @@ def stored_transcript(store: Path, session: str) -> Transcript:
     return Transcript(NAME, row.id, entries, path, row.title, row.cwd, row.id)
 
 
-def _entries(store: Path, session_id: SessionId) -> Iterator[Entry]:
+def _entries(store: Path, session_id: SessionId) -> Iterator[TranscriptEntry]:
     try:
         stored: Stored = store_files.read(store, lambda con: session_rows.load(con, session_id))
     except (*FAULTS, SidecarError) as error:
-        yield Damaged(0, str(storage_failed(error)))
+        yield DamagedLine(0, str(storage_failed(error)))
         return
     for problem in stored.problems:
-        yield Damaged(0, problem)
+        yield DamagedLine(0, problem)
     rewrites = deque(record.at for record in stored.records if record.kind == _REWRITE)
     for message in stored.messages:
         if message.status == "discarded":

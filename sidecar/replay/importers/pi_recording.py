@@ -6,9 +6,9 @@ from typing import Final
 from sidecar.core.parts import Json, JsonObject, Millis, Part, ReasoningPart, Usage
 from sidecar.replay.transcript import (
     Compacted,
-    Damaged,
-    Entry,
-    Writer,
+    DamagedLine,
+    TranscriptEntry,
+    TranscriptWriter,
     count,
     media_in,
     millis,
@@ -28,24 +28,24 @@ def recognises(first: Sequence[JsonObject]) -> bool:
     )
 
 
-def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[Entry]:
+def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
     """Read the messages in the order of the file; a compaction's summary was never said."""
-    writer = Writer()
+    writer = TranscriptWriter()
     for number, line in lines:
         try:
             yield from _line(writer, number, line)
         except (ValueError, OverflowError, RecursionError) as error:
-            yield Damaged(number, f"it holds an impossible value: {error}")
+            yield DamagedLine(number, f"it holds an impossible value: {error}")
     yield from writer.flush()
 
 
-def _line(writer: Writer, number: int, line: JsonObject) -> Iterator[Entry]:
+def _line(writer: TranscriptWriter, number: int, line: JsonObject) -> Iterator[TranscriptEntry]:
     at = millis(line.get("timestamp"))
     match line:
         case {"type": "message", "message": dict(message)}:
             yield from _message(writer, number, message, at)
         case {"type": "message"}:
-            yield Damaged(number, "it has no message")
+            yield DamagedLine(number, "it has no message")
         case {"type": "compaction"}:
             yield from writer.flush()
             yield Compacted(at)
@@ -57,7 +57,9 @@ def _line(writer: Writer, number: int, line: JsonObject) -> Iterator[Entry]:
             return
 
 
-def _message(writer: Writer, number: int, message: JsonObject, at: Millis) -> Iterator[Entry]:
+def _message(
+    writer: TranscriptWriter, number: int, message: JsonObject, at: Millis
+) -> Iterator[TranscriptEntry]:
     content = message.get("content")
     match message.get("role"):
         case "user":
@@ -65,7 +67,7 @@ def _message(writer: Writer, number: int, message: JsonObject, at: Millis) -> It
             if parts := writer.said(objects(blocks), by="typed"):
                 yield from writer.user(parts, at, typed=True)
             else:
-                yield Damaged(number, "a user's message holds nothing to read")
+                yield DamagedLine(number, "a user's message holds nothing to read")
         case "assistant":
             yield from _assistant(writer, number, message, at)
         case "toolResult":
@@ -73,17 +75,19 @@ def _message(writer: Writer, number: int, message: JsonObject, at: Millis) -> It
             metadata: JsonObject = {"isError": True} if failed else {}
             text, media = text_of(content), media_in(content)
             if not writer.result(call_id, text, at, metadata, media):
-                yield Damaged(number, "a tool's result has no open call")
+                yield DamagedLine(number, "a tool's result has no open call")
         case "bashExecution":  # the user ran it, and the model sees what it gave
             command, output = text_of(message.get("command")), text_of(message.get("output"))
             yield from _note(writer, f"$ {command}\n{output}", at)
         case "custom" | "hookMessage" | "branchSummary":
             yield from _note(writer, text_of(content) or text_of(message.get("summary")), at)
         case role:
-            yield Damaged(number, f"a message has an unknown role: {role}")
+            yield DamagedLine(number, f"a message has an unknown role: {role}")
 
 
-def _assistant(writer: Writer, number: int, message: JsonObject, at: Millis) -> Iterator[Entry]:
+def _assistant(
+    writer: TranscriptWriter, number: int, message: JsonObject, at: Millis
+) -> Iterator[TranscriptEntry]:
     usage = _usage(message.get("usage"))
     stop, model = text_of(message.get("stopReason")), text_of(message.get("model"))
     content = message.get("content")
@@ -95,12 +99,12 @@ def _assistant(writer: Writer, number: int, message: JsonObject, at: Millis) -> 
         if part := _part(writer, len(parts), block, at):
             parts.append(part)
         else:
-            yield Damaged(number, f"a block cannot be read: {block.get('type')}")
+            yield DamagedLine(number, f"a block cannot be read: {block.get('type')}")
     if parts or (usage and usage.prompt):
         yield from writer.assistant(parts, at, usage, stop, model)
 
 
-def _part(writer: Writer, position: int, block: JsonObject, at: Millis) -> Part | None:
+def _part(writer: TranscriptWriter, position: int, block: JsonObject, at: Millis) -> Part | None:
     match block:
         case {"type": "text", "text": str(text)}:
             return writer.text(position, text, by="model")
@@ -113,7 +117,7 @@ def _part(writer: Writer, position: int, block: JsonObject, at: Millis) -> Part 
             return None
 
 
-def _note(writer: Writer, text: str, at: Millis) -> Iterator[Entry]:
+def _note(writer: TranscriptWriter, text: str, at: Millis) -> Iterator[TranscriptEntry]:
     """Give what the agent itself told the model."""
     if text:
         yield from writer.user([writer.text(0, text, by="context")], at, typed=False)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sidecar.core.files.changeset import Author, ChangeSet, PathChange, attribute, same
 from sidecar.core.files.placement import above
 from sidecar.core.files.strands import strands
-from sidecar.core.files.tree import Change, Entry
+from sidecar.core.files.tree import TreeChange, TreeEntry
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.line_diff import count, unified
 from sidecar.session.log.change_records import shown
@@ -52,7 +52,11 @@ class Differences:
         return answer
 
     async def diff(
-        self, path: bytes, old: Entry | None, new: Entry | None, content: bytes | None = None
+        self,
+        path: bytes,
+        old: TreeEntry | None,
+        new: TreeEntry | None,
+        content: bytes | None = None,
     ) -> str:
         """Give the diff between two states of one path; `content` is the new one's, if not stored.
 
@@ -85,8 +89,8 @@ class Differences:
 def net(sets: Iterable[ChangeSet]) -> tuple[PathChange, ...]:
     """Give what several change sets do together; the agent's is what it has a hand in still."""
     sets = tuple(sets)
-    first: dict[bytes, Entry | None] = {}
-    last: dict[bytes, Entry | None] = {}
+    first: dict[bytes, TreeEntry | None] = {}
+    last: dict[bytes, TreeEntry | None] = {}
     for change in (change for one in sets for change in one.changes):
         for path, old, new in _pieces(change):
             first.setdefault(path, old)
@@ -99,8 +103,8 @@ def agents_part(sets: Sequence[ChangeSet]) -> tuple[PathChange, ...]:
     pieces = (piece for one in sets for change in one.changes for piece in _pieces(change))
     ends = {path: new for path, _, new in pieces}
     now = {path: entry for path, entry in ends.items() if entry is not None}
-    targets: dict[bytes, Entry | None] = {}
-    left: dict[bytes, Entry | None] = {}
+    targets: dict[bytes, TreeEntry | None] = {}
+    left: dict[bytes, TreeEntry | None] = {}
     for path, strand in strands(sets, now).items():
         if strand.parts:
             targets[path], left[path] = strand.target, strand.left
@@ -170,12 +174,12 @@ def _named(author: Author) -> str:
 
 
 def _told(
-    first: Mapping[bytes, Entry | None],
-    last: Mapping[bytes, Entry | None],
+    first: Mapping[bytes, TreeEntry | None],
+    last: Mapping[bytes, TreeEntry | None],
     who: Mapping[bytes, Sequence[Author]],
 ) -> tuple[PathChange, ...]:
     delta = tuple(
-        Change(path, first[path], last[path])
+        TreeChange(path, first[path], last[path])
         for path in sorted(first)
         if not same(first[path], last[path])
     )
@@ -188,7 +192,7 @@ def _told(
     )
 
 
-def _pieces(change: PathChange) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
+def _pieces(change: PathChange) -> Iterator[tuple[bytes, TreeEntry | None, TreeEntry | None]]:
     if change.source is None:
         yield change.path, change.old, change.new
     else:
@@ -234,9 +238,9 @@ def _diff(change: PathChange, contents: Mapping[str, bytes]) -> JsonObject:
     return {**about, "diff": found.diff, **_lines((found.additions, found.deletions))}
 
 
-def _lost(entry: Entry | None, contents: Mapping[str, bytes]) -> bool:
+def _lost(entry: TreeEntry | None, contents: Mapping[str, bytes]) -> bool:
     return entry is not None and not entry.is_folder and entry.hash not in contents
 
 
-def _content(entry: Entry | None, contents: Mapping[str, bytes]) -> bytes | None:
+def _content(entry: TreeEntry | None, contents: Mapping[str, bytes]) -> bytes | None:
     return None if entry is None else contents.get(entry.hash)

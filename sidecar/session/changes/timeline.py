@@ -17,14 +17,14 @@ from sidecar.session.log.change_records import ReadSets, patch_of, sets_from_jso
 from sidecar.session.log.restore_records import Restored, from_record, is_restore
 from sidecar.store.format.values import Record
 
-Kind: TypeAlias = Literal["turn", "step", "restore"]
+CheckpointKind: TypeAlias = Literal["turn", "step", "restore"]
 MOST_NAMED = 3
 NAMING = frozenset({"turn_started", "steered", "step", "discarded", "step_failed", "cut", PATCHED})
 """Records that come with the messages that they name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class TimelineEvent:
     """A message or a restore; `sets` are what changed with it, `told` that files were followed."""
 
     of: Message | Restored
@@ -49,7 +49,7 @@ class Checkpoint:
     """A point with a name. `sets` led there; `message_id` is where it belongs."""
 
     id: str
-    kind: Kind
+    kind: CheckpointKind
     turn_id: TurnId
     message_id: MessageId
     at: Millis
@@ -176,7 +176,7 @@ class Timeline:
                     last = message
                     opens = message.turn_id not in turns and message.role == "user"
                     turns.add(message.turn_id)
-                    kind: Kind = "turn" if opens else "step"
+                    kind: CheckpointKind = "turn" if opens else "step"
                     if not opens and not event.sets:
                         continue
                     first, last_named = self._named(place)
@@ -217,11 +217,11 @@ def _in_order(
     yield from waiting
 
 
-def _event(of: Message | Restored, read: ReadSets) -> Event:
+def _event(of: Message | Restored, read: ReadSets) -> TimelineEvent:
     if isinstance(of, Restored):
-        return Event(of, of.sets, False)
+        return TimelineEvent(of, of.sets, False)
     found = [patch_of(p, read) for p in of.parts if isinstance(p, PatchPart) and p.detail]
-    return Event(of, tuple(one for patch in found for one in patch.sets), bool(found))
+    return TimelineEvent(of, tuple(one for patch in found for one in patch.sets), bool(found))
 
 
 def _naming(records: Sequence[Record]) -> Mapping[str, tuple[int, int]]:

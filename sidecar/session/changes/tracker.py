@@ -16,9 +16,9 @@ from typing import TypeVar
 
 from sidecar.core.errors import BadRequest, SidecarError
 from sidecar.core.files.authorship import Intent, vouched
-from sidecar.core.files.changeset import ChangeSet, Write, attribute, same
+from sidecar.core.files.changeset import ChangeSet, ToolWrite, attribute, same
 from sidecar.core.files.reconcile import Sizes
-from sidecar.core.files.tree import Entry, SnapshotId
+from sidecar.core.files.tree import SnapshotId, TreeEntry
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.text.digest import digest
 from sidecar.session.log.change_records import Patch, cut_short, newest, part_of, untold
@@ -50,9 +50,9 @@ class _Interval:
     open: bool = False
     early: tuple[ChangeSet, ...] = ()
     calls: list[Intent] = field(default_factory=list)
-    writes: list[Write] = field(default_factory=list)
+    writes: list[ToolWrite] = field(default_factory=list)
     saved: set[bytes] = field(default_factory=set)
-    unsaved: dict[bytes, Write] = field(default_factory=dict)
+    unsaved: dict[bytes, ToolWrite] = field(default_factory=dict)
     lost: bool = False
 
 
@@ -234,21 +234,23 @@ class Tracking:
     async def _all_stored(self) -> None:
         await (await self._ready()).ready()
 
-    async def _pre_image(self, path: bytes) -> Entry | None:
+    async def _pre_image(self, path: bytes) -> TreeEntry | None:
         return await (await self._ready()).note_edit(path)
 
-    async def _wrote(self, path: bytes, before: Entry | None, text: str) -> None:
+    async def _wrote(self, path: bytes, before: TreeEntry | None, text: str) -> None:
         """Take in what a tool left, so that it is known though others write there next."""
         made = await self._ready()
         made.mark_dirty(path)
         await made.snapshot()
         now = made.entry(path)
         data = text.encode("utf-8", "surrogateescape")
-        left = Entry(before.mode if before else _REGULAR, digest(data), len(data))
+        left = TreeEntry(before.mode if before else _REGULAR, digest(data), len(data))
         if same(now, before) and (now is None or now.hash != left.hash):
-            self.note(lambda interval: interval.unsaved.update({path: Write(path, before, left)}))
+            self.note(
+                lambda interval: interval.unsaved.update({path: ToolWrite(path, before, left)})
+            )
         else:
-            self.note(lambda interval: interval.writes.append(Write(path, before, now)))
+            self.note(lambda interval: interval.writes.append(ToolWrite(path, before, now)))
 
     async def _end_step(self) -> None:
         async with self._lock:
@@ -344,7 +346,7 @@ def _lost(interval: _Interval) -> None:
     interval.lost = True
 
 
-def _saved(write: Write, now: Entry | None) -> Write:
+def _saved(write: ToolWrite, now: TreeEntry | None) -> ToolWrite:
     """Take what an editor made of an open buffer for what the tool left in it, if it is that."""
     made = now is not None and write.after is not None and now.hash == write.after.hash
     return replace(write, after=now) if made else write

@@ -29,7 +29,7 @@ from sidecar.session.compaction.decision import (
     is_due,
     policy_of,
 )
-from sidecar.session.compaction.milestones import Checkpoints
+from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import Planner, Scene, scene_now
 from sidecar.session.compaction.rewrite_commit import carry_out, told_nothing, told_plan
 from sidecar.session.compaction.rewrite_figures import figures_of
@@ -52,7 +52,7 @@ REFUSED = "refused"
 """The record of plans that were not admitted: `{reasons, used, limit, window}`, in tokens."""
 
 
-class Host(Protocol):
+class CompactionHost(Protocol):
     """What a session lets its rewriting do."""
 
     async def writable(self, expected_revision: int | None) -> None:
@@ -100,10 +100,10 @@ class Compactor:
     def __init__(
         self,
         state: State,
-        host: Host,
+        host: CompactionHost,
         planner: Planner,
         works: Works,
-        checkpoints: Checkpoints,
+        checkpoints: Milestones,
     ) -> None:
         self._state = state
         self._checkpoints = checkpoints

@@ -26,7 +26,7 @@ from sidecar.session.epochs.known_instructions import renewed
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.meter.gauge import rates
 from sidecar.session.state import State
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.stale_thinking import unbound
 from sidecar.session.view.view_history import Epoch
 
@@ -42,7 +42,7 @@ class Decision:
 
     plan: Plan
     recorded: Recorded
-    view: View
+    view: ModelView
     break_even: int | None
     situation: Situation
     messages: Sequence[Message]

@@ -19,7 +19,7 @@ from sidecar.core.errors import SidecarError
 from sidecar.core.ledger.drift import drift, to_check
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.ledger import Folding, Ledger
-from sidecar.core.ledger.milestone import Checkpoint, from_json, may_replace, to_json, to_markdown
+from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_json, to_markdown
 from sidecar.core.parts import MessageId, SessionId
 from sidecar.core.prompt.budget import budget
 from sidecar.session.compaction.session_handoff import with_inherited
@@ -44,11 +44,13 @@ MOST_BYTES = 64 * 1024 * 1024
 """Of a checkpoint that is read."""
 
 Moment: TypeAlias = Literal["step", "turn", "compaction", "close"]
-Why: TypeAlias = Literal["todo done", "files changed", "compaction", "close", "85 per cent"]
+MilestoneReason: TypeAlias = Literal[
+    "todo done", "files changed", "compaction", "close", "85 per cent"
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class MilestoneMark:
     """What decides whether it is time: the session's revision, what is done, files, the meter.
 
     `done` are the items of the list that are done, `changed` counts changes of files, `used` is
@@ -61,7 +63,7 @@ class Mark:
     used: float = 0.0
 
 
-def due(moment: Moment, last: Mark, now: Mark) -> Why | None:
+def due(moment: Moment, last: MilestoneMark, now: MilestoneMark) -> MilestoneReason | None:
     """Say why a checkpoint is due: what has happened since the last one; `None` if nothing."""
     match moment:
         case "compaction":
@@ -76,7 +78,7 @@ def due(moment: Moment, last: Mark, now: Mark) -> Why | None:
             return "85 per cent" if now.used >= PRESSURE > last.used else None
 
 
-class Checkpoints:
+class Milestones:
     """Follows one session's log and saves its ledger when it is time.
 
     Every method may be awaited from the session's task; none raises for what cannot be written.
@@ -86,7 +88,7 @@ class Checkpoints:
         self._state = state
         self._log: SessionLog | None = None
         self._left: frozenset[MessageId] = frozenset()
-        self._last = Mark()
+        self._last = MilestoneMark()
         self._past = False
         self._saving = asyncio.Lock()
         self._reset()
@@ -140,7 +142,7 @@ class Checkpoints:
             try:
                 facts = await _facts(state)
                 branch = await asyncio.to_thread(read_branch, Path(row.cwd))
-                made = Checkpoint(row.id, window, version, at, told, facts, row.cwd, branch, why)
+                made = Milestone(row.id, window, version, at, told, facts, row.cwd, branch, why)
                 return await asyncio.to_thread(write, state.config.data_dir, made)
             except (SidecarError, OSError, ValueError) as error:
                 logger.warning("no checkpoint of session %s was written: %s", row.id, error)
@@ -170,12 +172,12 @@ class Checkpoints:
         self.ledger()
         return self._folding
 
-    def _mark(self, ledger: Ledger) -> Mark:
+    def _mark(self, ledger: Ledger) -> MilestoneMark:
         state = self._state
         limit = budget(state.window(), state.max_tokens()).limit
         used = read_size(state).total / limit if limit > 0 else 1.0
         done = frozenset(ledger.todo.done)
-        return Mark(state.log.row.revision, done, self._folding.changes, used)
+        return MilestoneMark(state.log.row.revision, done, self._folding.changes, used)
 
 
 def window_id(log: SessionLog) -> str:
@@ -206,7 +208,7 @@ def folder_of(data_dir: Path, session_id: SessionId) -> Path:
     return data_dir / FOLDER / session_id
 
 
-def write(data_dir: Path, checkpoint: Checkpoint) -> bool:
+def write(data_dir: Path, checkpoint: Milestone) -> bool:
     """Write a checkpoint unless a newer one stands there; each file is replaced as a whole.
 
     Blocks: call it in a thread.
@@ -234,7 +236,7 @@ def write(data_dir: Path, checkpoint: Checkpoint) -> bool:
     return True
 
 
-def read(data_dir: Path, session_id: SessionId) -> Checkpoint | None:
+def read(data_dir: Path, session_id: SessionId) -> Milestone | None:
     """Read a session's checkpoint; `None` where there is none that can be read.
 
     Blocks: call it in a thread.
@@ -259,7 +261,7 @@ def remove(data_dir: Path, session_id: SessionId) -> None:
         folder.rmdir()
 
 
-async def drifted(state: State, checkpoint: Checkpoint) -> tuple[str, ...]:
+async def drifted(state: State, checkpoint: Milestone) -> tuple[str, ...]:
     """Say in lines for the model what in the workspace is not as a checkpoint has it."""
     root, ledger = Path(state.log.row.cwd), checkpoint.ledger
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sidecar.core.conversation.turns import is_settled
-from sidecar.core.ledger.units import Item, Kind, Unit, learn, units_of
+from sidecar.core.ledger.units import Item, Unit, UnitKind, learn, units_of
 from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, StepStartPart
 from sidecar.core.plans.plan import Situation, Standing, rent_of
 from sidecar.core.plans.preserve import NAMED_SHARE, for_agent, preserved
@@ -20,7 +20,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.gauge import is_warm, rates
 from sidecar.session.state import State
 from sidecar.session.view.message_view import characters
-from sidecar.session.view.model_view import PREVIEW, THREAD_CHARS, View
+from sidecar.session.view.model_view import PREVIEW, THREAD_CHARS, ModelView
 from sidecar.session.view.view_history import Epoch
 
 SLICE = 500
@@ -39,7 +39,7 @@ class Scene:
     """
 
     messages: Sequence[Message]
-    view: View
+    view: ModelView
     rewrites: tuple[Recorded, ...]
     epochs: tuple[Epoch, ...]
     number: int
@@ -218,7 +218,7 @@ class Planner:
             return tuple(replace(unit, turn=turn, step=self._step) for unit in units)
         return tuple(units_of(message, turn, self._step))
 
-    def _items(self, view: View, message: Message, pinned: frozenset[PartId]) -> list[Item]:
+    def _items(self, view: ModelView, message: Message, pinned: frozenset[PartId]) -> list[Item]:
         factor = view.calibration.factor
         units = self._units.get(message.id)
         if units is None:
@@ -241,14 +241,14 @@ class Planner:
             items.append(Item(unit, tokens, share, how, pin, entire))
         return items
 
-    def _notes(self, notes: Sequence[Note], view: View) -> list[Item]:
+    def _notes(self, notes: Sequence[Note], view: ModelView) -> list[Item]:
         factor = view.calibration.factor
         return [Item(self._note(note), round(view.note_tokens(note) * factor)) for note in notes]
 
     def _note(self, note: Note) -> Unit:
         known = self._noted.get(note.id)
         if known is None:
-            kind: Kind = "ledger" if note.region == "ledger" else "excerpt"
+            kind: UnitKind = "ledger" if note.region == "ledger" else "excerpt"
             known = Unit(note.id, note.before, 0, 0, kind, note.text, names_in(note.text))
             self._noted[note.id] = known
         return known

@@ -13,7 +13,7 @@ from sidecar.core.errors import BadRequest, StorageFailed
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.inheritance import merged
 from sidecar.core.ledger.ledger import Ledger, Said, read_ledger
-from sidecar.core.ledger.milestone import Checkpoint, from_json
+from sidecar.core.ledger.milestone import Milestone, from_json
 from sidecar.core.ledger.relevance import ranked
 from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
 from sidecar.core.summaries.handoff_draft import draft, said_so
@@ -28,11 +28,11 @@ MOST_FACTS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class WorkStanding:
     """How a session's work stands; `said` are the conversation's own decisions."""
 
     stored: Stored
-    checkpoint: Checkpoint
+    checkpoint: Milestone
     said: tuple[str, ...]
 
     @property
@@ -48,7 +48,7 @@ class Inheritance:
     title: str
     goal: str
     said: tuple[str, ...]
-    checkpoint: Checkpoint
+    checkpoint: Milestone
 
 
 async def handoff(
@@ -67,7 +67,7 @@ async def handoff(
     return drafted(await standing(environment, session_id), goal)
 
 
-def drafted(standing: Standing, goal: str) -> tuple[str, tuple[str, ...]]:
+def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
     """Give a draft and its files; see `handoff`."""
     checkpoint, messages = standing.checkpoint, standing.stored.messages
     wanted = goal if goal.strip() else _newest(checkpoint.ledger)
@@ -75,7 +75,7 @@ def drafted(standing: Standing, goal: str) -> tuple[str, tuple[str, ...]]:
     return draft(checkpoint, standing.row.title, wanted, files, standing.said), files
 
 
-async def standing(environment: Environment, session_id: SessionId) -> Standing:
+async def standing(environment: Environment, session_id: SessionId) -> WorkStanding:
     """Read how a session's work stands; raises UnknownSession."""
     stored = await environment.store.load(session_id)
     left = left_behind(stored.records)
@@ -95,8 +95,8 @@ async def standing(environment: Environment, session_id: SessionId) -> Standing:
         facts = _once((*before.checkpoint.facts, *facts))
         ledger = merged(_with_goal(before), ledger)
         said = tuple(dict.fromkeys((*said, *before.said)))
-    made = Checkpoint(row.id, row.id, row.revision, now, ledger, facts, row.cwd, branch, "handoff")
-    return Standing(stored, made, said)
+    made = Milestone(row.id, row.id, row.revision, now, ledger, facts, row.cwd, branch, "handoff")
+    return WorkStanding(stored, made, said)
 
 
 def inherited(records: Iterable[Record]) -> Inheritance | None:
@@ -131,7 +131,7 @@ def with_inherited(own: Ledger, records: Iterable[Record]) -> Ledger:
     return own if before is None else merged(_with_goal(before), own)
 
 
-def body_of(standing: Standing, goal: str, checkpoint: JsonObject) -> JsonObject:
+def body_of(standing: WorkStanding, goal: str, checkpoint: JsonObject) -> JsonObject:
     """Give the body of the record that `inherited` reads."""
     return {
         "from": standing.row.id,

@@ -20,7 +20,7 @@ from sidecar.core.prompt.tokens import count_block, tokens_of
 from sidecar.core.summaries.extractive import extract
 from sidecar.core.summaries.model_summary import (
     Brief,
-    Writer,
+    SummaryWriter,
     instruction,
     left_out,
     read_summary,
@@ -59,7 +59,7 @@ class Told:
     """
 
     text: str
-    by: Writer
+    by: SummaryWriter
     reply: str = ""
     facts: tuple[Fact, ...] = ()
     calls: int = 0

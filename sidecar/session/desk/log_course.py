@@ -14,7 +14,15 @@ from typing import TypeAlias, cast
 from sidecar.core.parts import JsonObject, Message, Millis, StepFinishPart, Usage
 from sidecar.core.prompt.budget import REGIONS, budget, spread
 from sidecar.core.prompt.pricing import ModelInfo, price
-from sidecar.observe.report.course import About, Aside, Change, ChangeKind, Course, Request, Spent
+from sidecar.observe.report.course import (
+    About,
+    Aside,
+    Course,
+    CourseChange,
+    CourseChangeKind,
+    CourseRequest,
+    Spent,
+)
 from sidecar.session.epochs.epochs import CHANGED, EPOCH
 from sidecar.session.epochs.static_prompt import static_from_json
 from sidecar.session.history.log_contents import PRESENTATION, contents
@@ -27,7 +35,7 @@ from sidecar.session.meter.gauge import read_meter
 from sidecar.session.meter.pings import PING
 from sidecar.session.meter.side_request import ASKED, asked_of
 from sidecar.session.state import State
-from sidecar.session.view.past_sizes import Standing
+from sidecar.session.view.past_sizes import PastStanding
 from sidecar.session.view.view_history import Epoch, is_turn
 from sidecar.store.format.values import Record
 
@@ -35,7 +43,7 @@ Clean: TypeAlias = Callable[[str], str]
 """Takes keys out of a text, before it is cut short anywhere."""
 OURS = "sidecar"
 """The format of what was our own session before it was imported."""
-KINDS: Mapping[str, ChangeKind] = {REWRITE: "rewrite", UNDONE: "undo", RESTORED: "restore"}
+KINDS: Mapping[str, CourseChangeKind] = {REWRITE: "rewrite", UNDONE: "undo", RESTORED: "restore"}
 WALKED = frozenset({*KINDS, CHANGED, EPOCH, ASKED, PING})
 """Records that say something of the context or of what it cost."""
 WOULD_COST = "claude-opus-5-5"
@@ -98,7 +106,7 @@ class _Walk:
 
     state: State
     priced_as: str
-    changes: list[Change] = field(default_factory=list)
+    changes: list[CourseChange] = field(default_factory=list)
     asides: list[Aside] = field(default_factory=list)
     number: int = 0
     turn: int = 0
@@ -110,14 +118,14 @@ class _Walk:
         by = "" if made is None else str(made.body.get("format", ""))
         return "" if by == OURS else by
 
-    def requests(self) -> Iterator[Request]:
+    def requests(self) -> Iterator[CourseRequest]:
         state, log = self.state, self.state.log
         turns, misses = numbered(log.messages), _misses(log.records)
         waiting = [record for record in log.records if record.kind in WALKED]
         first = next((record for record in waiting if record.kind == EPOCH), None)
         static = state.view.static if first is None else static_from_json(first.body)
         since = 0 if first is None else first.at
-        standing = Standing(static, state.environment.count, since)
+        standing = PastStanding(static, state.environment.count, since)
         foreign = (FORKED, IMPORTED) if self.recorded_by else (FORKED,)
         paid_since = max((r.at for r in log.records if r.kind in foreign), default=0)
         # One view follows each record that changes it, in the same order.
@@ -138,10 +146,10 @@ class _Walk:
     def _asked(
         self,
         message: Message,
-        standing: Standing,
+        standing: PastStanding,
         misses: Mapping[object, tuple[str, str]],
         paid_since: Millis,
-    ) -> Request | None:
+    ) -> CourseRequest | None:
         """Give the request that a message answered, if a model was asked for it."""
         if message.role != "assistant" or message.status in ("discarded", "open"):
             return None
@@ -158,7 +166,7 @@ class _Walk:
             total = round(sum(raw.values()) * self.state.view.calibration.factor)
         self.number += 1
         regions = spread(raw, total)
-        return Request(
+        return CourseRequest(
             self.number,
             self.turn,
             message.created,
@@ -178,7 +186,7 @@ class _Walk:
             paid = price(info, usage)
         return Spent(usage, paid, price(info, whole), own)
 
-    def _take(self, record: Record, standing: Standing, views: Iterator[Epoch]) -> None:
+    def _take(self, record: Record, standing: PastStanding, views: Iterator[Epoch]) -> None:
         """Let the conversation be as a record made it, and remember what it says."""
         body = record.body
         if record.kind == EPOCH:
@@ -211,7 +219,7 @@ class _Walk:
         if not isinstance(before, int) or not isinstance(after, int):
             return
         self.changes.append(
-            Change(
+            CourseChange(
                 str(body["compactionId"]),
                 len(self.changes) + 1,
                 self.number,
@@ -238,7 +246,7 @@ class _Walk:
         kind = KINDS[record.kind]
         undone = kind == "rewrite" and self.state.views.is_undone(recorded.rewrite.id)
         self.changes.append(
-            Change(
+            CourseChange(
                 recorded.rewrite.id,
                 len(self.changes) + 1,
                 self.number,

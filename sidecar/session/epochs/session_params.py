@@ -14,7 +14,7 @@ from sidecar.core.prompt.budget import LEAST_RESERVE, budget
 from sidecar.core.prompt.pricing import ModelInfo
 from sidecar.core.prompt.prompt import ToolSpec
 from sidecar.core.prompt.render import TextBlock
-from sidecar.core.text.volatile_text import Kind, Volatile, volatile
+from sidecar.core.text.volatile_text import Volatile, VolatileKind, volatile
 from sidecar.session.interface import NewSession
 from sidecar.session.log.notices import give_notice
 from sidecar.session.meter.gauge import user_message_limit
@@ -31,7 +31,7 @@ from sidecar.tools.mcp.mcp_bounds import (
 
 SHOWN = 200
 """Characters of a path that an error repeats."""
-FLEETING: frozenset[Kind] = frozenset({"temporary path", "port", "process id"})
+FLEETING: frozenset[VolatileKind] = frozenset({"temporary path", "port", "process id"})
 """What no tool's description holds as an example."""
 
 

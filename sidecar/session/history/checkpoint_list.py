@@ -15,7 +15,7 @@ from sidecar.store.format.values import Record
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedCheckpoint:
     """A checkpoint with its files as the protocol has them.
 
     `left`: its message has left the conversation.
@@ -30,7 +30,7 @@ class Listed:
 class Listing:
     """All checkpoints, where the session stands, and what of the agent's work stands."""
 
-    checkpoints: tuple[Listed, ...]
+    checkpoints: tuple[ListedCheckpoint, ...]
     head: str | None
     changes: tuple[JsonObject, ...]
 
@@ -45,7 +45,9 @@ async def list_checkpoints(state: State, differences: Differences) -> Listing:
     timeline = timeline_of(state)
     stays = {MessageId(""), *timeline.talk(len(timeline.events))}
     listed = [
-        Listed(one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays)
+        ListedCheckpoint(
+            one, tuple(await differences.counted(_flat(one.sets))), one.message_id not in stays
+        )
         for one in timeline.checkpoints
     ]
     changes = await differences.counted(agents_part(timeline.since(0)))

@@ -30,7 +30,7 @@ from sidecar.core.prompt.render import (
 )
 from sidecar.core.prompt.tokens import count_block, count_tool
 from sidecar.session.state import State
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 from sidecar.tools.mcp.servers import server_of
 
 LABEL = 80
@@ -99,7 +99,7 @@ def _pieces(state: State) -> Iterator[tuple[Segment, int, int | None]]:
         yield from ((gone, 0, None) for gone in _dropped(view, seen.message, seen.rendered))
 
 
-def _of_block(view: View, block: Block) -> Segment:
+def _of_block(view: ModelView, block: Block) -> Segment:
     part_id = block.part_id
     result = isinstance(block.content, ResultBlock)
     how = None if part_id is None else view.shown.shown.get(part_id)
@@ -118,7 +118,9 @@ def _of_block(view: View, block: Block) -> Segment:
     )
 
 
-def _dropped(view: View, message: Message, rendered: tuple[Rendered, ...]) -> Iterator[Segment]:
+def _dropped(
+    view: ModelView, message: Message, rendered: tuple[Rendered, ...]
+) -> Iterator[Segment]:
     here = {block.part_id for one in rendered for block in one.blocks}
     for part in message.parts:
         if part.id in view.shown.shown and part.id not in here:

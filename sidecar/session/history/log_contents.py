@@ -11,7 +11,7 @@ from sidecar.core.parts import Message, Output, Part, PartId, ToolCompleted, Too
 from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.visibility import Dropped, Excerpt, Placeholder, Quoted, Shown, Truncated
 from sidecar.core.prompt.visibility import Note as ViewNote
-from sidecar.observe.report.course import Cut, Note, Piece, Presentation, Tool
+from sidecar.observe.report.course import ContextPiece, CourseNote, CutResult, Presentation, ToolUse
 from sidecar.session.history.inspection import LABEL, Segment, described, segments
 from sidecar.session.history.turn_lines import numbered
 from sidecar.session.meter.gauge import foresee
@@ -34,10 +34,10 @@ RESULT = ":result"
 class Contents:
     """See the fields of the same names in `observe.course.Course`."""
 
-    tools: tuple[Tool, ...]
-    pieces: tuple[Piece, ...]
-    cuts: tuple[Cut, ...]
-    notes: tuple[Note, ...]
+    tools: tuple[ToolUse, ...]
+    pieces: tuple[ContextPiece, ...]
+    cuts: tuple[CutResult, ...]
+    notes: tuple[CourseNote, ...]
     messages: tuple[tuple[str, int], ...]
     parts: tuple[tuple[str, int], ...]
 
@@ -57,7 +57,7 @@ def contents(state: State, meter: Meter, clean: Callable[[str], str]) -> Content
         pieces,
         tuple(_cuts(log.messages, clean)),
         tuple(
-            Note(note.id, note.region, told.get(note.id, 0), clean(note.text))
+            CourseNote(note.id, note.region, told.get(note.id, 0), clean(note.text))
             for note in notes.values()
         ),
         _counted(
@@ -73,7 +73,7 @@ def _piece(
     notes: Mapping[PartId, ViewNote],
     turns: Mapping[str, int],
     clean: Callable[[str], str],
-) -> Piece:
+) -> ContextPiece:
     name = PartId(one.part_id or "")
     part, label = parts.get(name), one.label
     if one.presentation == "note":
@@ -84,10 +84,12 @@ def _piece(
     label = one_line(clean(label[:ENOUGH]), LABEL)
     turn = None if one.turn_id is None else turns.get(one.turn_id)
     how = cast("Presentation", one.presentation)
-    return Piece(one.id, one.region, label, one.tokens, how, one.cached, turn, one.part_id or "")
+    return ContextPiece(
+        one.id, one.region, label, one.tokens, how, one.cached, turn, one.part_id or ""
+    )
 
 
-def _tools(state: State, pieces: tuple[Piece, ...]) -> Iterator[Tool]:
+def _tools(state: State, pieces: tuple[ContextPiece, ...]) -> Iterator[ToolUse]:
     """Give what each tool's calls came to, the largest results first."""
     view, factor = state.view, state.view.calibration.factor
     shown = {p.part_id: p.tokens for p in pieces if p.region == "toolResults"}
@@ -110,17 +112,17 @@ def _tools(state: State, pieces: tuple[Piece, ...]) -> Iterator[Tool]:
             ):
                 total[place] += more
     for name, counts in sorted(sums.items(), key=lambda item: (-item[1][2], item[0])):
-        yield Tool(name, *counts)
+        yield ToolUse(name, *counts)
 
 
-def _cuts(messages: Iterable[Message], clean: Callable[[str], str]) -> Iterator[Cut]:
+def _cuts(messages: Iterable[Message], clean: Callable[[str], str]) -> Iterator[CutResult]:
     for message in messages:
         for part in tool_parts(message):
             output = _output(part)
             if output is not None and output.whole is not None:
                 label = one_line(clean(argument(part.input)[:ENOUGH]), LABEL)
                 size = len(output.text.encode("utf-8", "surrogatepass"))
-                yield Cut(part.id, part.name, label, size, output.total_bytes)
+                yield CutResult(part.id, part.name, label, size, output.total_bytes)
 
 
 def _output(part: ToolPart) -> Output | None:

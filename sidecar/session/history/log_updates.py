@@ -8,14 +8,14 @@ from typing import Literal, TypeAlias
 from sidecar.core.parts import Message, MessageId, Part, PartId
 from sidecar.session.history.side_updates import Beside, Ended, Telling
 from sidecar.session.log.events import Event
-from sidecar.session.log.log_slices import Damaged, Feed, source_of
+from sidecar.session.log.log_slices import DamagedSlice, Feed, source_of
 from sidecar.session.log.part_updates import updates_of
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
 from sidecar.store.format.values import Record
 
-Shown: TypeAlias = tuple[Message, Part] | Beside
+ShownUpdate: TypeAlias = tuple[Message, Part] | Beside
 Want: TypeAlias = Literal["messages", "records"]
 """What is to be read before it can go on."""
 
@@ -40,7 +40,7 @@ async def replay(
     one = _Replay(state, after, emit)
     try:
         await one.run()
-    except Damaged:
+    except DamagedSlice:
         # What is amiss is known of the whole log; it begins with all that was shown by now.
         await widen(state)
         one = _Replay(state, after, emit, one.shown)
@@ -84,7 +84,7 @@ class _Replay:
             else:
                 await self._show(one)
 
-    async def _show(self, one: Shown) -> None:
+    async def _show(self, one: ShownUpdate) -> None:
         self.shown += 1
         if self.shown % BREATH == 0:
             await asyncio.sleep(0)
@@ -92,7 +92,7 @@ class _Replay:
             for event in self._events(one):
                 await self._emit(event)
 
-    def _events(self, one: Shown) -> Iterator[Event]:
+    def _events(self, one: ShownUpdate) -> Iterator[Event]:
         channel = self._state.channel
         if isinstance(one, tuple):
             return updates_of(*one, channel, self._tools)
@@ -133,7 +133,7 @@ def _records_since(log: SessionLog, revision: int) -> Iterator[Record]:
     yield from log.waiting
 
 
-def in_order(feed: Feed, telling: Telling) -> Iterator[Shown | Want]:
+def in_order(feed: Feed, telling: Telling) -> Iterator[ShownUpdate | Want]:
     """Put what came beside between the messages; records say better than clocks what was first.
 
     Where the feed has too little to say what is next, it is said what is wanted.

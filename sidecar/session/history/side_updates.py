@@ -10,7 +10,7 @@ from sidecar.core.parts import JsonObject, MessageId, TurnId, Usage
 from sidecar.session.epochs.epochs import CHANGED
 from sidecar.session.history.turn_outcome import spent
 from sidecar.session.log.events import EpochChanged, Notice, TurnEnded
-from sidecar.session.log.log_slices import Turn, named_by
+from sidecar.session.log.log_slices import SliceTurn, named_by
 from sidecar.session.log.notices import NOTICE, from_record
 from sidecar.session.log.rewrite_records import REWRITE, UNDONE, Recorded, from_json
 from sidecar.session.meter.side_request import ASKED, asked_of
@@ -72,7 +72,7 @@ class Telling:
         # What has no revision yet is newer than all that has.
         return None if 0 < record.revision <= self._since else told
 
-    def ended(self, end: Ended, turn: Turn) -> TurnEnded:
+    def ended(self, end: Ended, turn: SliceTurn) -> TurnEnded:
         """Say how a turn ended, given all of its messages."""
         usage, cost = spent(self._state, turn.ends, end.asked)
         about = self._state.log.row.id, 0, end.turn_id, end.message_id or turn.first

@@ -8,7 +8,13 @@ from sidecar.core.conversation.call_outcome import failed
 from sidecar.core.conversation.turns import first_line, tool_parts, turns
 from sidecar.core.parts import Message, StepFinishPart, Usage
 from sidecar.core.text.visible import visible
-from sidecar.observe.report.course import Change, Checkpoint, File, Request, Turn
+from sidecar.observe.report.course import (
+    CourseChange,
+    CourseCheckpoint,
+    CourseFile,
+    CourseRequest,
+    CourseTurn,
+)
 from sidecar.session.changes.timeline import Timeline, typed
 from sidecar.session.log.change_records import shown
 from sidecar.session.state import State
@@ -42,13 +48,13 @@ def titles(messages: Iterable[Message], clean: Callable[[str], str]) -> Callable
 
 def turn_lines(
     state: State,
-    requests: Sequence[Request],
-    changes: Sequence[Change],
+    requests: Sequence[CourseRequest],
+    changes: Sequence[CourseChange],
     clean: Callable[[str], str],
-) -> tuple[Turn, ...]:
+) -> tuple[CourseTurn, ...]:
     """Sum up each turn, those too that the conversation left behind."""
     log = state.log
-    asked: dict[int, list[Request]] = {}
+    asked: dict[int, list[CourseRequest]] = {}
     for request in requests:
         asked.setdefault(request.turn, []).append(request)
     changed = Counter(change.turn for change in changes)
@@ -64,7 +70,7 @@ def turn_lines(
         costs = [one.cost for one in spent]
         calls = [part for message in turn.messages for part in tool_parts(message)]
         lines.append(
-            Turn(
+            CourseTurn(
                 number,
                 turn.id,
                 turn.messages[0].created,
@@ -83,7 +89,7 @@ def turn_lines(
     return tuple(lines)
 
 
-def checkpoints(state: State, clean: Callable[[str], str]) -> tuple[Checkpoint, ...]:
+def checkpoints(state: State, clean: Callable[[str], str]) -> tuple[CourseCheckpoint, ...]:
     """List what a session can go back to, oldest first, as `checkpoint/list` does."""
     log = state.log
     timeline = Timeline(log.messages, log.records)
@@ -93,14 +99,14 @@ def checkpoints(state: State, clean: Callable[[str], str]) -> tuple[Checkpoint, 
     found = []
     for number, one in enumerate(timeline.checkpoints, 1):
         files = {
-            (change.path, change.author): File(
+            (change.path, change.author): CourseFile(
                 clean(visible(shown(change.path))), change.change, change.author
             )
             for made in one.sets
             for change in made.changes
         }
         found.append(
-            Checkpoint(
+            CourseCheckpoint(
                 number,
                 one.id,
                 one.kind,

@@ -18,7 +18,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.meter.observations import observe_record
 from sidecar.session.state import Environment, State
 from sidecar.session.view.cache_state import CacheWatch
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 from sidecar.session.view.view_history import Views
 from sidecar.tools.rules.permission import Rules
 
@@ -35,7 +35,7 @@ def compose(
     static, since = epochs.stored_static(log)
     config = environment.config
     factor = environment.info(static.model).token_factor
-    view = View(static, environment.count, factor, since, epochs.bound_since(log))
+    view = ModelView(static, environment.count, factor, since, epochs.bound_since(log))
 
     def reserve(seq: int) -> None:
         # The row belongs to whoever owns the session.

@@ -7,9 +7,9 @@ from itertools import count
 from sidecar.core.errors import NothingToDo, StorageFailed
 from sidecar.core.parts import JsonObject, Message, MessageId, PartId, TextPart
 from sidecar.core.prompt.meter import Meter
-from sidecar.session.compaction.compactor import ATTEMPTS, Compactor, Host
+from sidecar.session.compaction.compactor import ATTEMPTS, CompactionHost, Compactor
 from sidecar.session.compaction.decision import decide, decide_by_hand
-from sidecar.session.compaction.milestones import Checkpoints
+from sidecar.session.compaction.milestones import Milestones
 from sidecar.session.compaction.planner import Planner, Scene, scene_now
 from sidecar.session.compaction.rewrite_commit import Tell, newest_compaction, undo
 from sidecar.session.epochs.known_instructions import look, with_changes
@@ -46,12 +46,12 @@ class Rewriting:
     `checkpoints` keep the ledger beside the log.
     """
 
-    def __init__(self, state: State, host: Host) -> None:
+    def __init__(self, state: State, host: CompactionHost) -> None:
         self._state = state
         self._host = host
         self._planner = Planner()
         self.works = Works(state.log.row.id, state.channel)
-        self.checkpoints = Checkpoints(state)
+        self.checkpoints = Milestones(state)
         self._compactor = Compactor(state, host, self._planner, self.works, self.checkpoints)
         self.gate = self._compactor.gate
         self.make_room = self._compactor.make_room

@@ -37,7 +37,7 @@ _AHEAD = frozenset({TOLD, COMPARED})
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class ForkCut:
     """What of a log is taken over: messages, and records up to revision `until`.
 
     `before` is when what is left out began, `None` when nothing is.
@@ -73,7 +73,7 @@ async def fork(
     return row.id
 
 
-def cut_at(stored: Stored, at_message: MessageId | None) -> Cut:
+def cut_at(stored: Stored, at_message: MessageId | None) -> ForkCut:
     """Choose what a fork takes over: up to a message, or all, but nothing that is under way.
 
     A call and its result are one part of one message, so pairs stay whole wherever it is cut.
@@ -100,7 +100,7 @@ def cut_at(stored: Stored, at_message: MessageId | None) -> Cut:
     until = records[first - 1].revision if first else 0
     # What a withdrawn answer had begun to call is settled only when its turn ends.
     whole = tuple(message for message in kept if is_settled(message))
-    return Cut(whole, until, left[0].created if left else None)
+    return ForkCut(whole, until, left[0].created if left else None)
 
 
 def _withdrawn(message: Message) -> bool:
@@ -150,7 +150,7 @@ def settings_at(stored: Stored, until: int) -> JsonObject:
     return stored.session.settings
 
 
-def _row(stored: Stored, cut: Cut, session_id: SessionId, now: Millis) -> SessionRow:
+def _row(stored: Stored, cut: ForkCut, session_id: SessionId, now: Millis) -> SessionRow:
     row = stored.session
     settings: JsonObject = {**settings_at(stored, cut.until), PARENT: row.id}
     title = row.title if row.title.endswith(SUFFIX) or not row.title else row.title + SUFFIX

@@ -21,7 +21,7 @@ from sidecar.core.prompt.render import RENDERER
 from sidecar.core.summaries import handoff_draft as telling
 from sidecar.session.changes.session_trust import Trust
 from sidecar.session.compaction import milestones
-from sidecar.session.compaction.session_handoff import INHERITED, Standing, body_of, inherited
+from sidecar.session.compaction.session_handoff import INHERITED, WorkStanding, body_of, inherited
 from sidecar.session.epochs import epochs, lessons
 from sidecar.session.epochs.static_prompt import with_instructions, with_learned
 from sidecar.session.lifecycle.new_session import LINKED, PARENT
@@ -39,7 +39,7 @@ SUFFIX = " (continued)"
 _BRANCH = re.compile(r"^Git branch: (.+)$", re.M)
 
 
-async def go_on(environment: Environment, standing: Standing, goal: str) -> SessionLog:
+async def go_on(environment: Environment, standing: WorkStanding, goal: str) -> SessionLog:
     """Make a session that goes on with another's work in a fresh window; durable when it returns.
 
     It has the same folder, model, tools and settings.

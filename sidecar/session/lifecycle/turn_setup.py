@@ -10,7 +10,7 @@ from sidecar.session.state import State
 from sidecar.session.turn.turn_context import CallMcp, TurnContext
 from sidecar.tools.tool_contract import Client, ToolAnswer
 
-Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[Recalled]]
+RecallPart: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[Recalled]]
 
 
 def surroundings(
@@ -18,7 +18,7 @@ def surroundings(
     turn_id: TurnId,
     rewriting: Rewriting,
     client: Callable[[], Client],
-    recall: Recall,
+    recall: RecallPart,
     meter_changed: Callable[[], None],
 ) -> TurnContext:
     """Give the surroundings of a turn that begins now; while it does a subtask, that binds it."""

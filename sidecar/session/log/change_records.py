@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from sidecar.core.files.changeset import Author, ChangeSet, PathChange, PathChangeKind
-from sidecar.core.files.tree import Entry, Loss, SnapshotId
+from sidecar.core.files.tree import Loss, SnapshotId, TreeEntry
 from sidecar.core.parts import Json, JsonObject, Message, PartId, PatchPart, ToolError, ToolPart
 from sidecar.session.log.session_log import RESTORED, SessionLog
 
@@ -172,14 +172,14 @@ def _changed(body: JsonObject) -> PathChange:
     )
 
 
-def _entry(entry: Entry | None) -> Json:
+def _entry(entry: TreeEntry | None) -> Json:
     if entry is None:
         return None
     return [entry.mode, entry.hash, entry.size, entry.lost, entry.version]
 
 
-def _entered(body: Json) -> Entry | None:
+def _entered(body: Json) -> TreeEntry | None:
     if body is None:
         return None
     mode, name, size, lost, version = cast("tuple[int, str, int, Loss | None, int]", tuple(body))  # type: ignore[arg-type] # a list, as `_entry` wrote it
-    return Entry(mode, name, size, lost, version)
+    return TreeEntry(mode, name, size, lost, version)

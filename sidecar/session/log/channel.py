@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sidecar.core.parts import MessageId, PartId, SessionId, TurnId
-from sidecar.session.log.events import Event, Origin, Watcher
+from sidecar.session.log.events import Event, EventOrigin, Watcher
 
 BLOCK = 10_000
 """Sequence numbers are reserved on disk this many at a time, half a block ahead of their use."""
@@ -36,9 +36,9 @@ class Channel:
         self._seq = max(self._seq, seq)
         self._reserved = max(self._reserved, seq)
 
-    def origin(self, turn_id: TurnId, message_id: MessageId, part_id: PartId) -> Origin:
+    def origin(self, turn_id: TurnId, message_id: MessageId, part_id: PartId) -> EventOrigin:
         """Say where an update belongs, with a sequence number of its own."""
-        return Origin(self._session_id, turn_id, message_id, part_id, self.next_seq())
+        return EventOrigin(self._session_id, turn_id, message_id, part_id, self.next_seq())
 
     def publish(self, event: Event) -> None:
         """Tell everyone."""

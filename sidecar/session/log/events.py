@@ -9,7 +9,7 @@ from sidecar.core.prompt.meter import Meter
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class EventOrigin:
     """Where an update belongs: `_meta.sidecar` on the wire. `seq` rises strictly per session."""
 
     session_id: SessionId
@@ -23,7 +23,7 @@ class Origin:
 class TextChunk:
     """More of a user's text, the model's text or its thinking (`user`, `agent`, `thought`)."""
 
-    origin: Origin
+    origin: EventOrigin
     speaker: str
     text: str
 
@@ -32,7 +32,7 @@ class TextChunk:
 class ContentChunk:
     """A whole content block that is not plain text, as ACP's ContentBlock."""
 
-    origin: Origin
+    origin: EventOrigin
     speaker: str
     content: JsonObject
 
@@ -46,7 +46,7 @@ class ToolChanged:
     `output` is what a running or finished call shows.
     """
 
-    origin: Origin
+    origin: EventOrigin
     call_id: str
     status: str
     first: bool = False
@@ -63,7 +63,7 @@ class ToolChanged:
 class ToolInputChunk:
     """More of the JSON text that the model writes as a call's input; `ToolChanged` has it whole."""
 
-    origin: Origin
+    origin: EventOrigin
     call_id: str
     text: str
 
@@ -72,7 +72,7 @@ class ToolInputChunk:
 class ToolOutputChunk:
     """More output of a running tool: shown now, replaced by the stored output at its end."""
 
-    origin: Origin
+    origin: EventOrigin
     call_id: str
     text: str
 
@@ -81,7 +81,7 @@ class ToolOutputChunk:
 class PlanChanged:
     """The todo list, whole: `(content, status)`."""
 
-    origin: Origin
+    origin: EventOrigin
     entries: tuple[tuple[str, str], ...]
 
 

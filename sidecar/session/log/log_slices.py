@@ -25,12 +25,12 @@ def named_by(record: Record) -> set[MessageId]:
     return {MessageId(name) for name in named if isinstance(name, str)}
 
 
-class Damaged(Exception):
+class DamagedSlice(Exception):
     """A slice holds what cannot be read; who reads the whole log says what is amiss."""
 
 
 @dataclass(slots=True)
-class Turn:
+class SliceTurn:
     """What is known of a turn's messages: the first one, and how its steps ended."""
 
     first: MessageId
@@ -49,7 +49,7 @@ class Feed:
         self.records: deque[Record] = deque()
         self.all_messages = False
         self.all_records = False
-        self.turns: dict[TurnId, Turn] = {}
+        self.turns: dict[TurnId, SliceTurn] = {}
 
     def add(self, messages: Iterable[Message]) -> None:
         """Take in messages of the conversation; open ones are only counted to their turns."""
@@ -62,11 +62,11 @@ class Feed:
         """Count a message to its turn."""
         turn = self.turns.get(message.turn_id)
         if turn is None:
-            turn = self.turns[message.turn_id] = Turn(message.id)
+            turn = self.turns[message.turn_id] = SliceTurn(message.id)
         turn.ends += [part for part in message.parts if isinstance(part, StepFinishPart)]
 
 
-class Source(Protocol):
+class LogSource(Protocol):
     """Where a log comes from, oldest first, as it stood when this was made."""
 
     async def shows(self, part_id: PartId) -> bool:
@@ -82,7 +82,7 @@ class Source(Protocol):
         ...
 
 
-def source_of(store: Store, log: SessionLog, after: PartId | None) -> Source:
+def source_of(store: Store, log: SessionLog, after: PartId | None) -> LogSource:
     """Give where a log comes from, as it stands now, or of it what comes `after` a part.
 
     What comes before the turn of that part may be left out.
@@ -143,14 +143,14 @@ class InSlices:
             # The fold's newest message is in its window, as the newest turns are.
             self._numbers = await self._store.numbers(self._row.id, self._past.window[-1])
             if not self._numbers:
-                raise Damaged
+                raise DamagedSlice
         if self._at == len(self._numbers):
             feed.add(self._newer)
             feed.all_messages = True
             return
         found = await self._store.messages(self._row.id, self._numbers[self._at :])
         if found.problems or self._is_mended(found.messages):
-            raise Damaged
+            raise DamagedSlice
         self._at += found.taken
         feed.add(self._window.get(m.id, m) for m in found.messages if m.id not in self._left)
 
@@ -166,7 +166,7 @@ class InSlices:
         until = self._past.revision
         found = await self._store.records(self._row.id, *self._chain, until)
         if found.problems:
-            raise Damaged
+            raise DamagedSlice
         self._chain = (found.revision, found.hash)
         feed.records.extend(found.records)
         if not found.records:

@@ -20,7 +20,7 @@ from sidecar.session.log.content_blocks import content_of
 from sidecar.session.log.events import (
     ContentChunk,
     Event,
-    Origin,
+    EventOrigin,
     PlanChanged,
     TextChunk,
     ToolChanged,
@@ -75,11 +75,11 @@ def _event(
             return None
 
 
-def _origin(message: Message, part: Part, channel: Channel) -> Origin:
+def _origin(message: Message, part: Part, channel: Channel) -> EventOrigin:
     return channel.origin(message.turn_id, message.id, part.id)
 
 
-def _tool(origin: Origin, part: ToolPart, spec: ToolSpec | None) -> ToolChanged:
+def _tool(origin: EventOrigin, part: ToolPart, spec: ToolSpec | None) -> ToolChanged:
     kind = "other" if spec is None else spec.kind
     known = part.input is not None
     match part.state:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import cast
 
 from sidecar import __version__, core
-from sidecar.core.ledger.deeds import Progress
+from sidecar.core.ledger.deeds import TodoProgress
 from sidecar.core.ledger.ledger import Folding
-from sidecar.core.ledger.milestone import Checkpoint, from_json, to_json
+from sidecar.core.ledger.milestone import Milestone, from_json, to_json
 from sidecar.core.parts import (
     Json,
     JsonObject,
@@ -56,7 +56,7 @@ class Past:
     calls: bytes
     records: tuple[Record, ...]
     ledger: JsonObject
-    todo: tuple[tuple[str, str, Progress], ...]
+    todo: tuple[tuple[str, str, TodoProgress], ...]
     changes: int
 
     def folding(self) -> Folding:
@@ -77,7 +77,7 @@ class Past:
 def ledger_json(folding: Folding) -> JsonObject:
     """Give a ledger in the making as JSON."""
     nothing = SessionId("")
-    return to_json(Checkpoint(nothing, "", 0, 0, folding.ledger()))
+    return to_json(Milestone(nothing, "", 0, 0, folding.ledger()))
 
 
 def encode(past: Past) -> bytes:

@@ -19,7 +19,6 @@ from sidecar.core.text.digest import digest
 from sidecar.session.log.past import Past
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     PutBlob,
     PutFacts,
     PutMessage,
@@ -27,6 +26,7 @@ from sidecar.store.format.values import (
     PutSession,
     Record,
     SessionRow,
+    StoreChange,
     Stored,
 )
 from sidecar.store.journal import Store
@@ -50,7 +50,7 @@ def left_behind(records: Iterable[Record]) -> frozenset[MessageId]:
     return frozenset(MessageId(str(name)) for name in gone)
 
 
-def _message_of(change: Change) -> MessageId | None:
+def _message_of(change: StoreChange) -> MessageId | None:
     put = change.message.id if isinstance(change, PutMessage) else None
     return change.message_id if isinstance(change, PutPart) else put
 
@@ -83,7 +83,7 @@ class SessionLog:
         self.damaged = bool(stored.problems)
         self.past = past
         self.heard = frozenset(() if past is None else past.window)
-        self._pending: list[Change] = []
+        self._pending: list[StoreChange] = []
         self._untold: list[Record] = []
         self.durable: Callable[[Record], None] = _nobody
         """Hears of each record that a commit has made durable, in order; must not raise."""
@@ -241,14 +241,14 @@ class SessionLog:
         cause: str,
         body: JsonObject | None = None,
         first: tuple[str, JsonObject] | None = None,
-    ) -> tuple[Change, ...]:
+    ) -> tuple[StoreChange, ...]:
         """Raise the revision and give everything gathered as one unit, to be written elsewhere.
 
         Where that fails, `withdraw` takes it back.
         """
         self._number_aside()
         now = self._now()
-        ahead: tuple[Change, ...] = ()
+        ahead: tuple[StoreChange, ...] = ()
         if first is not None:
             opening = Record(self.row.revision + 1, first[0], now, first[1])
             self.row = replace(self.row, revision=opening.revision)
@@ -260,7 +260,7 @@ class SessionLog:
         gathered, self._pending = tuple(self._pending), []
         return PutSession(self.row), *gathered, *ahead, AppendRecord(self.row.id, record)
 
-    def withdraw(self, unit: tuple[Change, ...], own: int = 1) -> None:
+    def withdraw(self, unit: tuple[StoreChange, ...], own: int = 1) -> None:
         """Take back a unit that was not written; what it had gathered beside its own is kept."""
         for change in unit[-own:]:
             assert isinstance(change, AppendRecord)
@@ -295,7 +295,7 @@ class SessionLog:
     def _ended(
         self,
         written: "asyncio.Future[None]",
-        gathered: tuple[Change, ...],
+        gathered: tuple[StoreChange, ...],
         records: tuple[Record, ...],
     ) -> None:
         self._keep_unwritten(written, gathered)
@@ -304,13 +304,13 @@ class SessionLog:
                 self.durable(record)
 
     def _keep_unwritten(
-        self, written: "asyncio.Future[None]", gathered: tuple[Change, ...]
+        self, written: "asyncio.Future[None]", gathered: tuple[StoreChange, ...]
     ) -> None:
         """Gather again what a failed unit held, as it stands now, for the next one."""
         if written.cancelled() or written.exception() is not None:
             self._gather(gathered)
 
-    def _gather(self, changes: Iterable[Change]) -> None:
+    def _gather(self, changes: Iterable[StoreChange]) -> None:
         for change in changes:
             match change:
                 case PutMessage(message=message) if message.id in self._messages:

@@ -17,7 +17,7 @@ from sidecar.session.log.session_log import FORKED
 from sidecar.session.meter.pings import PING
 from sidecar.session.meter.side_request import ASKED, asked_since
 from sidecar.session.state import State
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 
 UNKNOWN = Rates(3e-6, 15e-6, 3.75e-6, 0.3e-6)
 """What decisions assume where a model's price is unknown: the usual ratios."""
@@ -86,7 +86,7 @@ async def user_message_limit(state: State, parts: tuple[Part, ...]) -> tuple[int
     return round(raw * factor), room - round(state.view.static_tokens * factor)
 
 
-def is_warm(view: View, now: int) -> bool:
+def is_warm(view: ModelView, now: int) -> bool:
     """Whether the provider still holds what the last response left in its cache."""
     anchor = view.last
     if anchor is None:
@@ -111,7 +111,7 @@ def _cache(state: State, now: int) -> CacheState:
 
 
 def foresee(
-    state: State, view: View, messages: Iterable[Message]
+    state: State, view: ModelView, messages: Iterable[Message]
 ) -> tuple[ModelRequest, Prediction]:
     """Give the next request of these messages as this view shows them, and what it would read."""
     prompt = view.prompt(messages)

@@ -21,12 +21,12 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.core.prompt.observation import (
-    Asked,
+    ModelAsked,
     Observation,
     Retried,
-    Rewritten,
     ToolDone,
     TurnBegun,
+    ViewRewritten,
 )
 from sidecar.core.prompt.pricing import ModelInfo, price
 from sidecar.session.log.rewrite_records import REWRITE
@@ -74,7 +74,7 @@ def _step(log: SessionLog, record: Record, info: Info) -> Observation | None:
     if end is None:
         return None
     model = message.model
-    return Asked(
+    return ModelAsked(
         log.row.id,
         message.turn_id,
         record.at,
@@ -95,10 +95,12 @@ def _step_failed(log: SessionLog, record: Record, _: Info) -> Observation:
     return _failed(log, message, record, str(record.body["kind"]))
 
 
-def _failed(log: SessionLog, message: Message, record: Record, error: str) -> Asked:
+def _failed(log: SessionLog, message: Message, record: Record, error: str) -> ModelAsked:
     begun, model = message.created, message.model
     usage = Usage(requests=1)
-    return Asked(log.row.id, message.turn_id, record.at, begun, model, "turn", usage, error=error)
+    return ModelAsked(
+        log.row.id, message.turn_id, record.at, begun, model, "turn", usage, error=error
+    )
 
 
 def _discarded(log: SessionLog, record: Record, _: Info) -> Observation:
@@ -115,7 +117,7 @@ def _asked(log: SessionLog, record: Record, info: Info) -> Observation | None:
         return None
     usage, cost = asked_of(record)
     began = _whole(record.body.get("started")) or record.at
-    return Asked(
+    return ModelAsked(
         log.row.id,
         TurnId(""),
         record.at,
@@ -139,7 +141,7 @@ def _pinged(log: SessionLog, record: Record, info: Info) -> Observation:
     )
     message = log.message(MessageId(str(body["messageId"])))
     model = message.model
-    return Asked(
+    return ModelAsked(
         log.row.id,
         TurnId(""),
         record.at,
@@ -194,7 +196,7 @@ def _rewritten(log: SessionLog, record: Record, _: Info) -> Observation:
     shown = cast("Mapping[str, JsonObject | None]", body["shown"])
     counts = Counter(SHOWN[str(how["kind"])] for how in shown.values() if how is not None)
     figures = cast("Mapping[str, float]", body["figures"])
-    return Rewritten(
+    return ViewRewritten(
         log.row.id,
         record.at,
         _whole(figures.get("took")),

@@ -13,7 +13,7 @@ from sidecar.core.errors import SidecarError
 from sidecar.core.files.changeset import ChangeSet, attribute, same
 from sidecar.core.files.reconcile import Choices
 from sidecar.core.files.restore_plan import Fate, RestorePlan, plan_redo, plan_restore
-from sidecar.core.files.tree import Change, Entry, SnapshotId
+from sidecar.core.files.tree import SnapshotId, TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.session.changes.change_summary import Differences, paths_of
 from sidecar.session.changes.path_fates import Diffs
@@ -26,7 +26,7 @@ from sidecar.workspace.restore.places import spelt
 from sidecar.workspace.snapshots.ignore import HISTORIES
 from sidecar.workspace.snapshots.snapshots import Snapshots
 
-Read: TypeAlias = Callable[[str], bytes | None]
+ReadFile: TypeAlias = Callable[[str], bytes | None]
 
 INLINE_CHANGES = 32
 """What is planned on the event loop: a thread would take longer than that does."""
@@ -71,12 +71,12 @@ async def plan_files(
     inside = _inside(os.fsencode(made.root))
 
     @cache
-    def seen() -> tuple[dict[bytes, Entry], dict[bytes, str]]:
+    def seen() -> tuple[dict[bytes, TreeEntry], dict[bytes, str]]:
         now = _standing(made, named)
         removed = _removed(every if redone is None else (redone, *every), now)
         return now, _dirty(state, made.root, removed)
 
-    def plan(read: Read) -> RestorePlan:
+    def plan(read: ReadFile) -> RestorePlan:
         now, dirty = seen()
         choices = Choices(read, wish.on_conflict, dirty, wish.markers, state.tracking.limits)
         if redone is None:
@@ -135,7 +135,7 @@ def sets_of(files: Files) -> tuple[ChangeSet, ...]:
     kept = (files.fresh,) if files.fresh.changes else ()
     delta = tuple(
         sorted(
-            (Change(a.path, a.expect, a.entry) for a in files.plan.actions),
+            (TreeChange(a.path, a.expect, a.entry) for a in files.plan.actions),
             key=lambda change: change.path,
         )
     )
@@ -159,7 +159,9 @@ async def show_conflicts(differences: Differences, fates: Sequence[Fate]) -> Dif
     }
 
 
-async def _planned(state: State, plan: Callable[[Read], RestorePlan], *, here: bool) -> RestorePlan:
+async def _planned(
+    state: State, plan: Callable[[ReadFile], RestorePlan], *, here: bool
+) -> RestorePlan:
     """Plan, with the contents that this asks for; most plans need none.
 
     `here`: it is little, so that a thread would take longer than it does.
@@ -177,7 +179,7 @@ async def _planned(state: State, plan: Callable[[Read], RestorePlan], *, here: b
         contents.update((name, found.get(name)) for name in wanted)
 
 
-def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> Read:
+def _reader(contents: Mapping[str, bytes | None], wanted: set[str]) -> ReadFile:
     def read(name: str) -> bytes | None:
         if name not in contents:
             wanted.add(name)
@@ -192,7 +194,7 @@ async def others_meanwhile(files: Files, at: SnapshotId) -> tuple[ChangeSet, ...
     delta = await files.snapshots.delta(files.fresh.after, at) or ()
     # Folders come and go with what is in them.
     theirs = tuple(
-        Change(c.path, left.get(c.path, c.old), c.new)
+        TreeChange(c.path, left.get(c.path, c.old), c.new)
         for c in delta
         if not any(entry is not None and entry.is_folder for entry in (c.old, c.new))
         and not same(left.get(c.path, c.old), c.new)
@@ -220,26 +222,26 @@ async def show_in_editor(state: State, files: Files, client: Callable[[], Client
                     state.buffers.set(real, text, buffer.version)
 
 
-def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, Entry]:
+def _standing(made: Snapshots, named: Collection[bytes]) -> dict[bytes, TreeEntry]:
     """Give what stands at paths; what the rules leave out by now is not looked into."""
     base = os.fsencode(made.root)
     listed = cache(lambda folder: frozenset(os.listdir(base + b"/" + folder)))
-    found: dict[bytes, Entry] = {}
+    found: dict[bytes, TreeEntry] = {}
     for path in named:
         entry = made.entry(path)
         if entry is None:
             with suppress(OSError):
                 seen = os.lstat(base + b"/" + path)
                 if spelt(path, listed):
-                    entry = Entry(seen.st_mode, "", seen.st_size, "ignored")
+                    entry = TreeEntry(seen.st_mode, "", seen.st_size, "ignored")
         if entry is not None:
             found[path] = entry
     return found
 
 
-def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, Entry]) -> dict[bytes, Entry]:
+def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry]) -> dict[bytes, TreeEntry]:
     """Give what was in each file that is gone when it was last there, as far as it is stored."""
-    last: dict[bytes, Entry] = {}
+    last: dict[bytes, TreeEntry] = {}
     for change in (change for one in sets for change in one.changes):
         path = change.path if change.source is None else change.source
         gone = change.new is None or change.source is not None
@@ -250,7 +252,7 @@ def _removed(sets: Sequence[ChangeSet], now: Mapping[bytes, Entry]) -> dict[byte
     return {path: entry for path, entry in last.items() if path not in now}
 
 
-def _dirty(state: State, root: Path, removed: Mapping[bytes, Entry]) -> dict[bytes, str]:
+def _dirty(state: State, root: Path, removed: Mapping[bytes, TreeEntry]) -> dict[bytes, str]:
     """Give the hash of what is open in the editor with another text than the disk has.
 
     A file that is gone and is shown as it last was holds nothing that is not saved.

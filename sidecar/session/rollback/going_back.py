@@ -39,13 +39,13 @@ from sidecar.session.rollback.file_restore import (
     show_in_editor,
 )
 from sidecar.session.state import State
-from sidecar.store.format.values import Change
+from sidecar.store.format.values import StoreChange
 from sidecar.tools.tool_contract import Client
 from sidecar.workspace.restore.restore import restore as carry_out
-from sidecar.workspace.restore.restore_outcome import Refused
+from sidecar.workspace.restore.restore_outcome import RestoreRefused
 
 
-class Host(Protocol):
+class RollbackHost(Protocol):
     """What a session lets its rollback do."""
 
     turning: asyncio.Lock
@@ -94,7 +94,7 @@ class Rollback:
     """One session's way back. `gate` is held while an answer streams or the view changes."""
 
     def __init__(
-        self, state: State, host: Host, gate: asyncio.Lock, differences: Differences
+        self, state: State, host: RollbackHost, gate: asyncio.Lock, differences: Differences
     ) -> None:
         self._state = state
         self._host = host
@@ -293,9 +293,9 @@ class Rollback:
     async def _with_files(self, body: JsonObject, files: Files, recorded: Recorded | None) -> None:
         """Move the files, and make the record durable with them."""
         state, log, made = self._state, self._state.log, files.snapshots
-        told: list[tuple[tuple[Change, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
+        told: list[tuple[tuple[StoreChange, ...], SnapshotId, tuple[ChangeSet, ...]]] = []
 
-        async def record() -> Sequence[Change]:
+        async def record() -> Sequence[StoreChange]:
             # The state after it, so that what it changes is nobody's work.
             at = await made.snapshot()
             theirs = await others_meanwhile(files, at)
@@ -329,7 +329,7 @@ class Rollback:
             for unit, *_ in told:
                 log.withdraw(unit, 2)
             raise
-        if isinstance(ended, Refused):
+        if isinstance(ended, RestoreRefused):
             # No event told of it, or it came too late: the next plan looks for itself.
             made.mark_dirty(*(one.path for one in ended.conflicts))
             raise RestoreConflict(

@@ -34,7 +34,6 @@ from sidecar.store.format.bundles import Bundle, lines_of, read_lines
 from sidecar.store.format.rows import whole_output
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     Owner,
     PutBlob,
     PutFacts,
@@ -43,6 +42,7 @@ from sidecar.store.format.values import (
     PutPart,
     PutSession,
     SessionRow,
+    StoreChange,
     Stored,
 )
 from sidecar.store.journal import Store
@@ -304,7 +304,7 @@ async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
     return None
 
 
-def _changes(stored: Stored, bundle: Bundle) -> Iterable[Change]:
+def _changes(stored: Stored, bundle: Bundle) -> Iterable[StoreChange]:
     row = stored.session
     yield PutSession(row)
     for name, data in bundle.outputs.items():

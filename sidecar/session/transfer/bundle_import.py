@@ -37,7 +37,6 @@ from sidecar.store.content.changes import weight
 from sidecar.store.format.bundles import Bundle, read_lines
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     PutBlob,
     PutFacts,
     PutMessage,
@@ -45,6 +44,7 @@ from sidecar.store.format.values import (
     PutSession,
     Record,
     SessionRow,
+    StoreChange,
     Stored,
 )
 from sidecar.tools.builtin_tools import BUILTIN
@@ -63,7 +63,7 @@ TOOLS_ASK = (
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportSource:
     """What is to be read: a file, or its content. `format` is found out where it is empty."""
 
     path: str | None = None
@@ -136,7 +136,7 @@ class _Work:
 
 
 async def import_session(
-    environment: Environment, source: Source, cwd: str | None, root: Path | None
+    environment: Environment, source: ImportSource, cwd: str | None, root: Path | None
 ) -> Imported:
     """Make a session of what a file holds; it is durable, and whole, when this returns.
 
@@ -167,7 +167,7 @@ async def import_session(
         raise BadRequest(f"{source.path} cannot be read: {why}", "params.path") from error
 
 
-def _given(source: Source) -> Path | bytes:
+def _given(source: ImportSource) -> Path | bytes:
     if (source.path is None) == (source.content is None):
         raise BadRequest("give one of path and content", "params.path")
     if source.content is not None:
@@ -219,11 +219,11 @@ async def _store(
     environment: Environment,
     work: _Work,
     stored: Stored,
-    changes: Callable[[], Sequence[Change]],
+    changes: Callable[[], Sequence[StoreChange]],
 ) -> None:
     """Store a session that can be opened, as one unit; what takes long is done in a thread."""
 
-    def prepared() -> tuple[Sequence[Change], int]:
+    def prepared() -> tuple[Sequence[StoreChange], int]:
         _try_on(environment, stored, work.check)
         made = changes()
         work.check()
@@ -233,9 +233,9 @@ async def _store(
     await environment.store.write(*made, size=size)
 
 
-def _changes(stored: Stored, bundle: Bundle) -> list[Change]:
+def _changes(stored: Stored, bundle: Bundle) -> list[StoreChange]:
     row = stored.session
-    changes: list[Change] = [PutSession(row)]
+    changes: list[StoreChange] = [PutSession(row)]
     changes += [PutBlob(name, data) for name, data in bundle.outputs.items()]
     for message in stored.messages:
         changes.append(PutMessage(row.id, replace(message, parts=())))

@@ -36,7 +36,7 @@ from sidecar.core.parts import (
     base64_of,
 )
 from sidecar.replay.importers import open_transcript
-from sidecar.replay.transcript import Compacted, Damaged
+from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.session.log.content_blocks import MEDIA_TYPES
 from sidecar.session.transfer.bundle_import import Recording
 from sidecar.store.content.changes import weight
@@ -88,7 +88,7 @@ def _read(path: Path, format_name: str, taking: "_Taking", called: str) -> Recor
         raise BadRequest(message, "params.path") from error
     for entry in transcript.entries:
         match entry:
-            case Damaged(line=line, why=why):
+            case DamagedLine(line=line, why=why):
                 taking.skip(f"line {line}: {why}")
             case Compacted():
                 # What the other agent dropped then is in the recording, and so it is here.

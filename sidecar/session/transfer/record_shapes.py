@@ -28,10 +28,10 @@ from sidecar.store.format.values import Record
 MOST = 10**12
 """Tokens, bytes or steps; more than any log counts."""
 
-Count: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)]
+BoundedCount: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)]
 Signed: TypeAlias = Annotated[int, Meta(ge=-MOST, le=MOST)]
 Cost: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9]{1,12}(\.[0-9]{1,18})?$")]
-Line: TypeAlias = tuple[Count, Count]
+LineRange: TypeAlias = tuple[BoundedCount, BoundedCount]
 
 
 class _Shape(Struct, rename="camel"):
@@ -44,7 +44,7 @@ class _Tool(_Shape):
     input_schema: dict[str, Any]
     kind: ToolKind
     read_only: bool
-    output_limit: Count | None
+    output_limit: BoundedCount | None
     protected_from_pruning: bool
     origin: ToolOrigin
 
@@ -58,7 +58,7 @@ class _Epoch(_Shape):
     compaction_id: str
     cause: str
     model: str
-    renderer: Count
+    renderer: BoundedCount
     system: list[_System]
     tools: list[_Tool]
 
@@ -66,9 +66,9 @@ class _Epoch(_Shape):
 class _Shown(_Shape):
     kind: Literal["truncated", "excerpt", "quoted", "placeholder", "dropped"]
     keep: Literal["head", "tail", "both"] = "head"
-    max_bytes: Count = 0
-    lines: list[Line] = []
-    spans: list[tuple[Count, Count]] = []
+    max_bytes: BoundedCount = 0
+    lines: list[LineRange] = []
+    spans: list[tuple[BoundedCount, BoundedCount]] = []
 
 
 class _Note(_Shape):
@@ -86,14 +86,14 @@ class _Rewrite(_Shape, kw_only=True):
     retired: list[str]
     policy: str
     reason: str
-    tokens_before: Count
-    tokens_after: Count
+    tokens_before: BoundedCount
+    tokens_after: BoundedCount
     price: Cost | None
-    steps: Count
+    steps: BoundedCount
     anchor: str | None
     opens: bool
     factor: Annotated[float, Meta(ge=0.1, le=10)]
-    observations: Count
+    observations: BoundedCount
     bias: Signed
     figures: dict[str, Any]
     summary: dict[str, Any] = {}
@@ -114,7 +114,7 @@ class _Restored(_Shape):
 class _Turn(_Rewrite, kw_only=True):
     """A restore that moved the conversation is a rewrite too."""
 
-    standing: list[Count]
+    standing: list[BoundedCount]
 
 
 class _Pin(_Shape):
@@ -144,18 +144,18 @@ class _Asked(_Shape):
             "thinking",
             "requests",
         ],
-        Count,
+        BoundedCount,
     ]
     cost: Cost | None
 
 
 class _Ping(_Shape):
     message_id: str
-    started: Count
-    uncached: Count
-    read: Count
-    write5m: Count
-    write1h: Count
+    started: BoundedCount
+    uncached: BoundedCount
+    read: BoundedCount
+    write5m: BoundedCount
+    write1h: BoundedCount
 
 
 class _Notice(_Shape):
@@ -167,8 +167,8 @@ class _Notice(_Shape):
 class _Changed(_Shape):
     compaction_id: str
     cause: str = ""
-    tokens_before: Count = 0
-    tokens_after: Count = 0
+    tokens_before: BoundedCount = 0
+    tokens_after: BoundedCount = 0
 
 
 class _Started(_Shape):

@@ -18,10 +18,10 @@ from sidecar.session.log.events import AlertChanged
 from sidecar.session.transfer.archive import Archived, Ground, archive, settle
 from sidecar.session.transfer.erasure import clear_free, erase
 from sidecar.store.connection.free_pages import Space
-from sidecar.store.content.chains import Held
+from sidecar.store.content.chains import HeldSpace
 from sidecar.store.content.outputs import Freed
 from sidecar.store.journal import Store
-from sidecar.store.retention.retention_due import Plan
+from sidecar.store.retention.retention_due import RetentionPlan
 
 logger = logging.getLogger("sidecar.session")
 
@@ -41,7 +41,7 @@ Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweptSessions:
     """What went. `skipped` says in sentences what could not be archived; `space` is the file's."""
 
     outputs: Freed
@@ -70,7 +70,7 @@ def quiet(_: str, __: int, ___: int) -> None:
     """Tell nobody."""
 
 
-async def carry_out(ground: Ground, plan: Plan, tell: Tell = quiet) -> Swept:
+async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> SweptSessions:
     """Do what is due, slice by slice; it may be cancelled between any two of them.
 
     Raises:
@@ -93,7 +93,7 @@ async def carry_out(ground: Ground, plan: Plan, tell: Tell = quiet) -> Swept:
             skipped.append(f"{session.id} stays: {error.message}")
         tell("sessions", number, len(whole))
         await asyncio.sleep(PAUSE)
-    return Swept(Freed(count, size), tuple(done), tuple(skipped), await keeping.space())
+    return SweptSessions(Freed(count, size), tuple(done), tuple(skipped), await keeping.space())
 
 
 async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
@@ -151,7 +151,7 @@ class Sweeping:
             await self._sleep(self._every)
             await self._safely(self.once)
 
-    async def once(self) -> Swept | None:
+    async def once(self) -> SweptSessions | None:
         """Sweep if that is due and nobody else does; gives what went."""
         ground = self._ground
         keeping, token = ground.store.keeping, ground.owner.token
@@ -247,7 +247,7 @@ def near_quotas(rules: Retention, outputs: int, sessions: int) -> dict[str, Quot
     }
 
 
-def near_folder_quotas(held: Iterable[Held], bound: int) -> dict[str, Quota]:
+def near_folder_quotas(held: Iterable[HeldSpace], bound: int) -> dict[str, Quota]:
     """Give the quotas of folders' snapshots that are nearly used up; `bound` is MiB of each."""
     near = {shown(one.root): one.held for one in held if _is_near(one.held, bound)}
     return {

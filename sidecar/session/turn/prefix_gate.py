@@ -12,7 +12,7 @@ from sidecar.core.parts import Millis
 from sidecar.core.prompt.prefix import Chain, link
 from sidecar.core.prompt.prompt import ModelRequest, Prompt, Static
 from sidecar.core.prompt.warmth import TTL_MS
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 
 LIMIT = 30.0
 """Seconds after which a request goes on although the first one's answer has not begun."""
@@ -82,7 +82,7 @@ class ColdGate:
 
 
 def wait_if_cold(
-    gate: ColdGate, view: View, request: ModelRequest, minimum: int
+    gate: ColdGate, view: ModelView, request: ModelRequest, minimum: int
 ) -> AbstractAsyncContextManager[Callable[[], None]]:
     """Hold a request of a session at its daemon's gate; see `ColdGate.request`.
 

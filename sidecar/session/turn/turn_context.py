@@ -18,7 +18,7 @@ from sidecar.session.log.notices import give_notice
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.turn.prefix_gate import ColdGate
 from sidecar.session.view.cache_state import CacheWatch
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 from sidecar.tools.tool_contract import Client, Delegate, PermissionOption, ToolAnswer
 from sidecar.workspace.buffers import Buffers
 
@@ -77,7 +77,7 @@ class TurnContext:
     cwd: str
     trust: Trust
     log: SessionLog
-    view: View
+    view: ModelView
     cached: CacheWatch
     min_cacheable: int
     channel: Channel

@@ -1,14 +1,14 @@
 """What the provider's cache holds of a session: foreseen before a request, checked after it."""
 
 from sidecar.core.parts import JsonObject, Millis, Usage
-from sidecar.core.prompt.prefix import Chain, Piece, link, marks_of
+from sidecar.core.prompt.prefix import Chain, PrefixPiece, link, marks_of
 from sidecar.core.prompt.prompt import ModelRequest
 from sidecar.core.prompt.render import Block
 from sidecar.core.prompt.tokens import Count, count_block, count_tool
 from sidecar.core.prompt.warmth import (
     TTL_MS,
-    Asked,
-    Entry,
+    AnsweredRequest,
+    CachedPrefix,
     Miss,
     Prediction,
     Warm,
@@ -32,7 +32,7 @@ class CacheWatch:
     def __init__(self, count: Count) -> None:
         self._count = count
         self._warm: Warm = {}
-        self._last: Asked | None = None
+        self._last: AnsweredRequest | None = None
         self._chain = Chain()
         self.last_break: tuple[str, str] | None = None
 
@@ -49,7 +49,7 @@ class CacheWatch:
         """
         chain = self._link(request)
         prediction = self._foresee(chain, request, at, minimum, factor)
-        now = Asked(chain, at, prediction, usage)
+        now = AnsweredRequest(chain, at, prediction, usage)
         miss = find_miss(self._last, now, usage.cache_read, minimum)
         self._warm = follow(self._warm, prediction, usage=usage)
         self._chain, self._last = chain, now
@@ -66,10 +66,10 @@ class CacheWatch:
         self._chain = chain
         marks = marks_of(request.prompt)
         cached = usage.prompt - usage.input
-        warm: dict[object, Entry] = {}
+        warm: dict[object, CachedPrefix] = {}
         for index, ttl in marks:
             size = round(chain.sizes[index] * cached / max(1, chain.sizes[marks[-1][0]]))
-            warm[chain.hashes[index]] = Entry(size, started + TTL_MS[ttl], TTL_MS[ttl])
+            warm[chain.hashes[index]] = CachedPrefix(size, started + TTL_MS[ttl], TTL_MS[ttl])
         self._warm = warm
 
     def _foresee(
@@ -89,7 +89,7 @@ class CacheWatch:
     def _link(self, request: ModelRequest) -> Chain:
         return link(request.model, request.prompt, self._weigh, self._chain, request.effort)
 
-    def _weigh(self, content: Piece) -> int:
+    def _weigh(self, content: PrefixPiece) -> int:
         if isinstance(content, Block):
             return count_block(content, self._count)
         return sum(count_tool(tool, self._count) for tool in content)

@@ -9,12 +9,12 @@ from sidecar.core.prompt.render import Block, CallBlock, Region, Rendered, rende
 from sidecar.core.prompt.tokens import Count, count_block
 from sidecar.core.prompt.visibility import Shown, show
 
-Weights: TypeAlias = Mapping[PartId, tuple[int, int]]
+PartWeights: TypeAlias = Mapping[PartId, tuple[int, int]]
 """Raw estimates by part: (the call's own share, the rest)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RenderedMessage:
     """A message as rendered for one model, with the raw estimate of each of its blocks."""
 
     message: Message
@@ -23,7 +23,7 @@ class Seen:
     raw: tuple[int, ...]
     regions: tuple[tuple[Region, int], ...]
 
-    def weights(self) -> Weights:
+    def weights(self) -> PartWeights:
         """Give the estimates by part; what is not rendered has none."""
         parts: dict[PartId, tuple[int, int]] = {}
         blocks = (block for one in self.rendered for block in one.blocks)
@@ -51,13 +51,15 @@ class Anchor:
     model: str
 
 
-def look(message: Message, shown: Mapping[PartId, Shown], model: str, count: Count) -> Seen:
+def look(
+    message: Message, shown: Mapping[PartId, Shown], model: str, count: Count
+) -> RenderedMessage:
     """Render a message as it is shown and count it; one that still streams is counted roughly."""
     rendered = render(show(message, shown), model)
     blocks = [block for one in rendered for block in one.blocks]
     chosen = _rough if message.status == "open" else count
     raw = tuple(count_block(block, chosen) for block in blocks)
-    return Seen(message, model, rendered, raw, _by_region(blocks, raw))
+    return RenderedMessage(message, model, rendered, raw, _by_region(blocks, raw))
 
 
 def thinks(message: Message) -> bool:

@@ -18,7 +18,14 @@ from sidecar.core.prompt.meter import Size
 from sidecar.core.prompt.prompt import Prompt, Static, Ttl, assemble
 from sidecar.core.prompt.render import Region, Rendered
 from sidecar.core.prompt.tokens import Calibration, Count, checked, count_block, count_tool, observe
-from sidecar.session.view.message_view import Anchor, Seen, Weights, characters, look, thinks
+from sidecar.session.view.message_view import (
+    Anchor,
+    PartWeights,
+    RenderedMessage,
+    characters,
+    look,
+    thinks,
+)
 from sidecar.tools.mcp.servers import server_of
 
 THREAD_CHARS = 200_000
@@ -35,7 +42,7 @@ SURELY = 0.9
 """What is estimated to be less than this share of the least that is cached is not marked."""
 
 
-class View:
+class ModelView:
     """The model's view of one session. `since` is when the epoch began.
 
     `shown` says how parts are shown that are not shown verbatim; `anchor_message` is the first
@@ -47,9 +54,9 @@ class View:
         self, static: Static, count: Count, factor: float, since: Millis, bound: Millis = 0
     ) -> None:
         self._count = count
-        self._seen: dict[MessageId, Seen] = {}
+        self._seen: dict[MessageId, RenderedMessage] = {}
         self._notes: dict[PartId, int] = {}
-        self._whole: dict[MessageId, tuple[Message, Weights]] = {}
+        self._whole: dict[MessageId, tuple[Message, PartWeights]] = {}
         self._before: Mapping[MessageId, tuple[core_view.Note, ...]] = {}
         self.shown = core_view.View()
         self.anchor_message: MessageId | None = None
@@ -108,14 +115,14 @@ class View:
         """Count as before a restart."""
         self.calibration, self.bias = calibration, bias
 
-    def imagined(self) -> "View":
+    def imagined(self) -> "ModelView":
         """Give a view to try things with: what it is made to show and learns stays with it."""
         other = copy(self)
         own = {"_seen": {**self._seen}, "_notes": {**self._notes}, "_whole": {**self._whole}}
         vars(other).update(own)
         return other
 
-    def back_to(self, before: "View") -> None:
+    def back_to(self, before: "ModelView") -> None:
         """Be as an imagined view is, which was made before something that failed."""
         vars(self).update(vars(before))
 
@@ -180,9 +187,9 @@ class View:
         """Raw estimate of tools, system text and instructions."""
         return sum(self._static_raw.values())
 
-    def seen(self, messages: Iterable[Message]) -> list[Seen]:
+    def seen(self, messages: Iterable[Message]) -> list[RenderedMessage]:
         """Give messages as they are rendered and counted now."""
-        current: list[Seen] = []
+        current: list[RenderedMessage] = []
         known = self._seen
         for message in messages:
             seen = known.get(message.id)
@@ -199,7 +206,7 @@ class View:
         """Give the notes that stand before a message."""
         return self._before.get(message_id, ())
 
-    def weigh_whole(self, message: Message) -> Weights:
+    def weigh_whole(self, message: Message) -> PartWeights:
         """Estimate each part of a message as if it were shown verbatim: (call, rest), raw."""
         known = self._whole.get(message.id)
         if known is not None and known[0] is message:
@@ -257,7 +264,7 @@ class View:
         )
         return replace(prompt, breakpoints=marks)
 
-    def _sizes(self, seen: list[Seen]) -> list[int]:
+    def _sizes(self, seen: list[RenderedMessage]) -> list[int]:
         """Estimate the tokens up to each piece, raw: tools, system blocks, message blocks."""
         pieces = [*self._static_pieces]
         for one in seen:
@@ -265,13 +272,13 @@ class View:
             pieces += one.raw
         return list(accumulate(pieces))
 
-    def _rendered(self, seen: list[Seen]) -> Iterator[Rendered]:
+    def _rendered(self, seen: list[RenderedMessage]) -> Iterator[Rendered]:
         for one in seen:
             for note in self._before.get(one.message.id, ()):
                 yield core_view.rendered_note(note)
             yield from one.rendered
 
-    def _anchored(self, seen: list[Seen]) -> int:
+    def _anchored(self, seen: list[RenderedMessage]) -> int:
         """Count the message blocks before the end of what the newest rewrite rebuilt."""
         blocks = 0
         for one in seen if self.anchor_message else ():
@@ -339,7 +346,7 @@ class View:
         if self.anchor is not None:
             self.anchor = self.last = replace(self.anchor, started=started)
 
-    def _beside(self, reported: int, sent: list[Seen]) -> int:
+    def _beside(self, reported: int, sent: list[RenderedMessage]) -> int:
         """Say how far the estimate of the static part is off, by what the history leaves over.
 
         The factor is learned from what is added to the history, so what it gets wrong of a
@@ -351,11 +358,11 @@ class View:
         history = sum(self._weight(one) for one in sent) * self.calibration.factor
         return round(min(static, max(-static / 2, reported - static - history)))
 
-    def _weight(self, one: Seen) -> int:
+    def _weight(self, one: RenderedMessage) -> int:
         notes = self._before.get(one.message.id, ())
         return sum(one.raw) + sum(self._notes[note.id] for note in notes)
 
-    def _added(self, seen: list[Seen]) -> int:
+    def _added(self, seen: list[RenderedMessage]) -> int:
         """Raw estimate of what was added after the anchor's own answer."""
         assert self.anchor is not None
         added = 0
@@ -376,7 +383,7 @@ class View:
         seen = self._seen.get(message.id)
         return seen is None or seen.message is not message
 
-    def _look(self, message: Message) -> Seen:
+    def _look(self, message: Message) -> RenderedMessage:
         return look(message, self.shown.shown, self._reader(message), self._count)
 
     def _reader(self, message: Message) -> str:

@@ -14,7 +14,7 @@ from sidecar.core.prompt.visibility import Note, View, rendered_note
 from sidecar.session.view.message_view import look
 
 
-class Standing:
+class PastStanding:
     """The conversation as it stood; `raw` is what its prompt was estimated at, by region."""
 
     def __init__(self, static: Static, count: Count, since: Millis) -> None:

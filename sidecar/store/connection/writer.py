@@ -29,21 +29,21 @@ OVERLOADED = (
 CLOSED = "The store is closed, because the daemon is stopping. Start it again."
 
 T = TypeVar("T")
-Run: TypeAlias = Callable[[sqlite3.Connection], T]
+UnitRun: TypeAlias = Callable[[sqlite3.Connection], T]
 Settle: TypeAlias = Callable[[], None]
-Key: TypeAlias = tuple[str, str]
+UnitKey: TypeAlias = tuple[str, str]
 """What a save is of: a session and something in it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class WriteUnit:
     """Work that is done whole or not at all. `run` gives what to call once it is committed.
 
     `synced`: the commit is on the disk then. Else it is there with the next one that is, and a
     power cut before that takes it away.
     """
 
-    run: Run[Settle]
+    run: UnitRun[Settle]
     fail: Callable[[SidecarError], None]
     loop: asyncio.AbstractEventLoop
     weight: int
@@ -54,25 +54,25 @@ class Unit:
 class Save:
     """Work that nobody waits for and that a newer one of its key replaces."""
 
-    run: Run[None]
+    run: UnitRun[None]
     weight: int
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class UnitOutcome:
     """How a unit ended: what to call on the loop of whoever waits for it."""
 
     loop: asyncio.AbstractEventLoop
     settle: Settle
 
 
-class Writer:
+class StoreWriter:
     """Owns a connection and writes to it in a thread of its own until it is closed.
 
     `guard` runs at the start of each transaction and may refuse it with a StorageFailed.
     """
 
-    def __init__(self, con: sqlite3.Connection, guard: Run[None]) -> None:
+    def __init__(self, con: sqlite3.Connection, guard: UnitRun[None]) -> None:
         # A connection that is in the way is waited for by `patiently`, in the thread alone.
         con.execute("PRAGMA busy_timeout = 0")
         self._con = con
@@ -80,18 +80,18 @@ class Writer:
         self._syncing = True
         self._checkpoints = True
         self._changed = threading.Condition()
-        self._units: deque[Unit] = deque()
-        self._saves: dict[Key, Save] = {}
+        self._units: deque[WriteUnit] = deque()
+        self._saves: dict[UnitKey, Save] = {}
         self._waiting_bytes = 0
         self._writing = False
         """Whether the connection is in use, by the thread or by a loop."""
         self._closing = False
-        self._closers: list[Outcome] = []
+        self._closers: list[UnitOutcome] = []
         self._ended = False
         threading.Thread(target=self._work, name="store-write", daemon=True).start()
 
     def submit(
-        self, run: Run[T], weight: int = 0, *, synced: bool = True, small: bool = False
+        self, run: UnitRun[T], weight: int = 0, *, synced: bool = True, small: bool = False
     ) -> "asyncio.Future[T]":
         """Queue a unit of about `weight` bytes; must be called on an event loop.
 
@@ -112,7 +112,7 @@ class Writer:
             if not future.done():
                 future.set_exception(error)
 
-        unit = Unit(attempt, fail, loop, weight, synced)
+        unit = WriteUnit(attempt, fail, loop, weight, synced)
         with self._changed:
             refusal = self._refusal(weight)
             here = small and not synced and refusal is None and self._is_idle()
@@ -126,7 +126,7 @@ class Writer:
             self._write_here(unit)
         return future
 
-    def save(self, key: Key, run: Run[None], weight: int = 0) -> None:
+    def save(self, key: UnitKey, run: UnitRun[None], weight: int = 0) -> None:
         """Queue work that nobody waits for, in place of an older one of the same key."""
         with self._changed:
             self._forget(key)
@@ -135,7 +135,7 @@ class Writer:
                 self._waiting_bytes += weight
                 self._changed.notify()
 
-    def forget(self, unwanted: Callable[[Key], bool]) -> None:
+    def forget(self, unwanted: Callable[[UnitKey], bool]) -> None:
         """Drop saves that still wait: a unit is about to overtake them."""
         with self._changed:
             for key in list(filter(unwanted, self._saves)):
@@ -149,7 +149,7 @@ class Writer:
         """Write everything that waits and close the connection; the future says when."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
-        closed = Outcome(loop, lambda: None if future.done() else future.set_result(None))
+        closed = UnitOutcome(loop, lambda: None if future.done() else future.set_result(None))
         with self._changed:
             self._closing = True
             self._closers.append(closed)
@@ -166,7 +166,7 @@ class Writer:
             return StorageFailed(OVERLOADED, kind="io")
         return None
 
-    def _queue(self, unit: Unit) -> None:
+    def _queue(self, unit: WriteUnit) -> None:
         self._units.append(unit)
         self._waiting_bytes += unit.weight
         self._changed.notify()
@@ -174,9 +174,9 @@ class Writer:
     def _is_idle(self) -> bool:
         return not (self._writing or self._units or self._saves)
 
-    def _write_here(self, unit: Unit) -> None:
+    def _write_here(self, unit: WriteUnit) -> None:
         """Commit a unit on this thread; queue it where the connection cannot begin at once."""
-        outcomes: list[Outcome] = []
+        outcomes: list[UnitOutcome] = []
         begun = False
         try:
             # Another process writes now, or worse: the thread waits for it, or says what is wrong.
@@ -202,7 +202,7 @@ class Writer:
             with suppress(sqlite3.Error, MemoryError):
                 self._con.execute("ROLLBACK")
 
-    def _forget(self, key: Key) -> None:
+    def _forget(self, key: UnitKey) -> None:
         save = self._saves.pop(key, None)
         if save is not None:
             self._waiting_bytes -= save.weight
@@ -219,7 +219,7 @@ class Writer:
             closers = tuple(self._closers)
         _settle_all(closers)
 
-    def _take(self) -> tuple[list[Unit], list[Save]] | None:
+    def _take(self) -> tuple[list[WriteUnit], list[Save]] | None:
         with self._changed:
             self._changed.wait_for(
                 lambda: not self._writing and (self._units or self._saves or self._closing)
@@ -234,8 +234,8 @@ class Writer:
             return taken
 
     def _commit(
-        self, units: list[Unit], saves: list[Save], *, begun: bool = False
-    ) -> list[Outcome]:
+        self, units: list[WriteUnit], saves: list[Save], *, begun: bool = False
+    ) -> list[UnitOutcome]:
         try:
             if not begun:
                 synced = bool(saves) or any(unit.synced for unit in units)
@@ -267,7 +267,7 @@ class Writer:
             self._checkpoints = not here
         con.execute("BEGIN IMMEDIATE")
 
-    def _transact(self, units: list[Unit], saves: list[Save]) -> list[Outcome]:
+    def _transact(self, units: list[WriteUnit], saves: list[Save]) -> list[UnitOutcome]:
         con = self._con
         self._guard(con)
         if len(units) == 1 and not saves:
@@ -279,7 +279,7 @@ class Writer:
         con.execute("COMMIT")
         return outcomes
 
-    def _finish(self, unit: Unit) -> Outcome:
+    def _finish(self, unit: WriteUnit) -> UnitOutcome:
         """Run a unit that has the transaction to itself, and end that with it.
 
         For a savepoint SQLite would keep a copy of each page that is changed; of many, in a file.
@@ -289,7 +289,7 @@ class Writer:
             self._con.execute("COMMIT")
         return _ended(unit, done)
 
-    def _attempt(self, unit: Unit) -> Outcome:
+    def _attempt(self, unit: WriteUnit) -> UnitOutcome:
         return _ended(unit, _in_savepoint(self._con, unit.run))
 
 
@@ -301,7 +301,7 @@ class _GivenUp(Exception):
         self.error = error
 
 
-def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
+def _in_savepoint(con: sqlite3.Connection, run: UnitRun[T]) -> T | Exception:
     """Run something whole or not at all, as `_run` does."""
     con.execute("SAVEPOINT unit")
     done = _run(con, run, "ROLLBACK TO unit")
@@ -309,7 +309,7 @@ def _in_savepoint(con: sqlite3.Connection, run: Run[T]) -> T | Exception:
     return done
 
 
-def _run(con: sqlite3.Connection, run: Run[T], undo: str) -> T | Exception:
+def _run(con: sqlite3.Connection, run: UnitRun[T], undo: str) -> T | Exception:
     """Run something, or undo it and give its error to whoever waits for it.
 
     Raises only when SQLite has given up the transaction itself.
@@ -325,16 +325,16 @@ def _run(con: sqlite3.Connection, run: Run[T], undo: str) -> T | Exception:
         raise _GivenUp(error) from error
 
 
-def _ended(unit: Unit, done: Settle | Exception) -> Outcome:
-    return _failed(unit, done) if isinstance(done, Exception) else Outcome(unit.loop, done)
+def _ended(unit: WriteUnit, done: Settle | Exception) -> UnitOutcome:
+    return _failed(unit, done) if isinstance(done, Exception) else UnitOutcome(unit.loop, done)
 
 
-def _failed(unit: Unit, error: Exception) -> Outcome:
+def _failed(unit: WriteUnit, error: Exception) -> UnitOutcome:
     failure = storage_failed(error.error if isinstance(error, _GivenUp) else error)
-    return Outcome(unit.loop, lambda: unit.fail(failure))
+    return UnitOutcome(unit.loop, lambda: unit.fail(failure))
 
 
-def _settle_all(outcomes: Iterable[Outcome]) -> None:
+def _settle_all(outcomes: Iterable[UnitOutcome]) -> None:
     by_loop: dict[asyncio.AbstractEventLoop, list[Settle]] = {}
     for outcome in outcomes:
         by_loop.setdefault(outcome.loop, []).append(outcome.settle)

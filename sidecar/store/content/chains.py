@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sidecar.core.files.tree import Delta, Seen, SnapshotId
+from sidecar.core.files.tree import Delta, SeenEntry, SnapshotId
 from sidecar.store.content import trees
 from sidecar.store.content.blobs import MOST_RECENT, PressedBlob, put_new, settle
 from sidecar.store.content.deltas import pack_delta, unpack_delta
@@ -28,7 +28,7 @@ class Workspace:
     head: SnapshotId
     complete: bool
     held: int
-    tree: dict[bytes, Seen]
+    tree: dict[bytes, SeenEntry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Addition:
 
     delta: Delta
     blobs: Sequence[PressedBlob]
-    tree: Sequence[tuple[bytes, Seen | None]]
+    tree: Sequence[tuple[bytes, SeenEntry | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,14 @@ class Appended:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class ChainMoved:
     """Nothing was stored: others have appended meanwhile."""
 
     head: SnapshotId
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweptBlobs:
     """How many blobs were looked at, 0 when nothing is left to do, and the bytes still held."""
 
     looked: int
@@ -68,7 +68,7 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldSpace:
     """What a workspace takes: snapshots, bytes of blobs, and the time of the oldest (ms)."""
 
     root: bytes
@@ -119,11 +119,11 @@ def begin(con: sqlite3.Connection, root: bytes, at: int) -> Workspace:
 
 def fill(
     con: sqlite3.Connection, workspace: int, head: SnapshotId, addition: Addition, complete: bool
-) -> Appended | Moved:
+) -> Appended | ChainMoved:
     """See `SnapshotRows.fill`."""
     (current,) = con.execute("SELECT head FROM workspace WHERE id = ?", (workspace,)).fetchone()
     if current != head:
-        return Moved(SnapshotId(current))
+        return ChainMoved(SnapshotId(current))
     trees.fold(con, workspace, {path for path, _ in addition.tree})
     added = put_new(con, addition.blobs, recent=False)
     settle(con)
@@ -139,13 +139,13 @@ def fill(
 
 def append(
     con: sqlite3.Connection, workspace: int, parent: SnapshotId, addition: Addition, at: int
-) -> Appended | Moved:
+) -> Appended | ChainMoved:
     """See `SnapshotRows.append`."""
     head, held_bytes = con.execute(
         "SELECT head, held FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()
     if head != parent:
-        return Moved(SnapshotId(head))
+        return ChainMoved(SnapshotId(head))
     number = _insert(con, workspace, parent, addition.delta, at)
     # Many at once share the pages of the large table's index.
     held_bytes += put_new(con, addition.blobs, recent=len(addition.blobs) <= MOST_RECENT)
@@ -189,7 +189,9 @@ def deltas(
     return None if current is None else tuple(reversed(found))
 
 
-def some(con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]) -> dict[bytes, Seen]:
+def some(
+    con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]
+) -> dict[bytes, SeenEntry]:
     """See `SnapshotRows.tree`."""
     row = con.execute("SELECT folded FROM workspace WHERE id = ?", (workspace,)).fetchone()
     if row is None:
@@ -198,7 +200,7 @@ def some(con: sqlite3.Connection, workspace: int, paths: tuple[bytes, ...]) -> d
     return trees.tree(con, workspace, folded, paths)[0]
 
 
-def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int) -> Swept:
+def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
     """See `SnapshotRows.sweep`."""
     trees.fold(con, workspace)
     ends = con.execute(
@@ -206,7 +208,7 @@ def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int
     ).fetchall()
     # The head is the newest, so of two the first is not it.
     if len(ends) < 2 or ends[0][0] >= before:
-        return Swept(0, _held_by(con, workspace))
+        return SweptBlobs(0, _held_by(con, workspace))
     (oldest,), (following,) = ends
     found = con.execute("SELECT hash FROM holding WHERE snapshot_id = ? LIMIT ?", (oldest, most))
     names = [name for (name,) in found]
@@ -226,7 +228,7 @@ def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int
     con.execute("UPDATE workspace SET held = max(0, held - ?) WHERE id = ?", (freed, workspace))
     if len(names) < most:
         con.execute("DELETE FROM snapshot WHERE id = ?", (oldest,))
-    return Swept(max(1, len(names)), _held_by(con, workspace))
+    return SweptBlobs(max(1, len(names)), _held_by(con, workspace))
 
 
 def _held_by(con: sqlite3.Connection, workspace: int) -> int:
@@ -248,13 +250,13 @@ def ids(con: sqlite3.Connection, workspace: int) -> tuple[SnapshotId, ...]:
     return tuple(SnapshotId(number) for (number,) in found)
 
 
-def held(con: sqlite3.Connection) -> tuple[Held, ...]:
+def held(con: sqlite3.Connection) -> tuple[HeldSpace, ...]:
     """See `SnapshotRows.held`."""
     found = con.execute(
         "SELECT w.root, count(*), w.held, min(s.at) FROM workspace w "
         "JOIN snapshot s ON s.workspace_id = w.id GROUP BY w.id ORDER BY w.held DESC"
     )
-    return tuple(Held(*row) for row in found)
+    return tuple(HeldSpace(*row) for row in found)
 
 
 def weight(addition: Addition) -> int:

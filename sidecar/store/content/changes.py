@@ -17,7 +17,6 @@ from sidecar.store.format import rows
 from sidecar.store.format.packing import Packed, encode_text
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     CopyLog,
     DeleteSession,
     PutBlob,
@@ -29,16 +28,17 @@ from sidecar.store.format.values import (
     PutSession,
     Record,
     SessionRow,
+    StoreChange,
 )
 
 
-def apply_all(con: sqlite3.Connection, changes: Iterable[Change]) -> None:
+def apply_all(con: sqlite3.Connection, changes: Iterable[StoreChange]) -> None:
     """Carry out changes in order."""
     for change in changes:
         apply(con, change)
 
 
-def apply(con: sqlite3.Connection, change: Change) -> None:
+def apply(con: sqlite3.Connection, change: StoreChange) -> None:
     """Carry out one change; raises StorageFailed or sqlite3.Error."""
     match change:
         case PutSession(row):

@@ -2,7 +2,7 @@
 
 import msgpack
 
-from sidecar.core.files.tree import Change, Delta, Entry
+from sidecar.core.files.tree import Delta, TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.content.blobs import expand, press
 from sidecar.store.format.fields import BodyBroken
@@ -33,22 +33,22 @@ def unpack_delta(body: bytes) -> Delta:
         raise BodyBroken("a delta is damaged: its content has another hash")
     try:
         rows = msgpack.unpackb(data)
-        return tuple(Change(path, _entry(old), _entry(new)) for path, old, new in rows)
+        return tuple(TreeChange(path, _entry(old), _entry(new)) for path, old, new in rows)
     except (ValueError, TypeError) as error:
         raise BodyBroken(f"a delta is no list of changes: {error}") from error
 
 
-def _plain(entry: Entry | None) -> tuple[object, ...] | None:
+def _plain(entry: TreeEntry | None) -> tuple[object, ...] | None:
     if entry is None:
         return None
     mode, name, *others = entry
     return mode, bytes.fromhex(name.removeprefix("b2:")), *others
 
 
-def _entry(fields: list[object] | None) -> Entry | None:
+def _entry(fields: list[object] | None) -> TreeEntry | None:
     if fields is None:
         return None
     mode, name, size, lost, version = fields
     if not isinstance(name, bytes):
         raise TypeError("a hash is no bytes")
-    return Entry(mode, f"b2:{name.hex()}" if name else "", size, lost, version)  # type: ignore[arg-type] # checked by the hash
+    return TreeEntry(mode, f"b2:{name.hex()}" if name else "", size, lost, version)  # type: ignore[arg-type] # checked by the hash

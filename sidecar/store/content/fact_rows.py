@@ -10,7 +10,7 @@ from sidecar.core.ledger.facts import Fact, fact_id, from_json, to_json
 from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import Millis, SessionId
 from sidecar.store.content.session_rows import reader
-from sidecar.store.content.snapshot_rows import Read, Submit
+from sidecar.store.content.snapshot_rows import SnapshotRead, Submit
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.migrations import has_full_text
 from sidecar.store.format.packing import encode_text, pack, unpack
@@ -32,7 +32,7 @@ class StoredFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FactCandidate:
     """A fact that was not promoted yet; so many `sessions` of its workspace have borne it out."""
 
     fact: Fact
@@ -42,7 +42,7 @@ class Candidate:
 class FactRows:
     """The facts of all sessions. Everything may raise StorageFailed."""
 
-    def __init__(self, submit: Submit, read: Read) -> None:
+    def __init__(self, submit: Submit, read: SnapshotRead) -> None:
         self._submit = submit
         self._read = read
 
@@ -74,7 +74,7 @@ class FactRows:
             partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
         )
 
-    async def candidates(self, session_id: SessionId) -> tuple[Candidate, ...]:
+    async def candidates(self, session_id: SessionId) -> tuple[FactCandidate, ...]:
         """Give a session's facts that were not promoted in its workspace, oldest first."""
         return await self._read(partial(_candidates, session_id=session_id))
 
@@ -210,7 +210,7 @@ def _escaped(piece: str) -> str:
     return piece
 
 
-def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[Candidate, ...]:
+def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[FactCandidate, ...]:
     # In a fork the same turn bears a fact out again, which makes it no truer.
     found = con.execute(
         f"""SELECT body, (
@@ -219,7 +219,7 @@ def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[Candida
         ) FROM fact WHERE session_id = ? AND NOT {_LEARNED} ORDER BY at, number""",
         (session_id,),
     ).fetchall()
-    return tuple(Candidate(decode_fact(body, con)[1], sessions) for body, sessions in found)
+    return tuple(FactCandidate(decode_fact(body, con)[1], sessions) for body, sessions in found)
 
 
 def _mark(con: sqlite3.Connection, rows: list[tuple[bytes, str, Millis]]) -> None:

@@ -18,7 +18,7 @@ from sidecar.store.content import session_rows
 from sidecar.store.format import rows
 from sidecar.store.format.values import PutFold, Stored
 
-Choose: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
+ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
 """Names the messages of before a fold that are still needed, given its body."""
 
 
@@ -47,7 +47,7 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
 
 
 def window(
-    con: sqlite3.Connection, session_id: SessionId, version: str, choose: Choose
+    con: sqlite3.Connection, session_id: SessionId, version: str, choose: ChooseMessages
 ) -> Window | None:
     """Read a session from its fold on; `None` where it has none that holds.
 

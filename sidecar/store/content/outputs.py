@@ -17,7 +17,7 @@ from sidecar.store.content.session_rows import leaving, reader
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.packing import spilled
-from sidecar.store.format.values import Gone, Owner, PutGone, SessionRow, Why
+from sidecar.store.format.values import Gone, Owner, PutGone, SessionRow, SweepReason
 
 RESTS: Millis = DAY
 """So long after its last use a session counts as live: it was closed for the night, as it were."""
@@ -33,7 +33,7 @@ class GoingOutput:
     part_id: PartId
     hash: str
     at: Millis
-    why: Why
+    why: SweepReason
     bound: int
 
 

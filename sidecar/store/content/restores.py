@@ -19,9 +19,9 @@ from sidecar.store.connection import lease
 from sidecar.store.content.blobs import PressedBlob, expand, get_blobs, press, put_pressed
 from sidecar.store.content.changes import apply_all, weight
 from sidecar.store.content.holders import drop_unreferenced
-from sidecar.store.content.snapshot_rows import Read, Run, Submit
+from sidecar.store.content.snapshot_rows import Run, SnapshotRead, Submit
 from sidecar.store.format.fields import BodyBroken
-from sidecar.store.format.values import Change, Owner
+from sidecar.store.format.values import Owner, StoreChange
 
 RestoreState: TypeAlias = Literal["preparing", "applying", "done", "undone"]
 """`preparing`: no file was touched. `applying`: some may have been; they go back.
@@ -42,7 +42,7 @@ TAKEN = (
 )
 
 
-class Mark(NamedTuple):
+class FileMark(NamedTuple):
     """By what a file is known again: its `st_mode`, inode, `mtime` (ns) and size (bytes).
 
     `hash`: that of its content, where it is known.
@@ -67,8 +67,8 @@ class Step(NamedTuple):
     path: bytes
     number: int
     stage: int
-    old: Mark | None
-    new: Mark | None
+    old: FileMark | None
+    new: FileMark | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class RestoreClaim:
     """Who wants to restore a root (the bytes of its path), or to end what another began.
 
     `others`: tokens under which this same process has restores running.
@@ -118,8 +118,8 @@ class RestoreRows:
     def __init__(
         self,
         submit: Submit,
-        read: Read,
-        overtake: Callable[[Sequence[Change]], None],
+        read: SnapshotRead,
+        overtake: Callable[[Sequence[StoreChange]], None],
         now: Callable[[], Millis],
     ) -> None:
         self._submit = submit
@@ -129,7 +129,7 @@ class RestoreRows:
 
     async def begin(
         self,
-        claim: Claim,
+        claim: RestoreClaim,
         stages: Sequence[bytes],
         coming: Iterable[str] = (),
         going: Iterable[str] = (),
@@ -144,7 +144,7 @@ class RestoreRows:
         run = partial(_begin, claim=claim, stages=tuple(stages), names=names, now=self._now())
         return await self._submit(run)
 
-    async def adopt(self, claim: Claim) -> Unfinished | Running | None:
+    async def adopt(self, claim: RestoreClaim) -> Unfinished | Running | None:
         """Take over what an ended process left; `None` where there is nothing."""
         return await self._submit(partial(_adopt, claim=claim, now=self._now()))
 
@@ -171,7 +171,7 @@ class RestoreRows:
         run = partial(_move, restore=restore, token=token, to="applying", now=self._now())
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
-    async def finish(self, restore: int, token: str, changes: Sequence[Change]) -> None:
+    async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
         """Let it stand, with these changes of sessions, in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
@@ -198,7 +198,7 @@ class RestoreRows:
 
 def _begin(
     con: sqlite3.Connection,
-    claim: Claim,
+    claim: RestoreClaim,
     stages: tuple[bytes, ...],
     names: tuple[frozenset[str], frozenset[str]],
     now: Millis,
@@ -226,7 +226,9 @@ def _begin(
     return Begun(done.lastrowid, (coming | going).difference(sizes), contents)
 
 
-def _adopt(con: sqlite3.Connection, claim: Claim, now: Millis) -> Unfinished | Running | None:
+def _adopt(
+    con: sqlite3.Connection, claim: RestoreClaim, now: Millis
+) -> Unfinished | Running | None:
     found = con.execute(
         "SELECT id, state, stages, steps FROM restore WHERE root = ?", (claim.root,)
     ).fetchone()
@@ -246,7 +248,7 @@ def _adopt(con: sqlite3.Connection, claim: Claim, now: Millis) -> Unfinished | R
     return Unfinished(number, state, unpack_stages(stages), unpack_steps(steps))
 
 
-def _left(owner: Owner, claim: Claim) -> bool:
+def _left(owner: Owner, claim: RestoreClaim) -> bool:
     """Tell whether this same process began it and does not go on with it."""
     same = (owner.pid, owner.host, owner.started) == (
         claim.owner.pid,
@@ -292,7 +294,7 @@ def _intend(con: sqlite3.Connection, run: Run[None], restore: int, body: bytes) 
     con.execute("UPDATE restore SET steps = ? WHERE id = ?", (body, restore))
 
 
-def _finish(con: sqlite3.Connection, run: Run[None], changes: tuple[Change, ...]) -> None:
+def _finish(con: sqlite3.Connection, run: Run[None], changes: tuple[StoreChange, ...]) -> None:
     run(con)
     apply_all(con, changes)
 
@@ -367,9 +369,9 @@ def unpack_steps(body: bytes) -> tuple[Step, ...]:
         raise BodyBroken(f"a restore is no list of steps: {error}") from error
 
 
-def _plain(mark: Mark | None) -> list[object] | None:
+def _plain(mark: FileMark | None) -> list[object] | None:
     return None if mark is None else list(mark)
 
 
-def _mark(fields: list[object] | None) -> Mark | None:
-    return None if fields is None else Mark(*fields)  # type: ignore[arg-type] # checked by the hash
+def _mark(fields: list[object] | None) -> FileMark | None:
+    return None if fields is None else FileMark(*fields)  # type: ignore[arg-type] # checked by the hash

@@ -9,9 +9,16 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Protocol, TypeVar
 
-from sidecar.core.files.tree import Delta, Seen, SnapshotId
+from sidecar.core.files.tree import Delta, SeenEntry, SnapshotId
 from sidecar.store.content import chains
-from sidecar.store.content.chains import Addition, Appended, Held, Moved, Swept, Workspace
+from sidecar.store.content.chains import (
+    Addition,
+    Appended,
+    ChainMoved,
+    HeldSpace,
+    SweptBlobs,
+    Workspace,
+)
 
 SMALL = 32 * 1024
 """Bytes of an addition that the event loop writes in about a millisecond.
@@ -36,7 +43,7 @@ class Submit(Protocol):
         """
 
 
-class Read(Protocol):
+class SnapshotRead(Protocol):
     """Look at one consistent state of the store."""
 
     def __call__(self, look: Run[T], /) -> Awaitable[T]:
@@ -46,7 +53,7 @@ class Read(Protocol):
 class SnapshotRows:
     """The snapshots of all workspaces. Everything may raise StorageFailed."""
 
-    def __init__(self, submit: Submit, read: Read) -> None:
+    def __init__(self, submit: Submit, read: SnapshotRead) -> None:
         self._submit = submit
         self._read = read
 
@@ -71,7 +78,7 @@ class SnapshotRows:
 
     async def fill(
         self, workspace: int, head: SnapshotId, addition: Addition, *, complete: bool = False
-    ) -> Appended | Moved:
+    ) -> Appended | ChainMoved:
         """Store what the state at `head` consists of, without another snapshot.
 
         `addition` has no delta. `complete`: everything has been told now.
@@ -83,7 +90,7 @@ class SnapshotRows:
 
     async def append(
         self, workspace: int, parent: SnapshotId, addition: Addition, at: int
-    ) -> Appended | Moved:
+    ) -> Appended | ChainMoved:
         """Store a snapshot that follows `parent`, with its blobs, in one transaction.
 
         It is not waited for the disk: a snapshot means nothing until a record names it, and that
@@ -105,11 +112,11 @@ class SnapshotRows:
             partial(chains.deltas, workspace=workspace, after=after, until=until)
         )
 
-    async def tree(self, workspace: int, paths: Iterable[bytes]) -> dict[bytes, Seen]:
+    async def tree(self, workspace: int, paths: Iterable[bytes]) -> dict[bytes, SeenEntry]:
         """Read the state at the head, for some paths."""
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
-    async def sweep(self, workspace: int, before: SnapshotId, most: int) -> Swept:
+    async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
         """Let go of `most` blobs of the oldest snapshot before one, and of it with the last.
 
         The head always stays.
@@ -121,6 +128,6 @@ class SnapshotRows:
         """List a workspace's snapshots, the oldest first."""
         return await self._read(partial(chains.ids, workspace=workspace))
 
-    async def held(self) -> tuple[Held, ...]:
+    async def held(self) -> tuple[HeldSpace, ...]:
         """Tell what each workspace takes, the largest first."""
         return await self._read(chains.held)

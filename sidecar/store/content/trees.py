@@ -7,7 +7,7 @@ its cost. They follow for many snapshots at once, by `fold`, before anybody need
 import sqlite3
 from collections.abc import Container, Iterable, Sequence
 
-from sidecar.core.files.tree import Delta, Entry, Seen, net
+from sidecar.core.files.tree import Delta, SeenEntry, TreeEntry, net
 from sidecar.store.content.deltas import unpack_delta
 from sidecar.store.format.fields import BodyBroken
 
@@ -44,7 +44,7 @@ def fold_all(con: sqlite3.Connection) -> None:
 
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
-) -> tuple[dict[bytes, Seen], bool]:
+) -> tuple[dict[bytes, SeenEntry], bool]:
     """Read the state at the head, of some paths or of all; changes nothing.
 
     Says too whether every delta could be read; otherwise the state is not to be trusted.
@@ -65,14 +65,16 @@ def tree(
     return found if paths is None else {p: found[p] for p in paths if p in found}, whole
 
 
-def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dict[bytes, Seen]:
+def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dict[bytes, SeenEntry]:
     """Read the rows of some paths as they are."""
     query = f"SELECT {_COLUMNS} FROM tree WHERE workspace_id = ? AND path = ?"
     rows = {path: con.execute(query, (workspace, path)).fetchone() for path in paths}
     return {path: _seen(row) for path, row in rows.items() if row is not None}
 
 
-def put(con: sqlite3.Connection, workspace: int, rows: Iterable[tuple[bytes, Seen | None]]) -> None:
+def put(
+    con: sqlite3.Connection, workspace: int, rows: Iterable[tuple[bytes, SeenEntry | None]]
+) -> None:
     """Keep what is known of some paths now; `None` for what is not there."""
     rows = tuple(rows)
     con.executemany(
@@ -134,24 +136,24 @@ def _paths(deltas: Iterable[tuple[int, Delta]]) -> list[bytes]:
 
 
 def _follow(
-    before: dict[bytes, Seen], deltas: Iterable[tuple[int, Delta]]
-) -> dict[bytes, Seen | None]:
+    before: dict[bytes, SeenEntry], deltas: Iterable[tuple[int, Delta]]
+) -> dict[bytes, SeenEntry | None]:
     """Give what deltas make of a state, where they change it.
 
     Which stat belongs to an entry is not known then, so that the file is read anew.
     """
-    after: dict[bytes, Seen | None] = {}
+    after: dict[bytes, SeenEntry | None] = {}
     for change in net(delta for _, delta in deltas):
         known, new = before.get(change.path), change.new
         if new is None or new.lost == "ignored":
             after[change.path] = None
         elif known is None or known.entry != new:
             followed = known is not None and known.followed
-            after[change.path] = Seen(new, 0, 0, 0, racy=True, followed=followed)
+            after[change.path] = SeenEntry(new, 0, 0, 0, racy=True, followed=followed)
     return after
 
 
-def _seen(row: Sequence[object]) -> Seen:
-    entry = Entry(*row[:5])  # type: ignore[arg-type] # the columns are written by `put` alone
+def _seen(row: Sequence[object]) -> SeenEntry:
+    entry = TreeEntry(*row[:5])  # type: ignore[arg-type] # the columns are written by `put` alone
     mtime, ctime, inode, racy, followed = row[5:]
-    return Seen(entry, mtime, ctime, inode, bool(racy), bool(followed))  # type: ignore[arg-type] # same
+    return SeenEntry(entry, mtime, ctime, inode, bool(racy), bool(followed))  # type: ignore[arg-type] # same

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias, get_args
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.parts import JsonObject, Message, MessageId, Millis, Part, PartId, SessionId
 
-Why: TypeAlias = Literal["age", "quota"]
-REASONS: tuple[Why, ...] = get_args(Why)
+SweepReason: TypeAlias = Literal["age", "quota"]
+REASONS: tuple[SweepReason, ...] = get_args(SweepReason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Gone:
     """That a complete output of a tool was let go: when, why, beyond which bound (days, MiB)."""
 
     at: Millis
-    why: Why
+    why: SweepReason
     bound: int
 
 
@@ -179,7 +179,7 @@ class CopyLog:
     before: Millis | None = None
 
 
-Change: TypeAlias = (
+StoreChange: TypeAlias = (
     PutSession
     | PutMessage
     | PutPart

@@ -28,7 +28,7 @@ from sidecar.store.format.values import (
     VerifyReport,
 )
 from sidecar.store.repair.rescued_tables import copy_gone, copy_snapshots, copy_tables
-from sidecar.store.repair.salvage import Collected, Log, collect, logs
+from sidecar.store.repair.salvage import Log, SalvagedRows, collect, logs
 from sidecar.store.repair.verification import verify
 
 NEW = "store.db.new"
@@ -150,7 +150,7 @@ def _is_newer(page: bytes) -> bool:
     )
 
 
-def _lost_pages(made: Collected) -> Iterator[str]:
+def _lost_pages(made: SalvagedRows) -> Iterator[str]:
     if "schema" in made.damaged:
         yield (
             "the file's first page cannot be read, which says what stands where: what was found "
@@ -252,7 +252,7 @@ def _parts(log: Log) -> dict[MessageId, tuple[Part, ...]]:
     return found
 
 
-def _put_facts(con: sqlite3.Connection, made: Collected) -> Iterator[str]:
+def _put_facts(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
     lost = 0
     for row in made.rows.get("fact", ()):
         match row:

@@ -8,14 +8,14 @@ from sidecar.store.content.deltas import unpack_delta
 from sidecar.store.content.trees import fold_all
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.pages import Row
-from sidecar.store.repair.salvage import Collected
+from sidecar.store.repair.salvage import SalvagedRows
 
 SNAPSHOTS = ("workspace", "snapshot", "tree", "holding")
 SKIP_AHEAD = 1_000_000
 """By how much numbers go on that may have been used, where it is not known which were."""
 
 
-def copy_tables(con: sqlite3.Connection, made: Collected) -> Iterator[str]:
+def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
     """Take over what stands alone; gives what is lost."""
     for name, columns in (("learned", 3), ("written", 3)):
         for row in made.rows.get(name, ()):
@@ -27,7 +27,7 @@ def copy_tables(con: sqlite3.Connection, made: Collected) -> Iterator[str]:
         )
 
 
-def copy_gone(con: sqlite3.Connection, made: Collected) -> None:
+def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
     """Take over what is known of outputs that were let go; before the parts that name them."""
     for row in made.rows.get("output", ()):
         if len(row) == 7 and row[4] is not None:
@@ -36,7 +36,7 @@ def copy_gone(con: sqlite3.Connection, made: Collected) -> None:
         _insert(con, "erasing", row, 2)
 
 
-def copy_snapshots(con: sqlite3.Connection, made: Collected) -> Iterator[str]:
+def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
     """Take over the snapshots of workspaces, each workspace's whole or not at all."""
     torn = any(name in made.damaged for name in (*SNAPSHOTS, "schema"))
     for name, columns in zip(SNAPSHOTS, (6, 5, 12, 2), strict=True):
@@ -89,7 +89,7 @@ def _wrong(con: sqlite3.Connection, workspace: int, head: int) -> str:
     return f"the contents of {gone} files are damaged" if gone else ""
 
 
-def _go_on_counting(con: sqlite3.Connection, made: Collected, *, torn: bool) -> None:
+def _go_on_counting(con: sqlite3.Connection, made: SalvagedRows, *, torn: bool) -> None:
     """Use no number twice: sessions refer to snapshots by it."""
     before: dict[str, int] = {}
     for row in made.rows.get("sqlite_sequence", ()):

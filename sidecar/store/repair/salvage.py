@@ -39,7 +39,7 @@ from sidecar.store.format.pages import (
 from sidecar.store.format.pages import rows as table_rows
 from sidecar.store.format.values import Record, SessionRow
 
-Found: TypeAlias = dict[str, list[Row]]
+FoundRows: TypeAlias = dict[str, list[Row]]
 """Rows by table."""
 T = TypeVar("T")
 
@@ -71,21 +71,21 @@ class Log:
 
 
 @dataclass(slots=True)
-class Collected:
+class SalvagedRows:
     """Rows as they were found, and what was seen of the file."""
 
-    rows: Found = field(default_factory=dict)
+    rows: FoundRows = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)
     """How many pages of each table cannot be read."""
     broken_blobs: int = 0
 
 
-def collect(pages: Pages, con: sqlite3.Connection) -> Collected:
+def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
     """Give the rows of all tables but the blobs, which go to `con` at once, those that are whole.
 
     Rows of pages that no tree leads to any more come behind the others.
     """
-    made = Collected()
+    made = SalvagedRows()
     roots = tables(pages)
     if pages.damaged or not roots:
         made.damaged["schema"] = max(1, len(pages.damaged))
@@ -159,7 +159,7 @@ def put_whole(con: sqlite3.Connection, row: Row) -> bool:
     return False
 
 
-def logs(con: sqlite3.Connection, found: Found) -> dict[SessionId, Log]:
+def logs(con: sqlite3.Connection, found: FoundRows) -> dict[SessionId, Log]:
     """Read what was found of sessions; their blobs are in `con`."""
     made: dict[SessionId, Log] = {}
     read = reader(con)
@@ -193,7 +193,7 @@ def logs(con: sqlite3.Connection, found: Found) -> dict[SessionId, Log]:
     return made
 
 
-def _take_sessions(found: Found, read: ReadBlob, of: Callable[[str], Log]) -> None:
+def _take_sessions(found: FoundRows, read: ReadBlob, of: Callable[[str], Log]) -> None:
     """Take sessions' own rows, and what indexes know of sessions and messages."""
     for row in found.get("session", ()):
         match row:
@@ -223,7 +223,7 @@ def _take_session(log: Log, decode: Callable[[bytes], SessionRow], body: bytes, 
         log.row = row
 
 
-def _take_records(con: sqlite3.Connection, found: Found, of: Callable[[str], Log]) -> None:
+def _take_records(con: sqlite3.Connection, found: FoundRows, of: Callable[[str], Log]) -> None:
     """Each record's hash says which came before it, so that a gap shows."""
     decode = partial(rows.decode_record, read=reader(con))
     stored: dict[tuple[str, int], tuple[bytes, str]] = {}

@@ -21,27 +21,27 @@ from sidecar.store.format.migrations import MIGRATIONS, migrate, version
 from sidecar.store.format.packing import ReadBlob
 from sidecar.store.format.values import VerifyReport
 
-Place: TypeAlias = tuple[str, str]
+RowPlace: TypeAlias = tuple[str, str]
 """A session and what in it holds references: `session`, `message:…`, `part:…`, `record:…`."""
 Decode: TypeAlias = Callable[[bytes, ReadBlob], tuple[str, set[str]]]
 """A body to the holder that it says it is, and the blobs that it names but does not contain."""
 
 
 @dataclass(slots=True)
-class Tally:
+class VerifiedTally:
     """What was seen so far."""
 
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     referred: set[tuple[str, str, str]] = field(default_factory=set)
     """Session, holder and hash, as the bodies have it; the reference table must say the same."""
-    unread: set[Place] = field(default_factory=set)
+    unread: set[RowPlace] = field(default_factory=set)
     """Whose bodies cannot be read, so that their references are not known."""
 
 
 def verify(con: sqlite3.Connection) -> VerifyReport:
     """Check everything that a connection sees."""
-    tally = Tally()
+    tally = VerifiedTally()
     for check in (
         _file,
         _schema,
@@ -72,7 +72,7 @@ def verify(con: sqlite3.Connection) -> VerifyReport:
     )
 
 
-def _file(con: sqlite3.Connection, tally: Tally) -> None:
+def _file(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     for (line,) in con.execute("PRAGMA integrity_check"):
         if line != "ok":
             tally.problems.append(f"the file is damaged: {line}")
@@ -80,7 +80,7 @@ def _file(con: sqlite3.Connection, tally: Tally) -> None:
         tally.problems.append(f"a row of table {table} belongs to no row of table {parent}")
 
 
-def _schema(con: sqlite3.Connection, tally: Tally) -> None:
+def _schema(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     if version(con) > len(MIGRATIONS):
         return
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
@@ -93,7 +93,7 @@ def _schema(con: sqlite3.Connection, tally: Tally) -> None:
             tally.problems.append("the schema is damaged: it is not what its version should have")
 
 
-def _blobs(con: sqlite3.Connection, tally: Tally) -> None:
+def _blobs(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     names = con.execute(f"SELECT hash FROM {contents(con)}").fetchall()
     tally.counts["blob"] = len(names)
     for (name,) in names:
@@ -103,12 +103,12 @@ def _blobs(con: sqlite3.Connection, tally: Tally) -> None:
             tally.problems.append(str(error))
 
 
-def _sessions(con: sqlite3.Connection, tally: Tally) -> None:
+def _sessions(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     for session_id, body, expected in con.execute("SELECT id, body, hash FROM session"):
         _body(con, tally, (session_id, "session"), (body, expected, ""), _read_session)
 
 
-def _messages(con: sqlite3.Connection, tally: Tally) -> None:
+def _messages(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     for session_id, message_id, body, expected in con.execute(
         "SELECT session_id, id, body, hash FROM message"
     ):
@@ -116,7 +116,7 @@ def _messages(con: sqlite3.Connection, tally: Tally) -> None:
         _body(con, tally, place, (body, expected, ""), _read_message)
 
 
-def _parts(con: sqlite3.Connection, tally: Tally) -> None:
+def _parts(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     for session_id, part_id, position, body, expected in con.execute(
         "SELECT session_id, id, position, body, hash FROM part"
     ):
@@ -124,7 +124,7 @@ def _parts(con: sqlite3.Connection, tally: Tally) -> None:
         _body(con, tally, place, (body, expected, str(position)), _read_part)
 
 
-def _records(con: sqlite3.Connection, tally: Tally) -> None:
+def _records(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     chained: tuple[str, str] = ("", "")
     for session_id, revision, body, expected in con.execute(
         "SELECT session_id, revision, body, hash FROM record ORDER BY session_id, revision"
@@ -135,7 +135,7 @@ def _records(con: sqlite3.Connection, tally: Tally) -> None:
         chained = (session_id, expected)
 
 
-def _references(con: sqlite3.Connection, tally: Tally) -> None:
+def _references(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     recorded = set(con.execute("SELECT session_id, holder, hash FROM reference"))
     known = {name for (name,) in con.execute(f"SELECT hash FROM {contents(con)}")}
     for session_id, holder, name in sorted(recorded | tally.referred, key=repr):
@@ -150,13 +150,13 @@ def _references(con: sqlite3.Connection, tally: Tally) -> None:
             tally.problems.append(f"{_name(place)} has a reference to blob {name} but no use of it")
 
 
-def _snapshots(con: sqlite3.Connection, tally: Tally) -> None:
+def _snapshots(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     bodies = con.execute("SELECT id, body FROM snapshot ORDER BY id")
     held = con.execute("SELECT snapshot_id, hash FROM holding").fetchall()
     _numbered(con, tally, "snapshot", bodies, unpack_delta, [*held, *held_unfolded(con)])
 
 
-def _restores(con: sqlite3.Connection, tally: Tally) -> None:
+def _restores(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     bodies = con.execute("SELECT id, steps FROM restore ORDER BY id")
     held = con.execute("SELECT restore_id, hash FROM restore_blob")
     _numbered(con, tally, "restore", bodies, unpack_steps, held)
@@ -164,7 +164,7 @@ def _restores(con: sqlite3.Connection, tally: Tally) -> None:
 
 def _numbered(
     con: sqlite3.Connection,
-    tally: Tally,
+    tally: VerifiedTally,
     what: str,
     bodies: Iterable[tuple[int, bytes]],
     unpack: Callable[[bytes], object],
@@ -182,7 +182,7 @@ def _numbered(
             tally.problems.append(f"{what} {number} holds blob {name}, which is missing")
 
 
-def _facts(con: sqlite3.Connection, tally: Tally) -> None:
+def _facts(con: sqlite3.Connection, tally: VerifiedTally) -> None:
     for session_id, name, body, expected in con.execute(
         "SELECT session_id, id, body, hash FROM fact ORDER BY number"
     ):
@@ -199,8 +199,8 @@ def _facts(con: sqlite3.Connection, tally: Tally) -> None:
 
 def _body(
     con: sqlite3.Connection,
-    tally: Tally,
-    place: Place,
+    tally: VerifiedTally,
+    place: RowPlace,
     stored: tuple[bytes, str, str],
     decode: Decode,
 ) -> None:
@@ -235,7 +235,7 @@ def _went(con: sqlite3.Connection, session_id: str, holder: str) -> bool:
     return gone(con, SessionId(session_id), part_id) is not None
 
 
-def _name(place: Place) -> str:
+def _name(place: RowPlace) -> str:
     session_id, holder = place
     kind, _, name = str(holder).partition(":")
     return f"{kind} {name} of session {session_id}" if name else f"{kind} {session_id}"

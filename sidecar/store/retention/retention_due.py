@@ -14,7 +14,7 @@ from sidecar.store.content.session_rows import reader
 from sidecar.store.content.trees import held_unfolded
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
-from sidecar.store.format.values import SessionRow, Why
+from sidecar.store.format.values import SessionRow, SweepReason
 
 DELEGATED = "delegated"
 """The record by which a session names that of a subtask."""
@@ -36,7 +36,7 @@ class GoingSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RetentionPlan:
     """What is to go, and the bytes that leave the store; `outputs_used` and the like are now.
 
     `noticed` says what is wrong with the clock, if anything is.
@@ -87,13 +87,13 @@ class _Blobs:
         return found[0] if found else 0
 
 
-def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> Plan:
+def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> RetentionPlan:
     """Say what is due, by how old things are."""
     blobs = _Blobs(con)
     outputs_used, used = outputs_size(con), sessions_size(con)
     outputs, outputs_freed = _outputs(con, rules, ages, blobs, outputs_used)
     left = used - outputs_freed
-    return Plan(
+    return RetentionPlan(
         outputs,
         outputs_freed,
         tuple(_sessions(con, rules, ages, blobs, left)),
@@ -142,7 +142,7 @@ def _outputs(
         full = bool(bound) and used - freed > bound
         if since is None or not (old or full):
             continue
-        why: Why = "age" if old else "quota"
+        why: SweepReason = "age" if old else "quota"
         limit = rules.outputs_days if old else rules.outputs_mib
         going.append(GoingOutput(session_id, PartId(part_id), name, at, why, limit))
         freed += blobs.drop(session_id, f"part:{part_id}", name)

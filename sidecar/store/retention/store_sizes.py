@@ -24,7 +24,7 @@ class Heavy:
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class StoreWeights:
     """Bytes by what holds them; together they are the file's `size`.
 
     `texts`: messages, records, facts and what they refer to, but for the complete `outputs`.
@@ -41,13 +41,13 @@ class Weights:
     heaviest: tuple[Heavy, ...]
 
 
-def weigh(con: sqlite3.Connection) -> Weights:
+def weigh(con: sqlite3.Connection) -> StoreWeights:
     """Weigh the store."""
     space = free_pages.space(con)
     outputs, sessions = outputs_size(con), sessions_size(con)
     snapshots = _snapshots(con)
     (count,) = con.execute("SELECT count(*) FROM session").fetchone()
-    return Weights(
+    return StoreWeights(
         size=space.size,
         texts=sessions - outputs,
         outputs=outputs,

@@ -19,11 +19,11 @@ from sidecar.store.connection.seen_time import Ages, ReadUptime
 from sidecar.store.content import outputs, removal, session_rows
 from sidecar.store.content.outputs import Freed, GoingOutput
 from sidecar.store.content.removal import Left
-from sidecar.store.content.snapshot_rows import Read, Submit
+from sidecar.store.content.snapshot_rows import SnapshotRead, Submit
 from sidecar.store.format.values import Gone, Owner, SessionRow
 from sidecar.store.retention import retention_due, store_sizes
-from sidecar.store.retention.retention_due import Plan
-from sidecar.store.retention.store_sizes import Weights
+from sidecar.store.retention.retention_due import RetentionPlan
+from sidecar.store.retention.store_sizes import StoreWeights
 
 SWEEP = SessionId("(sweep)")
 """Whose lease says which daemon sweeps."""
@@ -37,7 +37,7 @@ class KeepingRows:
     def __init__(
         self,
         submit: Submit,
-        read: Read,
+        read: SnapshotRead,
         path: Path,
         now: Callable[[], Millis],
         uptime: ReadUptime,
@@ -53,7 +53,7 @@ class KeepingRows:
         run = partial(seen_time.note, now=self._now(), count=self._uptime())
         return await self._submit(run, synced=False)
 
-    async def plan(self, rules: Retention) -> Plan:
+    async def plan(self, rules: Retention) -> RetentionPlan:
         """Say what is due by these rules; changes nothing."""
         return await self._read(lambda con: retention_due.plan(con, rules, self._ages(con)))
 
@@ -110,7 +110,7 @@ class KeepingRows:
         """Say that nothing is left of a deleted session."""
         await self._submit(partial(removal.finish, session_id=session_id))
 
-    async def weigh(self) -> Weights:
+    async def weigh(self) -> StoreWeights:
         """Say what holds the size; reads an index or a row of everything there is."""
         return await self._read(store_sizes.weigh)
 

@@ -12,7 +12,7 @@ _CONTEXT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class EditDiff:
     """A diff, cut after 200 lines, and how many lines came and went in all."""
 
     diff: str
@@ -20,7 +20,7 @@ class Change:
     deletions: int
 
 
-def compare(path: str, before: str, after: str) -> Change:
+def compare(path: str, before: str, after: str) -> EditDiff:
     """Compare two texts. Where too much changed to compare, only the counts are given."""
     old, new = _lines(before), _lines(after)
     # What is equal at both ends is left out first: comparing takes quadratic time at worst.
@@ -33,14 +33,14 @@ def compare(path: str, before: str, after: str) -> Change:
     if max(len(removed), len(added)) > _MAX_COMPARED:
         deletions, additions = len(old) - head - tail, len(new) - head - tail
         note = f"[{deletions} lines replaced by {additions}: too many to compare]"
-        return Change(f"--- {names[0]}\n+++ {names[1]}\n{note}\n", additions, deletions)
+        return EditDiff(f"--- {names[0]}\n+++ {names[1]}\n{note}\n", additions, deletions)
     lines = list(unified_diff(removed, added, *names, lineterm="", n=_CONTEXT))
     additions = sum(line.startswith("+") for line in lines[2:])
     deletions = sum(line.startswith("-") for line in lines[2:])
     shown = [_moved(line, first)[:MAX_LINE] for line in lines[:MAX_DIFF_LINES]]
     if len(lines) > MAX_DIFF_LINES:
         shown.append(f"[… {len(lines) - MAX_DIFF_LINES} more lines]")
-    return Change("".join(f"{line}\n" for line in shown), additions, deletions)
+    return EditDiff("".join(f"{line}\n" for line in shown), additions, deletions)
 
 
 def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:

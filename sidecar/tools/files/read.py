@@ -12,7 +12,7 @@ from sidecar.tools import inputs
 from sidecar.tools.files.file_text import current_text, editor_text
 from sidecar.tools.files.reach import reach
 from sidecar.tools.tool_contract import ToolAnswer, ToolContext
-from sidecar.workspace.files import Lines, legible, read_lines
+from sidecar.workspace.files import FileLines, legible, read_lines
 from sidecar.workspace.paths import Place, printable
 
 
@@ -34,19 +34,19 @@ async def read_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
     return ToolAnswer(_with_note(lines, offset or 1), title=place.shown, metadata=metadata)
 
 
-async def _lines(real: Path, offset: int, limit: int | None, context: ToolContext) -> Lines:
+async def _lines(real: Path, offset: int, limit: int | None, context: ToolContext) -> FileLines:
     # A file too large to be read whole is none that an editor holds.
     held = await editor_text(real, context) if context.buffers.get(real) else None
     if held is None:
         found = await asyncio.to_thread(read_lines, real, offset, limit)
-        return Lines(legible(found.text), found.more)
+        return FileLines(legible(found.text), found.more)
     # Only LF ends a line, as in a file; `splitlines` also splits at form feeds and the like.
     lines = StringIO(legible(held)).readlines()
     end = len(lines) if limit is None else offset - 1 + limit
-    return Lines("".join(lines[offset - 1 : end]), more=end < len(lines))
+    return FileLines("".join(lines[offset - 1 : end]), more=end < len(lines))
 
 
-def _with_note(lines: Lines, offset: int) -> str:
+def _with_note(lines: FileLines, offset: int) -> str:
     if not lines.text:
         raise BadRequest(f"The file has fewer than {offset} lines.", "input.offset")
     if not lines.more:

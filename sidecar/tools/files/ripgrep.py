@@ -30,7 +30,7 @@ _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
 
 
 @dataclass(slots=True)
-class Ran:
+class RipgrepRun:
     """What ripgrep found. `failed`: it could not read the pattern, so its silence says nothing."""
 
     matches: list[Match] = field(default_factory=list)
@@ -46,7 +46,7 @@ async def run_ripgrep(
     wanted: Callable[[str], bool],
     limit: int,
     seconds: float,
-) -> Ran:
+) -> RipgrepRun:
     """Search a file or folder for up to `limit` lines in files that are `wanted`."""
     is_folder = await asyncio.to_thread(real.is_dir)
     rules = [f"--glob={glob}"] if glob else []
@@ -73,7 +73,7 @@ async def run_ripgrep(
     def lines(path: str) -> list[bytes]:
         return _lines(base / path) if wanted(path) else []
 
-    ran = Ran()
+    ran = RipgrepRun()
     try:
         async with asyncio.timeout(seconds):
             await _collect(process.stdout, lines, limit, ran.matches)

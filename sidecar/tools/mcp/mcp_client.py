@@ -80,7 +80,7 @@ class Live:
         return told
 
 
-class Said(asyncio.Protocol):
+class ServerWords(asyncio.Protocol):
     """What a server has written to stderr lately."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Said(asyncio.Protocol):
 
 
 @asynccontextmanager
-async def connect(server: McpServer, cwd: str, said: Said) -> AsyncIterator[Live]:
+async def connect(server: McpServer, cwd: str, said: ServerWords) -> AsyncIterator[Live]:
     """Start or reach a server and shake hands; leaving ends it."""
     if server.url:
         async with (
@@ -137,7 +137,7 @@ def _environment(server: McpServer) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _heard(said: Said) -> AsyncIterator[TextIO]:
+async def _heard(said: ServerWords) -> AsyncIterator[TextIO]:
     """Give a file whose text goes to `said`."""
     readable, writable = os.pipe()
     loop = asyncio.get_running_loop()

@@ -150,7 +150,7 @@ class _Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTools:
     """Tools of a session's servers, and what people should know of those servers."""
 
     tools: tuple[ToolSpec, ...]
@@ -189,7 +189,7 @@ class McpServers:
                     running.end()
                 known[server.name] = self._begin(server, cwd)
 
-    async def found(self, owner: str, wait: float = START) -> Found:
+    async def found(self, owner: str, wait: float = START) -> FoundTools:
         """Give the tools of those servers of a session that had not joined it before.
 
         Waits until each of them is there or has failed, and no longer than `wait` seconds.
@@ -205,7 +205,9 @@ class McpServers:
         tools: dict[str, ToolSpec] = {}
         for spec in (spec for server in there for spec in server.specs()):
             tools.setdefault(spec.name, spec)
-        return Found(tuple(tools.values()), tuple(text for one in there for text in one.said()))
+        return FoundTools(
+            tuple(tools.values()), tuple(text for one in there for text in one.said())
+        )
 
     def problems(self, owner: str) -> tuple[str, ...]:
         """Say what is wrong with a session's servers, as far as it is known by now."""

@@ -77,7 +77,7 @@ class Refuse:
     reason: str
 
 
-Decision: TypeAlias = Allow | Ask | Refuse
+PermissionDecision: TypeAlias = Allow | Ask | Refuse
 
 _ONCE = (
     PermissionOption("allow_once", "Allow once", "allow_once"),
@@ -85,7 +85,7 @@ _ONCE = (
 )
 
 
-def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Decision:
+def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> PermissionDecision:
     """Decide on a call. Reading inside the workspace, todo and recall are free.
 
     A subtask touches nothing by itself but spends, so that it asks, trusted or not. An untrusted

@@ -2,7 +2,7 @@
 
 from sidecar.core.errors import ModelFailed, SidecarError, UnknownSession
 from sidecar.core.parts import JsonObject
-from sidecar.wire.error_codes import Refused, code_of_turn, fault
+from sidecar.wire.error_codes import RefusedMessage, code_of_turn, fault
 
 AUTH_REQUIRED = -32000
 NOT_FOUND = -32002
@@ -23,11 +23,11 @@ def model_code(kind: str) -> int:
     return AUTH_REQUIRED if kind == "authentication" else code_of_turn(kind)
 
 
-def turn_failed(error: JsonObject, about: JsonObject) -> Refused:
+def turn_failed(error: JsonObject, about: JsonObject) -> RefusedMessage:
     """Give the error that ends `session/prompt`: ACP has no stop reason for a turn that failed.
 
     `error` is the turn's `{kind, message, …}`; `about` says which turn, for `data`.
     """
     kind, message = str(error.get("kind", "internal")), str(error.get("message", ""))
     rest = {k: v for k, v in error.items() if k not in ("kind", "message", "code")}
-    return Refused(model_code(kind), kind, message, **{**rest, **about})
+    return RefusedMessage(model_code(kind), kind, message, **{**rest, **about})

@@ -31,14 +31,14 @@ class Authenticate(Shape, frozen=True, kw_only=True):
     method_id: str
 
 
-class NewSession(Shape, frozen=True, kw_only=True):
+class AcpNewSession(Shape, frozen=True, kw_only=True):
     """`session/new`."""
 
     cwd: str
     mcp_servers: list[Opaque] = []
 
 
-class OpenSession(Shape, frozen=True, kw_only=True):
+class AcpOpenSession(Shape, frozen=True, kw_only=True):
     """`session/load`, `session/resume` and `session/fork`."""
 
     session_id: str
@@ -67,7 +67,7 @@ class SetConfigOption(Shape, frozen=True, kw_only=True):
     value: str | bool
 
 
-class Prompt(Shape, frozen=True, kw_only=True):
+class AcpPrompt(Shape, frozen=True, kw_only=True):
     """`session/prompt`."""
 
     session_id: str

@@ -8,8 +8,8 @@ from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.wire.acp import acp_params
 from sidecar.wire.acp.acp_errors import turn_failed
 from sidecar.wire.acp.acp_params import extra
-from sidecar.wire.acp.acp_sessions import Desk, Method
-from sidecar.wire.acp.slash_commands import Command, Scene, command_of, run
+from sidecar.wire.acp.acp_sessions import AcpMethod, Desk
+from sidecar.wire.acp.slash_commands import CommandScene, SlashCommand, command_of, run
 from sidecar.wire.dispatch import Ticket, structure
 from sidecar.wire.messages import SessionPromptParams
 
@@ -24,11 +24,11 @@ USAGE = (
 )
 
 
-def methods(desk: Desk) -> Mapping[str, Method]:
+def methods(desk: Desk) -> Mapping[str, AcpMethod]:
     """Give the methods by ACP's names."""
     running: dict[str, set[asyncio.Task[str]]] = {}
 
-    async def prompt(params: acp_params.Prompt, ticket: Ticket) -> Json:
+    async def prompt(params: acp_params.AcpPrompt, ticket: Ticket) -> Json:
         command = command_of(params.prompt)
         if command is not None:
             return await ordered(command, params.session_id, ticket)
@@ -44,11 +44,11 @@ def methods(desk: Desk) -> Mapping[str, Method]:
         assert isinstance(result, dict)
         return _answer(result)
 
-    async def ordered(command: Command, session_id: str, ticket: Ticket) -> Json:
+    async def ordered(command: SlashCommand, session_id: str, ticket: Ticket) -> Json:
         """Do what a command says; what it answers is shown as the agent's words."""
         session = await desk.watch(session_id)
         await desk.sessions.get(session.id)
-        scene = Scene(desk.sessions, session, desk.connection, desk.connection.watch)
+        scene = CommandScene(desk.sessions, session, desk.connection, desk.connection.watch)
         tasks = running.setdefault(session_id, set())
         async with asyncio.TaskGroup() as group:
             task = group.create_task(_said(command, scene))
@@ -70,7 +70,7 @@ def methods(desk: Desk) -> Mapping[str, Method]:
         return None
 
     return {
-        "session/prompt": (acp_params.Prompt, prompt),
+        "session/prompt": (acp_params.AcpPrompt, prompt),
         "session/cancel": (acp_params.NamedSession, cancel),
     }
 
@@ -79,7 +79,7 @@ def _stop(task: "asyncio.Task[str]") -> None:
     task.cancel()
 
 
-async def _said(command: Command, scene: Scene) -> str:
+async def _said(command: SlashCommand, scene: CommandScene) -> str:
     """Run a command; what cannot be done is said in words, since a person has typed it."""
     try:
         return await run(command, scene)

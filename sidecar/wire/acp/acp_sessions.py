@@ -23,7 +23,7 @@ from sidecar.wire.messages import (
 
 T = TypeVar("T")
 
-Method: TypeAlias = tuple[type[acp_params.Shape], Callable[[Any, Ticket], Awaitable[Json]]]
+AcpMethod: TypeAlias = tuple[type[acp_params.Shape], Callable[[Any, Ticket], Awaitable[Json]]]
 """(shape of the params, what handles them)."""
 
 
@@ -63,7 +63,7 @@ class Desk:
         self.connection.watch(MeterChanged(session.id, session.meter(), urgent=True))
 
 
-def methods(desk: Desk) -> Mapping[str, Method]:
+def methods(desk: Desk) -> Mapping[str, AcpMethod]:
     """Give the methods by ACP's names."""
     sessions, connection = desk.sessions, desk.connection
 
@@ -72,7 +72,7 @@ def methods(desk: Desk) -> Mapping[str, Method]:
         made: T = structure(given, shape)
         return made
 
-    async def new(params: acp_params.NewSession, ticket: Ticket) -> Json:
+    async def new(params: acp_params.AcpNewSession, ticket: Ticket) -> Json:
         asked = shaped(
             {
                 **extra(params),
@@ -84,13 +84,13 @@ def methods(desk: Desk) -> Mapping[str, Method]:
         made = await desk.ours["session/new"](connection, asked, ticket)
         return await _made(desk, made, ticket)
 
-    async def load(params: acp_params.OpenSession, ticket: Ticket) -> Json:
+    async def load(params: acp_params.AcpOpenSession, ticket: Ticket) -> Json:
         return await opened(params, ticket, replay=True)
 
-    async def resume(params: acp_params.OpenSession, ticket: Ticket) -> Json:
+    async def resume(params: acp_params.AcpOpenSession, ticket: Ticket) -> Json:
         return await opened(params, ticket, replay=False)
 
-    async def opened(params: acp_params.OpenSession, ticket: Ticket, *, replay: bool) -> Json:
+    async def opened(params: acp_params.AcpOpenSession, ticket: Ticket, *, replay: bool) -> Json:
         session = await desk.enter(params.session_id)
         given: JsonObject = {
             **extra(params),
@@ -102,7 +102,7 @@ def methods(desk: Desk) -> Mapping[str, Method]:
         ticket.on_answered = lambda: desk.greet(session)
         return _as_opened(told, named=False)
 
-    async def fork(params: acp_params.OpenSession, ticket: Ticket) -> Json:
+    async def fork(params: acp_params.AcpOpenSession, ticket: Ticket) -> Json:
         given: JsonObject = {
             **extra(params),
             "sessionId": params.session_id,
@@ -144,10 +144,10 @@ def methods(desk: Desk) -> Mapping[str, Method]:
         )
 
     return {
-        "session/new": (acp_params.NewSession, new),
-        "session/load": (acp_params.OpenSession, load),
-        "session/resume": (acp_params.OpenSession, resume),
-        "session/fork": (acp_params.OpenSession, fork),
+        "session/new": (acp_params.AcpNewSession, new),
+        "session/load": (acp_params.AcpOpenSession, load),
+        "session/resume": (acp_params.AcpOpenSession, resume),
+        "session/fork": (acp_params.AcpOpenSession, fork),
         "session/list": (acp_params.ListSessions, listed),
         "session/close": (acp_params.NamedSession, close),
         "session/delete": (acp_params.NamedSession, delete),

@@ -12,11 +12,16 @@ from sidecar.wire.acp import acp_sessions as session_methods
 from sidecar.wire.acp.acp_connection import AgentConnection
 from sidecar.wire.acp.acp_errors import AUTH_REQUIRED, agent_fault
 from sidecar.wire.acp.acp_names import incoming, outgoing
-from sidecar.wire.acp.acp_sessions import Desk, Method
+from sidecar.wire.acp.acp_sessions import AcpMethod, Desk
 from sidecar.wire.acp.capabilities import KEY_HELP, KEY_METHOD, welcome
 from sidecar.wire.connection import folder_at
-from sidecar.wire.dispatch import Handler, Ticket, Work, structure
-from sidecar.wire.error_codes import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Refused
+from sidecar.wire.dispatch import DispatchedWork, Handler, Ticket, structure
+from sidecar.wire.error_codes import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    RefusedMessage,
+)
 from sidecar.wire.messages import METHODS
 
 
@@ -44,7 +49,7 @@ class AgentFace:
         self._rooted = False
         self._initialized = False
         desk = Desk(sessions, connection, ours)
-        self._methods: dict[str, Method] = {
+        self._methods: dict[str, AcpMethod] = {
             "initialize": (acp_params.Initialize, self._initialize),
             "authenticate": (acp_params.Authenticate, self._authenticate),
             **session_methods.methods(desk),
@@ -55,9 +60,11 @@ class AgentFace:
     def allow(self, method: str) -> None:
         """See `Face`."""
         if not self._initialized and method != "initialize":
-            raise Refused(INVALID_REQUEST, "not_initialized", "send `initialize` first")
+            raise RefusedMessage(INVALID_REQUEST, "not_initialized", "send `initialize` first")
         if self._initialized and method == "initialize":
-            raise Refused(INVALID_REQUEST, "invalid_request", "`initialize` was answered already")
+            raise RefusedMessage(
+                INVALID_REQUEST, "invalid_request", "`initialize` was answered already"
+            )
 
     def listens(self, method: str) -> bool:
         """See `Face`; what an extension of somebody else's notifies of is passed by."""
@@ -72,7 +79,7 @@ class AgentFace:
         """See `Face`."""
         return agent_fault(error) if isinstance(error, SidecarError) else None
 
-    def work(self, method: str, params: Json, ticket: Ticket) -> Work:
+    def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
         """See `Face`."""
         name = incoming(method)
         if name is not None:
@@ -80,21 +87,23 @@ class AgentFace:
         if method not in self._methods:
             hint = f"; `_sidecar/{method}` is ours" if method in METHODS else ""
             text = f"there is no method {method}{hint}"
-            raise Refused(METHOD_NOT_FOUND, "unknown_method", text)
+            raise RefusedMessage(METHOD_NOT_FOUND, "unknown_method", text)
         shape, handle = self._methods[method]
         given = structure(params, shape)
         if method != "initialize":
             self._take_root(getattr(given, "cwd", None))
         return lambda: handle(given, ticket)
 
-    def _own(self, name: str, params: Json, ticket: Ticket) -> Work:
+    def _own(self, name: str, params: Json, ticket: Ticket) -> DispatchedWork:
         """Find one of our own methods, which came by the name with the prefix."""
         known, handler = METHODS.get(name), self._ours.get(name)
         if known is None or known.direction != "clientToDaemon":
-            raise Refused(METHOD_NOT_FOUND, "unknown_method", f"there is no method {name} of ours")
+            raise RefusedMessage(
+                METHOD_NOT_FOUND, "unknown_method", f"there is no method {name} of ours"
+            )
         if not known.available or handler is None:
             text = f"this version of the daemon does not have {name} yet"
-            raise Refused(METHOD_NOT_FOUND, "not_available", text)
+            raise RefusedMessage(METHOD_NOT_FOUND, "not_available", text)
         self._connection.warn_unread(outgoing(name), params, known.params)
         given = structure(params, known.params)
         self._take_root(getattr(given, "cwd", None))
@@ -119,7 +128,9 @@ class AgentFace:
             self._connection.log_once(problem)
         problem = self._sessions.configure(self._options, None)
         if problem:
-            raise Refused(INVALID_PARAMS, "bad_request", problem, path="params._meta.sidecar")
+            raise RefusedMessage(
+                INVALID_PARAMS, "bad_request", problem, path="params._meta.sidecar"
+            )
         return welcome(self._version)
 
     def _take_root(self, cwd: object) -> None:
@@ -136,12 +147,12 @@ class AgentFace:
     async def _authenticate(self, params: acp_params.Authenticate, _: Ticket) -> Json:
         if params.method_id != KEY_METHOD:
             text = f"there is no way to authenticate called {params.method_id!r}: use {KEY_METHOD}"
-            raise Refused(INVALID_PARAMS, "bad_request", text, path="params.methodId")
+            raise RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params.methodId")
         await self._sessions.warm_up()
         model = self._sessions.status().get("model")
         # Some clients authenticate before anything else, whether or not a key is needed.
         if isinstance(model, dict) and model.get("lacksKey") is True:
-            raise Refused(AUTH_REQUIRED, "authentication", f"there is no key. {KEY_HELP}")
+            raise RefusedMessage(AUTH_REQUIRED, "authentication", f"there is no key. {KEY_HELP}")
         return {}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.prompt.meter import Meter
 from sidecar.session.interface import Done, Handoff
-from sidecar.wire.rollback_words import Turn, summary
+from sidecar.wire.rollback_words import UndoableTurn, summary
 
 LARGEST = 12
 """Pieces of the context that are listed one by one."""
@@ -49,7 +49,7 @@ def told_breakdown(meter: Meter, segments: Sequence[JsonObject]) -> str:
     return "\n".join(lines)
 
 
-def told_turns(turns: Sequence[Turn]) -> str:
+def told_turns(turns: Sequence[UndoableTurn]) -> str:
     """List the turns that `/rollback` can undo, newest first."""
     lines = ["`/rollback N` goes back to before turn N; the newest is 1.", ""]
     for number, one in enumerate(turns[:MOST_TURNS], 1):

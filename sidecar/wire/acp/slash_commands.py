@@ -24,7 +24,7 @@ from sidecar.wire.rollback_words import numbered, turns_back, wanted
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SlashCommand:
     """A command as it was typed: its name without the slash, and what follows."""
 
     name: str
@@ -52,7 +52,7 @@ _NAMES = frozenset(str(command["name"]) for command in ADVERTISED)
 _TYPED = re.compile(r"\s*/(\w+)(?:\s+(.*?))?\s*", re.DOTALL)
 
 
-def command_of(prompt: list[JsonObject]) -> Command | None:
+def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
     """Give the command that a prompt is, or `None`; anything else with a slash is just text."""
     first: Json = prompt[0] if prompt else None
     if not isinstance(first, dict) or first.get("type") != "text":
@@ -60,11 +60,11 @@ def command_of(prompt: list[JsonObject]) -> Command | None:
     typed = _TYPED.fullmatch(str(first.get("text", "")))
     if typed is None or typed[1] not in _NAMES:
         return None
-    return Command(typed[1], typed[2] or "")
+    return SlashCommand(typed[1], typed[2] or "")
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class CommandScene:
     """Where a command is given: the sessions, the one it is about, and its client."""
 
     sessions: Sessions
@@ -73,7 +73,7 @@ class Scene:
     watcher: Watcher
 
 
-async def run(command: Command, scene: Scene) -> str:
+async def run(command: SlashCommand, scene: CommandScene) -> str:
     """Do what a command says; gives Markdown that tells what came of it.
 
     Raises:
@@ -82,17 +82,17 @@ async def run(command: Command, scene: Scene) -> str:
     return await _ACTS[command.name](command.argument.strip(), scene)
 
 
-async def _compact(instructions: str, scene: Scene) -> str:
+async def _compact(instructions: str, scene: CommandScene) -> str:
     rewriting = scene.session.rewriting
     done = await rewriting.compact(None, None, dry_run=False, instructions=instructions)
     return told_compaction(done)
 
 
-async def _context(_: str, scene: Scene) -> str:
+async def _context(_: str, scene: CommandScene) -> str:
     return told_breakdown(*scene.session.rewriting.breakdown())
 
 
-async def _rollback(words: str, scene: Scene) -> str:
+async def _rollback(words: str, scene: CommandScene) -> str:
     session = scene.session
     redo = words.split()[:1] == ["redo"]
     scope, on_conflict, number = wanted(words.removeprefix("redo") if redo else words)
@@ -115,7 +115,7 @@ async def _rollback(words: str, scene: Scene) -> str:
     return told_restore("Went back", done)
 
 
-async def _handoff(goal: str, scene: Scene) -> str:
+async def _handoff(goal: str, scene: CommandScene) -> str:
     if not goal:
         raise BadRequest("say what the fresh session is to do, as in `/handoff write the docs`")
     made = await scene.sessions.handoff(
@@ -127,7 +127,7 @@ async def _handoff(goal: str, scene: Scene) -> str:
     return told_handoff(made)
 
 
-_ACTS: dict[str, Callable[[str, Scene], Awaitable[str]]] = {
+_ACTS: dict[str, Callable[[str, CommandScene], Awaitable[str]]] = {
     "compact": _compact,
     "context": _context,
     "rollback": _rollback,

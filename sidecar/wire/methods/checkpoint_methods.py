@@ -6,7 +6,11 @@ from typing import cast
 from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.session.changes.path_fates import files_of
 from sidecar.session.desk.sessions import Sessions
-from sidecar.session.history.checkpoint_list import Listed, diff_checkpoints, list_checkpoints
+from sidecar.session.history.checkpoint_list import (
+    ListedCheckpoint,
+    diff_checkpoints,
+    list_checkpoints,
+)
 from sidecar.session.interface import Done, Wish
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
@@ -92,7 +96,7 @@ def _done(done: Done) -> JsonObject:
     return told if done.prompt is None else {**told, "restoredPrompt": done.prompt}
 
 
-def _checkpoint(one: Listed) -> JsonObject:
+def _checkpoint(one: ListedCheckpoint) -> JsonObject:
     checkpoint = one.checkpoint
     return {
         "checkpointId": checkpoint.id,

@@ -6,7 +6,7 @@ from sidecar.core.parts import Json, JsonObject, MessageId, SessionId
 from sidecar.session.desk.sessions import Sessions
 from sidecar.session.epochs.session_params import provide
 from sidecar.session.transfer.bundle_export import export_session
-from sidecar.session.transfer.bundle_import import Source, import_session
+from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.wire.connection import Connection
 from sidecar.wire.dispatch import Handler, Ticket
 from sidecar.wire.mcp_params import servers_of
@@ -76,7 +76,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return {"sessions": told}
 
     async def read_in(_: Connection, params: SessionImportParams, __: Ticket) -> Json:
-        source = Source(given(params.path), given(params.content), given(params.format) or "")
+        source = ImportSource(given(params.path), given(params.content), given(params.format) or "")
         made = await import_session(
             await sessions.ready(), source, given(params.cwd), sessions.root
         )

@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
 
-from sidecar.store.content.restores import Mark, Step
+from sidecar.store.content.restores import FileMark, Step
 from sidecar.workspace.restore.expectations import (
     BLOCKED,
     CHANGED,
@@ -28,7 +28,7 @@ from sidecar.workspace.restore.places import (
 from sidecar.workspace.restore.staging import new_name, old_name
 
 
-class Moved(Exception):
+class StateMoved(Exception):
     """Something is not as it was when it was checked, so everything goes back."""
 
     def __init__(self, conflict: Conflict) -> None:
@@ -50,7 +50,7 @@ def apply(
     """Do all steps; gives the folders that stay because something else is in them.
 
     `changed`: when (`ctime`, ns) what stands at a path last changed as it was checked. `done` is
-    told after each step how many are done; it may raise, as `Moved` and OSError may come: then
+    told after each step how many are done; it may raise, as `StateMoved` and OSError may come: then
     the steps that were done are to be undone.
     """
     kept: list[bytes] = []
@@ -62,7 +62,7 @@ def apply(
                 kept.append(step.path)
             except Blocked as blocked:
                 reason = GONE if blocked.missing else BLOCKED
-                raise Moved(Conflict(step.path, reason)) from blocked
+                raise StateMoved(Conflict(step.path, reason)) from blocked
             done(number)
         for path in sorted(_touched(steps, stages)):
             sync(top, path)
@@ -70,7 +70,7 @@ def apply(
     return kept
 
 
-def same(mark: Mark, found: os.stat_result) -> bool:
+def same(mark: FileMark, found: os.stat_result) -> bool:
     """Tell whether what was found is what the mark was made of.
 
     A folder is the same whatever came into it or left it.
@@ -94,7 +94,7 @@ def _do(top: int, stages: Sequence[bytes], step: Step, changed: int | None) -> N
             return
         if step.old is None:
             if found is not None:
-                raise Moved(Conflict(step.path, THERE))
+                raise StateMoved(Conflict(step.path, THERE))
         else:
             is_folder = stat.S_ISDIR(step.old.mode)
             _expect(step, step.old, found, None if is_folder else changed)
@@ -116,12 +116,12 @@ def _put(step: Step, target: At, new: At, old: At) -> None:
             _set_aside(step, step.old, target, old)
             move(new, target)
     except FileExistsError as error:
-        raise Moved(Conflict(step.path, THERE)) from error
+        raise StateMoved(Conflict(step.path, THERE)) from error
     except FileNotFoundError as error:
-        raise Moved(Conflict(step.path, GONE)) from error
+        raise StateMoved(Conflict(step.path, GONE)) from error
 
 
-def _set_aside(step: Step, mark: Mark, target: At, old: At) -> None:
+def _set_aside(step: Step, mark: FileMark, target: At, old: At) -> None:
     try:
         move(target, old)
     except OSError as error:
@@ -133,12 +133,12 @@ def _set_aside(step: Step, mark: Mark, target: At, old: At) -> None:
     _look(step, mark, old, lambda: move(old, target))
 
 
-def _look(step: Step, mark: Mark, aside: At, back: Callable[[], object]) -> None:
+def _look(step: Step, mark: FileMark, aside: At, back: Callable[[], object]) -> None:
     """Look whether what was set aside is what was meant, and put it back where it is not."""
     found = stat_in(aside.folder, aside.name)
     if found is None or not same(mark, found):
         back()
-        raise Moved(Conflict(step.path, CHANGED))
+        raise StateMoved(Conflict(step.path, CHANGED))
     if stat.S_ISDIR(mark.mode) and names_in(aside.folder, aside.name):
         back()
         _leave(step)
@@ -147,14 +147,14 @@ def _look(step: Step, mark: Mark, aside: At, back: Callable[[], object]) -> None
 def _leave(step: Step) -> None:
     if step.new is None:
         raise _Kept
-    raise Moved(Conflict(step.path, HOLDS_OTHERS))
+    raise StateMoved(Conflict(step.path, HOLDS_OTHERS))
 
 
-def _expect(step: Step, mark: Mark, found: os.stat_result | None, changed: int | None) -> None:
+def _expect(step: Step, mark: FileMark, found: os.stat_result | None, changed: int | None) -> None:
     if found is None:
-        raise Moved(Conflict(step.path, GONE))
+        raise StateMoved(Conflict(step.path, GONE))
     if not same(mark, found) or (changed is not None and changed != found.st_ctime_ns):
-        raise Moved(Conflict(step.path, CHANGED))
+        raise StateMoved(Conflict(step.path, CHANGED))
 
 
 def _settled(top: int, stages: Sequence[bytes], steps: Sequence[Step]) -> None:
@@ -167,7 +167,7 @@ def _settled(top: int, stages: Sequence[bytes], steps: Sequence[Step]) -> None:
             if found is None:
                 found = stat_in(staged, new_name(step.number))
         if found is None or not same(step.old, found):
-            raise Moved(Conflict(step.path, CHANGED))
+            raise StateMoved(Conflict(step.path, CHANGED))
 
 
 def _touched(steps: Sequence[Step], stages: Sequence[bytes]) -> set[bytes]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.files.restore_plan import Action
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from sidecar.core.text.digest import digest
-from sidecar.store.content.restores import Mark
+from sidecar.store.content.restores import FileMark
 from sidecar.workspace.restore.places import (
     Blocked,
     around,
@@ -48,7 +48,7 @@ class Checked:
 
     action: Action
     found: os.stat_result | None
-    mark: Mark | None
+    mark: FileMark | None
 
 
 def check_plan(actions: Sequence[Action]) -> None:
@@ -108,7 +108,7 @@ def check(
     return checked, conflicts
 
 
-def expected(entry: Entry, at: int, name: bytes) -> tuple[os.stat_result, Mark] | str:
+def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
     """Compare an entry with what is at a name; gives its stat and mark, or why it is another."""
     found = stat_in(at, name)
     if found is None:
@@ -131,9 +131,9 @@ def expected(entry: Entry, at: int, name: bytes) -> tuple[os.stat_result, Mark] 
     return found, mark_of(found, entry.hash)
 
 
-def mark_of(found: os.stat_result, name: str = "") -> Mark:
+def mark_of(found: os.stat_result, name: str = "") -> FileMark:
     """Give that by which something is known again."""
-    return Mark(found.st_mode, found.st_ino, found.st_mtime_ns, found.st_size, name)
+    return FileMark(found.st_mode, found.st_ino, found.st_mtime_ns, found.st_size, name)
 
 
 def _check(top: int, action: Action, made: set[bytes]) -> Checked | str:

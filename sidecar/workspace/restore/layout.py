@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sidecar.core.files.restore_plan import Action
-from sidecar.core.files.tree import Entry
-from sidecar.store.content.restores import Mark, Step
+from sidecar.core.files.tree import TreeEntry
+from sidecar.store.content.restores import FileMark, Step
 from sidecar.workspace.restore.expectations import Checked, mark_of, missing_folders, only_mode
 from sidecar.workspace.restore.places import folder, root_folder, stat_at
 
@@ -29,8 +29,8 @@ class Put:
     path: bytes
     number: int
     stage: int
-    old: Mark | None
-    entry: Entry | None
+    old: FileMark | None
+    entry: TreeEntry | None
     action: Action | None
 
 
@@ -46,7 +46,7 @@ class Layout:
     loosened: tuple[Step, ...]
     modes: tuple[Step, ...]
 
-    def steps(self, staged: Mapping[int, Mark]) -> tuple[Step, ...]:
+    def steps(self, staged: Mapping[int, FileMark]) -> tuple[Step, ...]:
         """Give all steps, now that what comes stands in the staging folders, by number."""
         made = [
             Step("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
@@ -72,7 +72,9 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
         outs = [c for c in checked if c.action.entry is None and c.found is not None]
         puts: list[Put] = []
 
-        def put(path: bytes, old: Mark | None, entry: Entry | None, action: Action | None) -> None:
+        def put(
+            path: bytes, old: FileMark | None, entry: TreeEntry | None, action: Action | None
+        ) -> None:
             stage = devices.stage(path.rpartition(b"/")[0])
             puts.append(Put(path, len(puts), stage, old, entry, action))
 
@@ -82,7 +84,7 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
         ins += [(c.action.path, c) for c in checked if _comes(c)]
         for path, comes in sorted(ins, key=lambda pair: pair[0]):
             if comes is None:
-                put(path, None, Entry(stat.S_IFDIR), None)
+                put(path, None, TreeEntry(stat.S_IFDIR), None)
             else:
                 put(path, comes.mark, comes.action.entry, comes.action)
         loosened = _loosened(top, puts)

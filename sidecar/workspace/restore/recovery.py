@@ -10,14 +10,14 @@ from typing import Literal, TypeAlias
 
 from sidecar.core.errors import StorageFailed
 from sidecar.store.connection.lease import this_process
-from sidecar.store.content.restores import Claim, RestoreRows, Unfinished
+from sidecar.store.content.restores import RestoreClaim, RestoreRows, Unfinished
 from sidecar.store.journal import Store
 from sidecar.workspace.restore.expectations import Conflict
 from sidecar.workspace.restore.restore_outcome import LEFTOVER, Recovered, half_done
 from sidecar.workspace.restore.staging import remove_stages
 from sidecar.workspace.restore.undo_steps import lacking, undo
 
-Touched: TypeAlias = Callable[..., None]
+OnTouched: TypeAlias = Callable[..., None]
 """Told the paths (bytes) that may have changed."""
 
 _tokens: set[str] = set()
@@ -25,10 +25,10 @@ _tokens: set[str] = set()
 
 
 @contextmanager
-def claimed(root: bytes) -> Iterator[Claim]:
+def claimed(root: bytes) -> Iterator[RestoreClaim]:
     """Claim a workspace's restores for this process, with a token of its own."""
     token = secrets.token_hex(8)
-    claim = Claim(root, this_process(token), frozenset(_tokens))
+    claim = RestoreClaim(root, this_process(token), frozenset(_tokens))
     _tokens.add(token)
     try:
         yield claim
@@ -36,7 +36,9 @@ def claimed(root: bytes) -> Iterator[Claim]:
         _tokens.discard(token)
 
 
-async def recover(root: Path, store: Store, *, touched: Touched | None = None) -> Recovered | None:
+async def recover(
+    root: Path, store: Store, *, touched: OnTouched | None = None
+) -> Recovered | None:
     """End what a process that died left of a restore; `None` where there is nothing to do.
 
     It is due before a session of the workspace is loaded, and before its first snapshot.
@@ -53,7 +55,7 @@ async def recover(root: Path, store: Store, *, touched: Touched | None = None) -
         return await end(base, store.restores, found, touched)
 
 
-async def settle(root: Path, store: Store, *, touched: Touched | None = None) -> Recovered | None:
+async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
     """Make a workspace whole as `recover` does, and leave it to `recover` to tell of it.
 
     Whoever uses the workspace next is told, even if that is another process.
@@ -74,7 +76,7 @@ async def settle(root: Path, store: Store, *, touched: Touched | None = None) ->
 
 
 async def _settle(
-    root: bytes, rows: RestoreRows, found: Unfinished, touched: Touched | None
+    root: bytes, rows: RestoreRows, found: Unfinished, touched: OnTouched | None
 ) -> Recovered:
     paths = {step.path for step in found.steps}
     left: tuple[Conflict, ...] = ()
@@ -95,7 +97,7 @@ async def _settle(
 
 
 async def end(
-    root: bytes, rows: RestoreRows, found: Unfinished, touched: Touched | None = None
+    root: bytes, rows: RestoreRows, found: Unfinished, touched: OnTouched | None = None
 ) -> Recovered:
     """End a restore that was taken over; raises StorageFailed."""
     paths = [step.path for step in found.steps]

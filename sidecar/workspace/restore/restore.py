@@ -20,26 +20,26 @@ from sidecar.core.files.restore_plan import Action
 from sidecar.store.content.blobs import PressedBlob, press
 from sidecar.store.content.restores import (
     Begun,
-    Claim,
-    Mark,
+    FileMark,
+    RestoreClaim,
     RestoreRows,
     Running,
     Step,
     Unfinished,
 )
-from sidecar.store.format.values import Change
+from sidecar.store.format.values import StoreChange
 from sidecar.store.journal import Store
-from sidecar.workspace.restore.apply_steps import Moved, apply
+from sidecar.workspace.restore.apply_steps import StateMoved, apply
 from sidecar.workspace.restore.expectations import Checked, check, check_plan
 from sidecar.workspace.restore.layout import Layout, Put, lay_out
 from sidecar.workspace.restore.places import Blocked, around, content_in, root_folder, stat_in
-from sidecar.workspace.restore.recovery import Touched, claimed, clean, end, take_back
+from sidecar.workspace.restore.recovery import OnTouched, claimed, clean, end, take_back
 from sidecar.workspace.restore.restore_outcome import (
     BUSY,
     SWEPT,
-    Outcome,
-    Refused,
-    Restored,
+    FilesRestored,
+    RestoreOutcome,
+    RestoreRefused,
     failure,
 )
 from sidecar.workspace.restore.staging import EMPTY, batches, make_stages, sync_stages, write_batch
@@ -47,7 +47,7 @@ from sidecar.workspace.snapshots.ignore import STAGING
 from sidecar.workspace.snapshots.known_paths import join
 
 Progress = Callable[[int, int], None]
-Record = Callable[[], Awaitable[Sequence[Change]]]
+Record = Callable[[], Awaitable[Sequence[StoreChange]]]
 
 TRIES = 3
 INLINE_PATHS = 8
@@ -55,7 +55,7 @@ INLINE_BYTES = 256 * 1024
 """What is looked at and forgotten on the event loop: a thread would take longer than that does."""
 
 
-async def _nothing() -> Sequence[Change]:
+async def _nothing() -> Sequence[StoreChange]:
     """Give the changes of a session where there is none."""
     return ()
 
@@ -70,7 +70,7 @@ class _Work:
 
     root: bytes
     rows: RestoreRows
-    claim: Claim
+    claim: RestoreClaim
     stop: threading.Event
     tell: Progress | None
     stands: Callable[[], None]
@@ -103,11 +103,11 @@ async def restore(
     store: Store,
     *,
     record: Record = _nothing,
-    touched: Touched | None = None,
+    touched: OnTouched | None = None,
     stands: Callable[[], None] = lambda: None,
     progress: Progress | None = None,
     quick: bool = False,
-) -> Outcome:
+) -> RestoreOutcome:
     """Carry out a plan in a workspace: all of it or nothing, whatever happens meanwhile.
 
     `record` gives the changes of the session's log that become durable together with the files.
@@ -131,7 +131,7 @@ async def restore(
     check_plan(actions)
     stop = threading.Event()
 
-    async def work() -> Outcome:
+    async def work() -> RestoreOutcome:
         try:
             if quick and _few(actions):
                 found = _look(root, actions, stop)
@@ -139,7 +139,7 @@ async def restore(
                 found = await asyncio.to_thread(_look, root, actions, stop)
         except OSError as error:
             raise failure(error) from error
-        if isinstance(found, Refused):
+        if isinstance(found, RestoreRefused):
             return found
         with claimed(found.root) as claim:
             one = _Work(found.root, store.restores, claim, stop, progress, stands)
@@ -148,7 +148,9 @@ async def restore(
     return await _whole(work(), stop)
 
 
-async def _restore(work: _Work, found: _Found, record: Record, touched: Touched) -> Outcome:
+async def _restore(
+    work: _Work, found: _Found, record: Record, touched: OnTouched
+) -> RestoreOutcome:
     stages = work.stages(found.layout.stages)
     try:
         begun = await _begin(work, stages, found.layout, touched)
@@ -168,7 +170,7 @@ async def _restore(work: _Work, found: _Found, record: Record, touched: Touched)
     except BaseException:
         touch()
         raise
-    if isinstance(ended, Refused):
+    if isinstance(ended, RestoreRefused):
         touch()
     return ended
 
@@ -181,7 +183,7 @@ async def _apply(
     checked: Sequence[Checked],
     record: Record,
     touch: Callable[[], None],
-) -> Outcome:
+) -> RestoreOutcome:
     found = [(c.action.path, c.found) for c in checked if c.found is not None]
     names = Counter((one.st_dev, one.st_ino) for _, one in found)
     # Moving one name of a file changes the time of all of them.
@@ -201,15 +203,15 @@ async def _apply(
         touch()
         work.check()
         await _finish(work, number, record)
-    except Moved as moved:
+    except StateMoved as moved:
         left = await take_back(work.root, work.rows, unfinished)
-        return Refused((moved.conflict, *left))
+        return RestoreRefused((moved.conflict, *left))
     except Exception as error:
         await take_back(work.root, work.rows, unfinished)
         raise failure(error) from error
     small = len(checked) <= INLINE_PATHS
     leftover = await clean(work.root, work.rows, number, stages, work.stands, small=small)
-    return Restored(tuple(sorted(kept)), leftover)
+    return FilesRestored(tuple(sorted(kept)), leftover)
 
 
 async def _finish(work: _Work, number: int, record: Record) -> None:
@@ -227,17 +229,19 @@ def _few(actions: Sequence[Action]) -> bool:
     return len(actions) <= INLINE_PATHS and read <= INLINE_BYTES
 
 
-def _look(root: Path, actions: Sequence[Action], stop: threading.Event) -> _Found | Refused:
+def _look(root: Path, actions: Sequence[Action], stop: threading.Event) -> _Found | RestoreRefused:
     base = os.fsencode(os.path.realpath(root))
     checked, conflicts = check(base, actions, stop.is_set)
     if stop.is_set():
         raise _Stopped
     if conflicts:
-        return Refused(tuple(conflicts))
+        return RestoreRefused(tuple(conflicts))
     return _Found(base, lay_out(base, checked), checked)
 
 
-async def _begin(work: _Work, stages: tuple[bytes, ...], layout: Layout, touched: Touched) -> Begun:
+async def _begin(
+    work: _Work, stages: tuple[bytes, ...], layout: Layout, touched: OnTouched
+) -> Begun:
     coming = {_needed(put) for put in layout.puts} - {""}
     going = {put.old.hash for put in layout.puts if put.old is not None} - {""}
     for _ in range(TRIES):
@@ -256,7 +260,7 @@ async def _begin(work: _Work, stages: tuple[bytes, ...], layout: Layout, touched
 
 async def _stage(
     work: _Work, begun: Begun, layout: Layout, stages: tuple[bytes, ...]
-) -> dict[int, Mark]:
+) -> dict[int, FileMark]:
     swept = sorted(put.path for put in layout.puts if _needed(put) in begun.missing)
     if swept:
         raise BadRequest(SWEPT.format(path=_shown(swept[0])), "params.paths")
@@ -266,7 +270,7 @@ async def _stage(
             blob = await asyncio.to_thread(_pre_image, work.root, put)
             if blob is not None:
                 await work.rows.keep(begun.id, [blob])
-    marks: dict[int, Mark] = {}
+    marks: dict[int, FileMark] = {}
     total = sum(2 if put.entry is not None else 1 for put in layout.puts)
     total += len(layout.loosened) + len(layout.modes)
     portions = list(batches(layout.puts)) or [[]]
@@ -290,7 +294,7 @@ def _write(
     *,
     first: bool,
     last: bool,
-) -> dict[int, Mark]:
+) -> dict[int, FileMark]:
     """Write a portion of what comes, into folders that are there for the first and synced last."""
     if first:
         make_stages(root, stages)
@@ -300,11 +304,11 @@ def _write(
     return marks
 
 
-async def _whole(work: Awaitable[Outcome], stop: threading.Event) -> Outcome:
+async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> RestoreOutcome:
     """Wait for the end of a restore also when cancelled, so that nothing is left half done."""
     cancelled: asyncio.CancelledError | None = None
 
-    async def guarded() -> Outcome | Exception:
+    async def guarded() -> RestoreOutcome | Exception:
         try:
             return await work
         except Exception as error:  # noqa: BLE001 - a task group would wrap it; raised below
@@ -323,7 +327,7 @@ async def _whole(work: Awaitable[Outcome], stop: threading.Event) -> Outcome:
                 cancelled = error
                 stop.set()
     ended = task.result()
-    if isinstance(ended, Restored):
+    if isinstance(ended, FilesRestored):
         current = asyncio.current_task()
         if cancelled is not None and current is not None:
             current.uncancel()

@@ -39,7 +39,7 @@ SWEPT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class FilesRestored:
     """All of it stands. `kept`: folders that stay because something else is in them.
 
     `leftover`: why something of our own could not be removed yet, for people; else empty.
@@ -50,13 +50,13 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RestoreRefused:
     """Nothing of it stands, because of these paths: they are not as the plan expects them."""
 
     conflicts: tuple[Conflict, ...]
 
 
-Outcome: TypeAlias = Restored | Refused
+RestoreOutcome: TypeAlias = FilesRestored | RestoreRefused
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cache
 
 from sidecar.core.text.digest import digest
-from sidecar.store.content.restores import Mark
+from sidecar.store.content.restores import FileMark
 from sidecar.workspace.restore.expectations import mark_of
 from sidecar.workspace.restore.layout import OPEN, Put
 from sidecar.workspace.restore.moves import At
@@ -72,9 +72,9 @@ def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
 
 def write_batch(
     root: bytes, stages: Sequence[bytes], batch: Sequence[Put], contents: Mapping[str, bytes]
-) -> dict[int, Mark]:
+) -> dict[int, FileMark]:
     """Write a portion and sync it; gives the marks by number. Raises OSError."""
-    marks: dict[int, Mark] = {}
+    marks: dict[int, FileMark] = {}
     opened: list[int] = []
     with root_folder(root) as top:
         try:
@@ -166,7 +166,7 @@ def _sync_file_range() -> Callable[[int, ctypes.c_int64, ctypes.c_int64, int], i
     return found
 
 
-def _make_folder(place: At, put: Put) -> Mark:
+def _make_folder(place: At, put: Put) -> FileMark:
     assert put.entry is not None
     os.mkdir(place.name, 0o777, dir_fd=place.folder)
     if put.action is not None:
@@ -202,5 +202,5 @@ def _keep_owner(top: int, path: bytes, descriptor: int) -> None:
             os.fchown(descriptor, before.st_uid, before.st_gid)
 
 
-def _mark(place: At, name: str) -> Mark:
+def _mark(place: At, name: str) -> FileMark:
     return mark_of(os.stat(place.name, dir_fd=place.folder, follow_symlinks=False), name)

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sidecar.store.content.restores import Mark, Step
+from sidecar.store.content.restores import FileMark, Step
 from sidecar.workspace.restore.apply_steps import same
 from sidecar.workspace.restore.expectations import Conflict, names_in
 from sidecar.workspace.restore.moves import At, exchange, move
@@ -201,7 +201,7 @@ def _removed(target: At, step: Step) -> bool:
     return True
 
 
-def _make_again(target: At, mark: Mark, data: bytes | None) -> None:
+def _make_again(target: At, mark: FileMark, data: bytes | None) -> None:
     if stat.S_ISDIR(mark.mode):
         os.mkdir(target.name, 0o700, dir_fd=target.folder)
         set_mode(target.folder, target.name, stat.S_IMODE(mark.mode))
@@ -235,7 +235,7 @@ def _undo_mode(top: int, step: Step) -> Conflict | None:
     return None
 
 
-def _is_ours(mark: Mark, found: os.stat_result) -> bool:
+def _is_ours(mark: FileMark, found: os.stat_result) -> bool:
     """Tell whether what is there is what we put there; the mode of a folder is set later."""
     if stat.S_ISDIR(mark.mode):
         return mark.inode == found.st_ino and stat.S_ISDIR(found.st_mode)

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 
-from sidecar.core.files.tree import Delta, Seen, SnapshotId, net
-from sidecar.store.content.chains import Addition, Appended, Moved, Workspace
+from sidecar.core.files.tree import Delta, SeenEntry, SnapshotId, net
+from sidecar.store.content.chains import Addition, Appended, ChainMoved, Workspace
 from sidecar.store.content.snapshot_rows import SnapshotRows
 from sidecar.workspace.snapshots.known_paths import lasting
 
@@ -23,7 +23,7 @@ BRIEFLY = 5
 """The same where that process may have been killed long ago."""
 
 
-class Chain:
+class SnapshotChain:
     """The head that is known, and what follows it.
 
     `begun`: there is a first snapshot. `complete`: its content is stored. `held`: bytes stored.
@@ -37,7 +37,7 @@ class Chain:
         self.head = SnapshotId(0)
         self.held = 0
         self.complete = False
-        self._untold: dict[bytes, Seen | None] = {}
+        self._untold: dict[bytes, SeenEntry | None] = {}
         self._newest: tuple[SnapshotId, SnapshotId, Delta] | None = None
 
     @property
@@ -56,7 +56,7 @@ class Chain:
             before, still = now, still + 1 if now == before else 0
             await asyncio.sleep(PAUSE)
 
-    async def load(self, patience: int = 0) -> dict[bytes, Seen]:
+    async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
         """Go on from what is stored, and give the state there; nothing where none can be used.
 
         `patience`: how long to `wait` for another process that may be telling it just now.
@@ -77,7 +77,7 @@ class Chain:
         """Start a new chain."""
         self._stand(await self._rows.begin(self._base, self._now()))
 
-    async def append(self, addition: Addition) -> Moved | None:
+    async def append(self, addition: Addition) -> ChainMoved | None:
         """Append a snapshot; gives where the chain stands if others were faster."""
         parent = self.head
         moved = self._done(await self._rows.append(self._id, parent, addition, self._now()))
@@ -85,7 +85,7 @@ class Chain:
         self._newest = (parent, self.head, addition.delta) if few else None
         return moved
 
-    async def fill(self, addition: Addition, *, complete: bool = False) -> Moved | None:
+    async def fill(self, addition: Addition, *, complete: bool = False) -> ChainMoved | None:
         """Tell more about the state at the head; gives where the chain stands if not here."""
         moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
         self.complete = self.complete or (complete and moved is None)
@@ -93,7 +93,7 @@ class Chain:
             self._forget(path for path, _ in addition.tree)
         return moved
 
-    def learn(self, known: Mapping[bytes, Seen | None]) -> bool:
+    def learn(self, known: Mapping[bytes, SeenEntry | None]) -> bool:
         """Remember stats that belong to the head; says whether it is time to `keep` them."""
         self._untold.update(known)
         return len(self._untold) > MOST_UNTOLD
@@ -103,7 +103,7 @@ class Chain:
         if self._untold:
             await self.fill(Addition((), [], list(self._untold.items())))
 
-    async def adopt(self, moved: Moved) -> dict[bytes, Seen | None] | None:
+    async def adopt(self, moved: ChainMoved) -> dict[bytes, SeenEntry | None] | None:
         """Go where the chain stands, and give what others found on the way.
 
         `None` where that is another chain: `load` it. Where a process has just begun that one,
@@ -143,8 +143,8 @@ class Chain:
         with lasting():
             return await self._rows.load(self._base)
 
-    def _done(self, done: Appended | Moved) -> Moved | None:
-        if isinstance(done, Moved):
+    def _done(self, done: Appended | ChainMoved) -> ChainMoved | None:
+        if isinstance(done, ChainMoved):
             return done
         self.head, self.held = done.id, done.held
         return None
@@ -158,7 +158,7 @@ class Chain:
         self._newest = None
 
 
-def _to_look_at(path: bytes, seen: Seen | None) -> Seen | None:
+def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
     """Let no stat of others prove what a folder holds, or its rules: these are to be read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

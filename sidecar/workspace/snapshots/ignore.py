@@ -118,7 +118,7 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class IgnoreLevel:
     """Patterns that hold below a folder of the workspace, or (`above`) of one around it."""
 
     patterns: Patterns
@@ -127,10 +127,10 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class IgnoreRules:
     """What holds in one folder. `levels` go from the weakest to the strongest."""
 
-    levels: tuple[Level, ...] = ()
+    levels: tuple[IgnoreLevel, ...] = ()
     repository: Repository | None = None
     only_tracked: bool = False
     own: tuple[bool, bool] = (False, False)
@@ -166,7 +166,7 @@ class Rules:
 
     def inside(
         self, root: Path, folder: bytes, *, git: bool, gitignore: bool, unsaid: bool = False
-    ) -> "Rules":
+    ) -> "IgnoreRules":
         """Give the rules for what lies in a folder below this one.
 
         `unsaid`: it is known that none says anything of that folder (`keeps_all`).
@@ -193,7 +193,7 @@ class Rules:
     def with_file(self, path: Path, folder: bytes, above: bytes = b"") -> Self:
         """Add the lines of a file."""
         lines = _lines(path)
-        level = Level(Patterns(lines), folder, above)
+        level = IgnoreLevel(Patterns(lines), folder, above)
         return replace(self, levels=(*self.levels, level)) if lines else self
 
     def _matches(self, path: bytes, is_folder: bool) -> bool:
@@ -206,17 +206,17 @@ class Rules:
         return False
 
 
-def root_rules(root: Path) -> Rules:
+def root_rules(root: Path) -> IgnoreRules:
     """Read what holds in a workspace's own folder, from the enclosing repository down."""
     around = [root, *root.parents]
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))
     if at is None or _leaves_out(around[at], root):
         # Who opens a folder that git ignores wants to see what is in it.
-        rules = Rules((Level(_built_in(), b""),), own=own)
+        rules = IgnoreRules((IgnoreLevel(_built_in(), b""),), own=own)
         return rules.with_file(root / ".gitignore", b"").with_own_looked_at(root, b"")
     above = os.fsencode(root.relative_to(around[at]).as_posix() + "/") if at else b""
-    rules = _in_repository(Rules(own=own), around[at], b"", above)
+    rules = _in_repository(IgnoreRules(own=own), around[at], b"", above)
     for folder in reversed(around[: at + 1]):
         inner = "" if folder == root else f"{root.relative_to(folder).as_posix()}/"
         prefix = os.fsencode(inner)
@@ -239,7 +239,9 @@ def _leaves_out(top: Path, root: Path) -> bool:
     return False
 
 
-def _in_repository(rules: Rules, real: Path, folder: bytes, above: bytes = b"") -> Rules:
+def _in_repository(
+    rules: IgnoreRules, real: Path, folder: bytes, above: bytes = b""
+) -> IgnoreRules:
     """Begin anew with what a repository says: nothing around it holds inside it."""
     git = real / ".git"
     try:
@@ -253,7 +255,7 @@ def _in_repository(rules: Rules, real: Path, folder: bytes, above: bytes = b"") 
         main = git
     files = (*_global_files(), main / "info/exclude")
     levels = tuple(
-        Level(Patterns(lines), folder, above) for path in files if (lines := _lines(path))
+        IgnoreLevel(Patterns(lines), folder, above) for path in files if (lines := _lines(path))
     )
     repository = Repository(git, folder, above)
     return replace(rules, levels=levels, repository=repository, outside=files)

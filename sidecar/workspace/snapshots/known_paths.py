@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sidecar.core.files.tree import Entry, Loss, Seen
+from sidecar.core.files.tree import Loss, SeenEntry, TreeEntry
 from sidecar.workspace.snapshots.stat_table import StatTable, stat_table
 
 COARSE_NS = 2_000_000_000
@@ -18,18 +18,18 @@ POSIX = os.name == "posix"
 KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
 
-class State:
+class KnownPaths:
     """Paths and what was seen there; `folders` has the names in each folder. The root is empty.
 
     A path may be known although its folder is not, where a tool of ours wrote what is ignored.
     """
 
     def __init__(self) -> None:
-        self.folders: dict[bytes, dict[bytes, Seen]] = {b"": {}}
+        self.folders: dict[bytes, dict[bytes, SeenEntry]] = {b"": {}}
         self.root: os.stat_result | None = None
         self._table: StatTable | None = None
 
-    def get(self, path: bytes) -> Seen | None:
+    def get(self, path: bytes) -> SeenEntry | None:
         """Give what is known at a path."""
         folder, _, name = path.rpartition(b"/")
         names = self.folders.get(folder)
@@ -40,7 +40,7 @@ class State:
         seen = self.get(path) if path else None
         return not path or (seen is not None and seen.entry.is_folder)
 
-    def put(self, path: bytes, seen: Seen | None) -> None:
+    def put(self, path: bytes, seen: SeenEntry | None) -> None:
         """Know something else at a path from now on; what was below a folder stays known."""
         if self._table is not None:
             self._table.doubt(path, known=seen is not None)
@@ -59,7 +59,7 @@ class State:
         if not self.folders.get(path, True):
             del self.folders[path]
 
-    def begin(self, folders: dict[bytes, dict[bytes, Seen]]) -> None:
+    def begin(self, folders: dict[bytes, dict[bytes, SeenEntry]]) -> None:
         """Know what is in folders of which nothing was known."""
         self.folders |= folders
         self._table = None
@@ -75,7 +75,7 @@ class State:
                 if inner in self.folders:
                     pending.append(inner)
 
-    def items(self) -> Iterator[tuple[bytes, Seen]]:
+    def items(self) -> Iterator[tuple[bytes, SeenEntry]]:
         """Yield all paths."""
         for folder, names in self.folders.items():
             for name, seen in names.items():
@@ -95,9 +95,9 @@ class State:
                         self._table.doubt(join(folder, name), known=True)
         return self._table
 
-    def copy(self) -> "State":
+    def copy(self) -> "KnownPaths":
         """Give what is known now, to be looked through while this one goes on."""
-        other = State()
+        other = KnownPaths()
         other.folders = {folder: names.copy() for folder, names in self.folders.items()}
         other.root = self.root
         return other
@@ -135,7 +135,7 @@ def ancestors(path: bytes) -> Iterator[bytes]:
         at = path.find(b"/", at + 1)
 
 
-def unchanged(seen: Seen, found: os.stat_result) -> bool:
+def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
     """Tell whether a stat proves that what was seen is still there.
 
     What nobody has read yet is as it was seen however young its time stamp is.
@@ -166,13 +166,15 @@ def is_tracked_kind(mode: int) -> bool:
     return mode & 0o170000 in KINDS
 
 
-def seen_of(entry: Entry, found: os.stat_result, read_ms: int, *, followed: bool = False) -> Seen:
+def seen_of(
+    entry: TreeEntry, found: os.stat_result, read_ms: int, *, followed: bool = False
+) -> SeenEntry:
     """Remember what was read at a time (ms) with the stat that it had then."""
     racy = is_racy(found, read_ms)
-    return Seen(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
+    return SeenEntry(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
 
 
-def unread_of(found: os.stat_result, at: int) -> Seen:
+def unread_of(found: os.stat_result, at: int) -> SeenEntry:
     """Take what was found at a time (ms) as it is, to be read later."""
     mode, mtime = found.st_mode, found.st_mtime_ns
     is_folder = mode & 0o170000 == 0o040000
@@ -182,7 +184,9 @@ def unread_of(found: os.stat_result, at: int) -> Seen:
     new = tuple.__new__
     entry = (mode, "", 0, None, 0) if is_folder else (mode, "", found.st_size, "unread", mtime)
     racy = is_folder and is_racy(found, at)
-    return new(Seen, (new(Entry, entry), mtime, found.st_ctime_ns, found.st_ino, racy, False))
+    return new(
+        SeenEntry, (new(TreeEntry, entry), mtime, found.st_ctime_ns, found.st_ino, racy, False)
+    )
 
 
 def is_racy(found: os.stat_result, read_ms: int) -> bool:
@@ -191,11 +195,11 @@ def is_racy(found: os.stat_result, read_ms: int) -> bool:
     return stamp >= read_ms * 1_000_000 - (FINE_NS if stamp % 1_000_000 else COARSE_NS)
 
 
-def lost(found: os.stat_result, why: Loss) -> Entry:
+def lost(found: os.stat_result, why: Loss) -> TreeEntry:
     """Give the entry of something whose content is not stored."""
-    return Entry(found.st_mode, "", found.st_size, why, found.st_mtime_ns)
+    return TreeEntry(found.st_mode, "", found.st_size, why, found.st_mtime_ns)
 
 
-def left_out(mode: int, size: int) -> Entry:
+def left_out(mode: int, size: int) -> TreeEntry:
     """Give the entry of something that the rules ignore: nothing is known of its content."""
-    return Entry(mode, "", size, "ignored")
+    return TreeEntry(mode, "", size, "ignored")

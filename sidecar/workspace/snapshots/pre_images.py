@@ -5,17 +5,23 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sidecar.core.files.tree import Entry, Seen
+from sidecar.core.files.tree import SeenEntry, TreeEntry
 from sidecar.store.content.blobs import PressedBlob, press
-from sidecar.workspace.snapshots.known_paths import State, is_tracked_kind, lost, seen_of, unchanged
-from sidecar.workspace.snapshots.steady_read import Budget, Limits, Looked, look, read
+from sidecar.workspace.snapshots.known_paths import (
+    KnownPaths,
+    is_tracked_kind,
+    lost,
+    seen_of,
+    unchanged,
+)
+from sidecar.workspace.snapshots.steady_read import Limits, Looked, SnapshotBudget, look, read
 from sidecar.workspace.unlinked_open import stat_straight
 
 SLICE_FILES = 256
 SLICE_BYTES = 4 * 1024 * 1024
 """What is read at once, so that a snapshot never waits for it for long."""
 
-Batch: TypeAlias = dict[bytes, Seen]
+Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
@@ -31,13 +37,13 @@ class Beginning:
         """A first snapshot was taken, and nothing of it is told yet."""
         self._left = None
 
-    def left(self, state: State) -> Batch:
+    def left(self, state: KnownPaths) -> Batch:
         """Give it; takes time in proportion to it when first asked."""
         if self._left is None:
             self._left = dict(state.items())
         return self._left
 
-    def count(self, state: State) -> int:
+    def count(self, state: KnownPaths) -> int:
         """Count the paths."""
         return len(state if self._left is None else self._left)
 
@@ -52,20 +58,20 @@ class Beginning:
 class PreImage:
     """What a file holds. `same`: it is as the newest snapshot has it."""
 
-    seen: Seen
+    seen: SeenEntry
     blob: PressedBlob | None
     same: bool
 
-    def followed(self, follow: bool) -> Seen:
+    def followed(self, follow: bool) -> SeenEntry:
         """Give what is known of it from now on."""
         return self.seen._replace(followed=follow)
 
-    def looked(self, path: bytes, seen: Seen) -> Looked:
+    def looked(self, path: bytes, seen: SeenEntry) -> Looked:
         """Give it as something that was looked at."""
         return Looked({path: seen}, [] if self.blob is None else [self.blob])
 
 
-def slice_of(unread: Mapping[bytes, Seen]) -> Batch:
+def slice_of(unread: Mapping[bytes, SeenEntry]) -> Batch:
     """Give the next paths to read."""
     batch: Batch = {}
     size = 0
@@ -99,7 +105,7 @@ def read_batch(
             stats[path] = found
         else:
             restless.add(path)
-    looked = look(base, stats, lambda _: None, limit, Budget(2**62, room), now, now())
+    looked = look(base, stats, lambda _: None, limit, SnapshotBudget(2**62, room), now, now())
     for path, found in stats.items():
         seen_now = looked.seen[path]
         if seen_now is None or seen_now.ctime != found.st_ctime_ns:
@@ -110,7 +116,7 @@ def read_batch(
 
 
 def pre_image(
-    base: bytes, path: bytes, known: Seen | None, limits: Limits, now: Callable[[], int]
+    base: bytes, path: bytes, known: SeenEntry | None, limits: Limits, now: Callable[[], int]
 ) -> PreImage | None:
     """Read a file that is about to be written; `None` where there is none."""
     at = now()
@@ -131,6 +137,6 @@ def pre_image(
     if not isinstance(data, bytes):
         return PreImage(seen_of(lost(after, data), after, at), None, same)
     blob = press(data)
-    entry = Entry(after.st_mode, blob.hash, len(data))
+    entry = TreeEntry(after.st_mode, blob.hash, len(data))
     same = same or (known is not None and known.entry == entry)
     return PreImage(seen_of(entry, after, at), blob, same)

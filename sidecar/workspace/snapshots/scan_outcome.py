@@ -3,24 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sidecar.core.files.tree import Change, Delta, Seen
-from sidecar.workspace.snapshots.known_paths import State, left_out
+from sidecar.core.files.tree import Delta, SeenEntry, TreeChange
+from sidecar.workspace.snapshots.known_paths import KnownPaths, left_out
 from sidecar.workspace.snapshots.scan.scan import Scan
 from sidecar.workspace.snapshots.steady_read import Looked
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScanOutcome:
     """`delta`: what changed. `known`: every path of which something else is known now."""
 
     delta: Delta
-    known: Mapping[bytes, Seen | None]
+    known: Mapping[bytes, SeenEntry | None]
 
 
-def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
+def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
     """Compare what was found with what was known."""
-    changes: list[Change] = []
-    known: dict[bytes, Seen | None] = {}
+    changes: list[TreeChange] = []
+    known: dict[bytes, SeenEntry | None] = {}
     for path, now in (looked.seen | dict.fromkeys(scan.gone)).items():
         before = state.get(path)
         if before is None and now is None:
@@ -31,11 +31,11 @@ def conclude(state: State, scan: Scan, looked: Looked) -> Outcome:
         if old is None and new is not None and path in scan.shown:
             old = left_out(new.mode, new.size)
         if old != new:
-            changes.append(Change(path, old, new))
-    return Outcome(tuple(sorted(changes, key=lambda change: change.path)), known)
+            changes.append(TreeChange(path, old, new))
+    return ScanOutcome(tuple(sorted(changes, key=lambda change: change.path)), known)
 
 
-def take_over(state: State, known: Mapping[bytes, Seen | None]) -> None:
+def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> None:
     """Know what an outcome says; outer paths go last."""
     for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
         state.put(path, None)
@@ -44,7 +44,7 @@ def take_over(state: State, known: Mapping[bytes, Seen | None]) -> None:
             state.put(path, seen)
 
 
-def missed(scan: Scan, state: State) -> set[bytes]:
+def missed(scan: Scan, state: KnownPaths) -> set[bytes]:
     """Give the paths that a scan found to be others than they are known to be.
 
     A folder whose time stamp moved on is none: what is in it was looked at by itself.

@@ -9,21 +9,21 @@ from pathlib import Path
 from typing import TypeVar
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.files.tree import Delta, Entry, Seen, SnapshotId, inverse, net
+from sidecar.core.files.tree import Delta, SeenEntry, SnapshotId, TreeEntry, inverse, net
 from sidecar.core.parts import JsonObject
-from sidecar.store.content.chains import Addition, Moved
+from sidecar.store.content.chains import Addition, ChainMoved
 from sidecar.store.content.snapshot_rows import SnapshotRows
-from sidecar.workspace.snapshots.chain import BRIEFLY, Chain
-from sidecar.workspace.snapshots.ignore import HISTORIES, Rules
-from sidecar.workspace.snapshots.known_paths import State, lasting, unread_of
+from sidecar.workspace.snapshots.chain import BRIEFLY, SnapshotChain
+from sidecar.workspace.snapshots.ignore import HISTORIES, IgnoreRules
+from sidecar.workspace.snapshots.known_paths import KnownPaths, lasting, unread_of
 from sidecar.workspace.snapshots.pre_images import Batch, Beginning, pre_image, read_batch, slice_of
 from sidecar.workspace.snapshots.roots import check_root
 from sidecar.workspace.snapshots.scan.scan import Scan
-from sidecar.workspace.snapshots.scan_outcome import Outcome, conclude, missed, take_over
-from sidecar.workspace.snapshots.steady_read import Budget, Limits, Looked, look
+from sidecar.workspace.snapshots.scan_outcome import ScanOutcome, conclude, missed, take_over
+from sidecar.workspace.snapshots.steady_read import Limits, Looked, SnapshotBudget, look
 from sidecar.workspace.snapshots.watch.changed_paths import Noticing
 from sidecar.workspace.snapshots.watch.watch import Noticed, Watch, WatchFailed
-from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
+from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 
 T = TypeVar("T")
 Read = Callable[[Scan], Looked]
@@ -49,10 +49,10 @@ class Snapshots:
         self._lock = asyncio.Lock()
         self._work = asyncio.Event()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="snapshots")
-        self._chain = Chain(self._base, rows, now)
+        self._chain = SnapshotChain(self._base, rows, now)
         self._noticing = Noticing(self._base, self._in_thread)
-        self._state = State()
-        self._rules: dict[bytes, Rules] = {}
+        self._state = KnownPaths()
+        self._rules: dict[bytes, IgnoreRules] = {}
         self._beginning = Beginning()
         self._closed = False
 
@@ -65,7 +65,7 @@ class Snapshots:
         data_dir: Path,
         now: Callable[[], int],
         limits: Limits | None = None,
-        watch: Choose | None = choose,
+        watch: ChooseWatch | None = choose,
     ) -> "Snapshots":
         """Begin with a workspace, or go on with what is stored of it; looks at no file yet.
 
@@ -123,7 +123,7 @@ class Snapshots:
             async with self._lock:
                 await self._chain.keep()
 
-    async def note_edit(self, path: bytes) -> Entry | None:
+    async def note_edit(self, path: bytes) -> TreeEntry | None:
         """Store what a file holds before a tool of ours writes it; `None` where there is none.
 
         From then on it is in the snapshots, also where the rules ignore it, up to the limit for
@@ -208,12 +208,12 @@ class Snapshots:
             "limit": self._limits.workspace,
         }
 
-    def entry(self, path: bytes) -> Entry | None:
+    def entry(self, path: bytes) -> TreeEntry | None:
         """Give what the newest snapshot has at a path."""
         seen = self._state.get(path)
         return None if seen is None else seen.entry
 
-    def entries(self) -> dict[bytes, Entry]:
+    def entries(self) -> dict[bytes, TreeEntry]:
         """Give the whole newest snapshot; it takes time in proportion to its size."""
         return {path: seen.entry for path, seen in self._state.items()}
 
@@ -256,10 +256,10 @@ class Snapshots:
         await self._chain.begin()
         self._state.begin(scan.unread)
         self._beginning.begin()
-        self._accept(Outcome((), unread), scan, nothing)
+        self._accept(ScanOutcome((), unread), scan, nothing)
         self._work.set()
 
-    async def _look(self, noticed: Noticed, rules: bool) -> Moved | None:
+    async def _look(self, noticed: Noticed, rules: bool) -> ChainMoved | None:
         """Look at what was noticed, and append what it comes to unless others did before."""
         scan, looked = await self._scanned(noticed, rules, partial(self._read, at=self._now()))
         outcome = conclude(self._state, scan, looked)
@@ -275,7 +275,7 @@ class Snapshots:
         self._accept(outcome, scan, looked)
         return None
 
-    def _accept(self, outcome: Outcome, scan: Scan, looked: Looked) -> None:
+    def _accept(self, outcome: ScanOutcome, scan: Scan, looked: Looked) -> None:
         take_over(self._state, outcome.known)
         self._noticing.waiting.paths |= looked.restless
         if scan.root_stat is not None:
@@ -311,7 +311,7 @@ class Snapshots:
         self._noticing.waiting.paths |= looked.restless
         return True
 
-    async def _note(self, path: bytes) -> Entry | None:
+    async def _note(self, path: bytes) -> TreeEntry | None:
         if not HISTORIES.isdisjoint(path.split(b"/")):
             return None
         scan = self._scan(None)
@@ -336,11 +336,11 @@ class Snapshots:
             batch = {}
         raise StorageFailed(BUSY, kind="io")
 
-    async def _adopt(self, moved: Moved) -> None:
+    async def _adopt(self, moved: ChainMoved) -> None:
         """Go on from where another process has brought the chain."""
         known = await self._chain.adopt(moved)
         if known is None:
-            self._state, self._rules, self._beginning = State(), {}, Beginning()
+            self._state, self._rules, self._beginning = KnownPaths(), {}, Beginning()
             self._noticing.waiting.lose()
             self._know(await self._chain.load())
             return
@@ -354,7 +354,7 @@ class Snapshots:
             else:
                 self._noticing.waiting.add(path)
 
-    def _know(self, known: Mapping[bytes, Seen | None]) -> None:
+    def _know(self, known: Mapping[bytes, SeenEntry | None]) -> None:
         take_over(self._state, known)
         self._noticing.unwatched.follow |= {p for p, s in known.items() if s and s.followed}
 
@@ -381,7 +381,7 @@ class Snapshots:
         return Scan(self.root, self._state, self._rules, watch, self._noticing.unwatched, begun)
 
     def _read(self, scan: Scan, at: int) -> Looked:
-        budget = Budget(self._limits.snapshot, self._limits.workspace - self._chain.held)
+        budget = SnapshotBudget(self._limits.snapshot, self._limits.workspace - self._chain.held)
         limit = partial(self._limit, scan)
         looked = look(self._base, scan.stats, self._state.get, limit, budget, self._now, at)
         for path in looked.seen.keys() & self._noticing.unwatched.follow:

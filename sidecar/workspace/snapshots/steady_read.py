@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sidecar.config import SnapshotSizes
-from sidecar.core.files.tree import Entry, Loss, Seen
+from sidecar.core.files.tree import Loss, SeenEntry, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.content.blobs import PressedBlob, press
 from sidecar.workspace.snapshots.known_paths import lost, same_stat, seen_of
 from sidecar.workspace.unlinked_open import link_straight, open_straight, stat_straight
-from sidecar.workspace.unlinked_path import WAY, Moved
+from sidecar.workspace.unlinked_path import WAY, PathMoved
 
 MIB = 1024 * 1024
 TRIES = 3
@@ -46,7 +46,7 @@ class Limits:
 
 
 @dataclass(slots=True)
-class Budget:
+class SnapshotBudget:
     """What one snapshot may still take: bytes to read, bytes to store."""
 
     read: int
@@ -57,7 +57,7 @@ class Budget:
 class Looked:
     """What was found at some paths: `None` for what is not there. `restless` kept changing."""
 
-    seen: dict[bytes, Seen | None] = field(default_factory=dict)
+    seen: dict[bytes, SeenEntry | None] = field(default_factory=dict)
     blobs: list[PressedBlob] = field(default_factory=list)
     restless: set[bytes] = field(default_factory=set)
 
@@ -89,7 +89,7 @@ def read(
             except FileNotFoundError:
                 return None
             except OSError as error:
-                refused = isinstance(error, PermissionError) and not isinstance(error, Moved)
+                refused = isinstance(error, PermissionError) and not isinstance(error, PathMoved)
         here = standing(base, path, found)
         if here is None:
             return None
@@ -111,7 +111,7 @@ def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result 
         return stat_straight(base + b"/" + path)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except Moved:
+    except PathMoved:
         return None if _stands(base) else found
     except OSError:
         return found
@@ -120,9 +120,9 @@ def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result 
 def look(
     base: bytes,
     stats: dict[bytes, os.stat_result],
-    known: Callable[[bytes], Seen | None],
+    known: Callable[[bytes], SeenEntry | None],
     limit: Callable[[bytes, int], int],
-    budget: Budget,
+    budget: SnapshotBudget,
     now: Callable[[], int],
     scanned: int,
 ) -> Looked:
@@ -141,7 +141,7 @@ def look(
                 looked.miss(path)
             else:
                 # What is in it was listed after the stat that was found, and maybe before this one.
-                looked.seen[path] = seen_of(Entry(here.st_mode), found, scanned)
+                looked.seen[path] = seen_of(TreeEntry(here.st_mode), found, scanned)
             continue
         most = limit(path, found.st_size)
         got: tuple[os.stat_result, bytes | Loss] | None
@@ -165,24 +165,24 @@ def look(
 
 def _take(
     path: bytes,
-    seen: Seen | None,
+    seen: SeenEntry | None,
     found: os.stat_result,
     data: bytes,
     at: int,
-    budget: Budget,
+    budget: SnapshotBudget,
     looked: Looked,
 ) -> None:
     if seen is not None and seen.entry.hash and seen.entry.size == len(data):
         name = digest(data)
         if name == seen.entry.hash:
-            entry = Entry(found.st_mode, name, len(data))
+            entry = TreeEntry(found.st_mode, name, len(data))
             looked.seen[path] = seen_of(entry, found, at)
             return
     blob = press(data)
     if len(blob.data) > budget.store:
         entry = lost(found, "full")
     else:
-        entry = Entry(found.st_mode, blob.hash, len(data))
+        entry = TreeEntry(found.st_mode, blob.hash, len(data))
         looked.blobs.append(blob)
         budget.store -= len(blob.data)
         budget.read -= len(data)

@@ -16,7 +16,7 @@ import pytest
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart, TurnId
 from sidecar.core.policies import policies
 from sidecar.replay.page import MOST_CHARTS
-from sidecar.store.format.values import Change, PutMessage, PutPart, PutSession, SessionRow
+from sidecar.store.format.values import PutMessage, PutPart, PutSession, SessionRow, StoreChange
 from sidecar.store.journal import Store
 from tests.replay.neutral_files import line, long_recording, recording, text, write
 
@@ -309,7 +309,7 @@ async def test_sessions_of_our_own_store_are_replayed(tmp_path: Path) -> None:
     store = Store.open(tmp_path, now=lambda: 1_000)
     for number in range(2):
         session = SessionRow(SessionId(f"ses_{number}"), "/d", "", 1, 1, 1, 0, 1, None, {})
-        changes: list[Change] = [PutSession(session)]
+        changes: list[StoreChange] = [PutSession(session)]
         for order, role in enumerate(("user", "assistant")):
             part = TextPart(PartId(f"p{number}{order}"), "hello", "typed")
             message = Message(MessageId(f"m{number}{order}"), TurnId("t"), "user", (), order)

@@ -6,13 +6,16 @@ import pytest
 
 from sidecar.commands.upkeep.doctor import MOST_FOLDERS, snapshots, travels_in_the_open
 from sidecar.commands.upkeep.doctor_sizes import MIB
-from sidecar.store.content.chains import Held
+from sidecar.store.content.chains import HeldSpace
 
 NOON = 1_764_000_000_000
 
 
 def test_what_snapshots_take_and_who_holds_the_most() -> None:
-    held = [Held(b"/w/small", 2, 2048, NOON), Held(b"/w/[large]\x1b", 7, 3 * MIB // 2, NOON)]
+    held = [
+        HeldSpace(b"/w/small", 2, 2048, NOON),
+        HeldSpace(b"/w/[large]\x1b", 7, 3 * MIB // 2, NOON),
+    ]
     whole, large, small = snapshots(held, limit=10 * MIB)
     assert (whole.state, whole.found) == ("ok", "1.5 MiB of 2 folders")
     assert large.found.startswith("/w/[large]␛, 1.5 MiB in 7 snapshots since 2025-11-")
@@ -36,7 +39,7 @@ def test_a_key_that_everybody_on_the_way_can_read_is_told(address: str, expected
 
 
 def test_a_folder_at_its_limit_is_told() -> None:
-    _, full = snapshots([Held(b"/w", 2, 10 * MIB, NOON)], limit=10 * MIB)
+    _, full = snapshots([HeldSpace(b"/w", 2, 10 * MIB, NOON)], limit=10 * MIB)
     assert (full.state, full.advice) == (
         "note",
         "at most 10.0 MiB are kept, the oldest go first: set snapshots.workspace_mib",
@@ -44,7 +47,7 @@ def test_a_folder_at_its_limit_is_told() -> None:
 
 
 def test_names_that_are_no_text_and_many_folders() -> None:
-    held = [Held(os.fsencode("/w/") + b"\xff", 1, n, NOON) for n in range(MOST_FOLDERS + 3)]
+    held = [HeldSpace(os.fsencode("/w/") + b"\xff", 1, n, NOON) for n in range(MOST_FOLDERS + 3)]
     found = snapshots(held)
     assert len(found) == 1 + MOST_FOLDERS
     "".join(one.found for one in found).encode()

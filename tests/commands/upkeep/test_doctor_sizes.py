@@ -6,15 +6,15 @@ from sidecar.commands.upkeep.doctor_sizes import MIB, sizes
 from sidecar.config import Config
 from sidecar.config.retention import Retention
 from sidecar.core.parts import SessionId
-from sidecar.store.retention.store_sizes import Heavy, Weights
+from sidecar.store.retention.store_sizes import Heavy, StoreWeights
 
 NOON = 1_764_000_000_000
 
 
-def weights(**given: int) -> Weights:
+def weights(**given: int) -> StoreWeights:
     kinds = {"texts": 0, "outputs": 0, "snapshots": 0, "free": 0, "rest": 0, **given}
     one = Heavy(SessionId("ses_1"), "Fix\x1b it", "/w", NOON, 3 * MIB)
-    return Weights(size=sum(kinds.values()), sessions=1, heaviest=(one,), **kinds)
+    return StoreWeights(size=sum(kinds.values()), sessions=1, heaviest=(one,), **kinds)
 
 
 def test_what_holds_the_size_the_largest_first(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.engine.admission import BESIDE, MOST_TRIES, RUNWAY, Breaker, Candidate, refusals
-from sidecar.core.ledger.deeds import Touched
+from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import Item, units_of
 from sidecar.core.parts import (
     FilePart,
@@ -282,13 +282,13 @@ def test_a_file_that_came_and_went_need_not_be_named() -> None:
     items = items_of(LOG)
     (read,) = (item for item in items if item.unit.part_id == "read")
     (edit,) = (item for item in items if item.unit.part_id == "edit")
-    gone = Touched("src/read.py", "deleted")
+    gone = TouchedFile("src/read.py", "deleted")
     read.unit = replace(read.unit, deeds=(gone,))
     note = LEDGER.partition("Changed")[0]
     assert reasons(candidate(GONE, note, items=items)) == [
         "!a changed file would not be named: src/read.py"
     ]
-    edit.unit = replace(edit.unit, deeds=(Touched("src/read.py", "created"),))
+    edit.unit = replace(edit.unit, deeds=(TouchedFile("src/read.py", "created"),))
     assert reasons(candidate(GONE, note, items=items)) == []
 
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.files.authorship import Intent, vouched
-from sidecar.core.files.tree import Change, Entry
+from sidecar.core.files.tree import TreeChange, TreeEntry
 
-FILE = Entry(0o100644, "b2:1", 1)
+FILE = TreeEntry(0o100644, "b2:1", 1)
 ROOT = "/home/ada/app"
 
 
@@ -15,7 +15,7 @@ def answers(command: str, *paths: str, folder: str = "", deleted: bool = False) 
     """Give those of some paths for which a command answers where they were changed."""
     covers = vouched([Intent(command, f"{ROOT}/{folder}".rstrip("/"))], ROOT)
     new = None if deleted else FILE._replace(hash="b2:2")
-    return [path for path in paths if covers(Change(path.encode(), FILE, new))]
+    return [path for path in paths if covers(TreeChange(path.encode(), FILE, new))]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_relative_names_lie_where_the_command_runs() -> None:
 
 
 def test_a_tool_answers_for_what_its_input_names_or_for_all_if_it_edits() -> None:
-    change = Change(b"src/a.py", FILE, None)
+    change = TreeChange(b"src/a.py", FILE, None)
     assert vouched([Intent(names=("src/a.py", "a sentence"))], ROOT)(change)
     assert vouched([Intent(names=(f"{ROOT}/src/a.py",))], ROOT)(change)
     assert not vouched([Intent(names=(".", "/", "", "src/b.py"))], ROOT)(change)

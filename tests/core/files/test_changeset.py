@@ -1,19 +1,19 @@
 """Who made a change: tools by what they wrote, the shell by its running, the user by the rest."""
 
-from sidecar.core.files.changeset import PathChange, Write, attribute, same, state
-from sidecar.core.files.tree import Change, Delta, Entry
+from sidecar.core.files.changeset import PathChange, ToolWrite, attribute, same, state
+from sidecar.core.files.tree import Delta, TreeChange, TreeEntry
 from tests.core.trees import compare
 
 FILE, FOLDER, LINK = 0o100644, 0o040755, 0o120777
 
 
-def a_file(content: str, mode: int = FILE) -> Entry:
-    return Entry(mode, f"b2:{content}", len(content))
+def a_file(content: str, mode: int = FILE) -> TreeEntry:
+    return TreeEntry(mode, f"b2:{content}", len(content))
 
 
 def told(
     changes: Delta,
-    tools: tuple[Write, ...] = (),
+    tools: tuple[ToolWrite, ...] = (),
     shell: bool = False,
     saved: tuple[bytes, ...] = (),
     between_steps: bool = False,
@@ -24,7 +24,12 @@ def told(
 
 def test_a_change_is_named_for_people() -> None:
     before = {b"e": a_file("1"), b"d": a_file("2"), b"m": a_file("3"), b"r": a_file("4")}
-    after = {b"c": a_file("5"), b"e": a_file("6"), b"m": a_file("3", 0o100755), b"r": Entry(LINK)}
+    after = {
+        b"c": a_file("5"),
+        b"e": a_file("6"),
+        b"m": a_file("3", 0o100755),
+        b"r": TreeEntry(LINK),
+    }
     assert told(compare(before, after), shell=True) == [
         (b"c", "created", "shell"),
         (b"d", "deleted", "shell"),
@@ -36,13 +41,13 @@ def test_a_change_is_named_for_people() -> None:
 
 def test_what_came_between_steps_is_the_users_whatever_it_was() -> None:
     delta = compare({}, {b"a": a_file("1")})
-    write = Write(b"a", None, a_file("1"))
+    write = ToolWrite(b"a", None, a_file("1"))
     assert told(delta, (write,), shell=True, between_steps=True) == [(b"a", "created", "user")]
 
 
 def test_without_a_shell_only_what_tools_wrote_is_the_agents() -> None:
     delta = compare({b"a": a_file("0")}, {b"a": a_file("1"), b"b": a_file("2")})
-    write = Write(b"a", a_file("0"), a_file("1"))
+    write = ToolWrite(b"a", a_file("0"), a_file("1"))
     assert told(delta, (write,)) == [(b"a", "modified", "tool"), (b"b", "created", "user")]
 
 
@@ -58,7 +63,7 @@ def test_an_edit_of_the_user_after_a_tool_wrote_stands_beside_it() -> None:
     delta = compare({b"a": a_file("0")}, {b"a": a_file("2")})
     found = attribute(
         delta,
-        tools=[Write(b"a", a_file("0"), a_file("1"))],
+        tools=[ToolWrite(b"a", a_file("0"), a_file("1"))],
         shell=True,
         saved=[b"a"],
         between_steps=False,
@@ -74,7 +79,7 @@ def test_an_edit_of_the_user_before_a_tool_wrote_stands_beside_it() -> None:
     old, saved, new = a_file("0"), a_file("1"), a_file("2")
     found = attribute(
         compare({b"a": old}, {b"a": new}),
-        tools=[Write(b"a", saved, a_file("2"))],
+        tools=[ToolWrite(b"a", saved, a_file("2"))],
         shell=False,
         saved=[b"a"],
         between_steps=False,
@@ -87,9 +92,12 @@ def test_an_edit_of_the_user_before_a_tool_wrote_stands_beside_it() -> None:
 
 def test_several_writes_are_one_change_unless_somebody_came_between() -> None:
     delta = compare({}, {b"a": a_file("3")})
-    one, two = Write(b"a", None, a_file("1")), Write(b"a", Entry(FILE, "b2:1"), a_file("3"))
+    one, two = (
+        ToolWrite(b"a", None, a_file("1")),
+        ToolWrite(b"a", TreeEntry(FILE, "b2:1"), a_file("3")),
+    )
     assert told(delta, (one, two)) == [(b"a", "created", "tool")]
-    other = Write(b"a", a_file("2"), a_file("3"))
+    other = ToolWrite(b"a", a_file("2"), a_file("3"))
     assert told(delta, (one, other)) == [
         (b"a", "created", "tool"),
         (b"a", "modified", "user"),
@@ -99,22 +107,27 @@ def test_several_writes_are_one_change_unless_somebody_came_between() -> None:
 
 def test_what_a_tool_wrote_and_the_shell_changed_is_all_the_agents() -> None:
     delta = compare({}, {b"a": a_file("2", 0o100755)})
-    assert told(delta, (Write(b"a", None, a_file("1")),), shell=True) == [
+    assert told(delta, (ToolWrite(b"a", None, a_file("1")),), shell=True) == [
         (b"a", "created", "tool"),
         (b"a", "modified", "shell"),
     ]
 
 
 def test_a_tool_may_remove_a_file_and_the_user_make_it_anew() -> None:
-    write = Write(b"a", a_file("0"), None)
+    write = ToolWrite(b"a", a_file("0"), None)
     assert told(compare({b"a": a_file("0")}, {}), (write,)) == [(b"a", "deleted", "tool")]
     again = compare({b"a": a_file("0")}, {b"a": a_file("1")})
     assert told(again, (write,)) == [(b"a", "deleted", "tool"), (b"a", "created", "user")]
 
 
 def test_folders_that_a_tool_made_on_its_way_are_its_own() -> None:
-    after = {b"d": Entry(FOLDER), b"d/e": Entry(FOLDER), b"d/e/a": a_file("1"), b"f": Entry(FOLDER)}
-    assert told(compare({}, after), (Write(b"d/e/a", None, a_file("1")),)) == [
+    after = {
+        b"d": TreeEntry(FOLDER),
+        b"d/e": TreeEntry(FOLDER),
+        b"d/e/a": a_file("1"),
+        b"f": TreeEntry(FOLDER),
+    }
+    assert told(compare({}, after), (ToolWrite(b"d/e/a", None, a_file("1")),)) == [
         (b"d", "created", "tool"),
         (b"d/e", "created", "tool"),
         (b"d/e/a", "created", "tool"),
@@ -123,9 +136,9 @@ def test_folders_that_a_tool_made_on_its_way_are_its_own() -> None:
 
 
 def test_what_becomes_of_a_folder_that_a_tool_writes_to_is_not_its_doing() -> None:
-    before = {b"d": Entry(FOLDER)}
-    after = {b"d": Entry(0o040700), b"d/a": a_file("1")}
-    assert told(compare(before, after), (Write(b"d/a", None, a_file("1")),)) == [
+    before = {b"d": TreeEntry(FOLDER)}
+    after = {b"d": TreeEntry(0o040700), b"d/a": a_file("1")}
+    assert told(compare(before, after), (ToolWrite(b"d/a", None, a_file("1")),)) == [
         (b"d", "mode", "user"),
         (b"d/a", "created", "tool"),
     ]
@@ -135,7 +148,7 @@ def test_what_a_tool_left_has_the_mode_that_the_file_had() -> None:
     old, new = a_file("0", 0o100755), a_file("2", 0o100755)
     (tool, user) = attribute(
         compare({b"a": old}, {b"a": new}),
-        tools=[Write(b"a", old, a_file("1", 0o100755))],
+        tools=[ToolWrite(b"a", old, a_file("1", 0o100755))],
         shell=False,
         saved=(),
         between_steps=False,
@@ -144,11 +157,13 @@ def test_what_a_tool_left_has_the_mode_that_the_file_had() -> None:
 
 
 def test_what_ignore_rules_show_or_hide_is_nobodys_change() -> None:
-    out = Entry(FILE, size=1, lost="ignored")
-    hidden, shown = Change(b"a", a_file("0"), out), Change(b"b", out, a_file("1"))
+    out = TreeEntry(FILE, size=1, lost="ignored")
+    hidden, shown = TreeChange(b"a", a_file("0"), out), TreeChange(b"b", out, a_file("1"))
     assert told((hidden, shown), shell=True) == []
     # What a tool wrote is its change all the same.
-    assert told((shown,), (Write(b"b", a_file("0"), a_file("1")),)) == [(b"b", "modified", "tool")]
+    assert told((shown,), (ToolWrite(b"b", a_file("0"), a_file("1")),)) == [
+        (b"b", "modified", "tool")
+    ]
 
 
 def test_a_rename_is_one_change_with_its_source() -> None:
@@ -168,7 +183,7 @@ def test_two_authors_make_no_rename_together() -> None:
 
 def test_what_was_moved_and_edited_by_another_is_told_step_by_step() -> None:
     delta = compare({b"a": a_file("1")}, {b"b": a_file("2")})
-    assert told(delta, (Write(b"b", a_file("1"), a_file("2")),)) == [
+    assert told(delta, (ToolWrite(b"b", a_file("1"), a_file("2")),)) == [
         (b"a", "deleted", "user"),
         (b"b", "created", "user"),
         (b"b", "modified", "tool"),
@@ -176,20 +191,21 @@ def test_what_was_moved_and_edited_by_another_is_told_step_by_step() -> None:
 
 
 def test_a_hash_alone_says_that_contents_are_equal() -> None:
-    assert same(Entry(FILE, "b2:1"), a_file("1"))
-    assert not same(Entry(FILE, "b2:1"), a_file("1", 0o100755))
-    assert not same(Entry(FILE, size=1, lost="large", version=1), Entry(FILE, "b2:1", 1))
+    assert same(TreeEntry(FILE, "b2:1"), a_file("1"))
+    assert not same(TreeEntry(FILE, "b2:1"), a_file("1", 0o100755))
+    assert not same(TreeEntry(FILE, size=1, lost="large", version=1), TreeEntry(FILE, "b2:1", 1))
     assert not same(
-        Entry(FILE, size=1, lost="large", version=1), Entry(FILE, size=1, lost="large", version=2)
+        TreeEntry(FILE, size=1, lost="large", version=1),
+        TreeEntry(FILE, size=1, lost="large", version=2),
     )
-    assert not same(None, Entry(FOLDER))
+    assert not same(None, TreeEntry(FOLDER))
     assert same(None, None)
 
 
 def test_states_are_equal_where_they_are_the_same() -> None:
-    large = Entry(FILE, size=1, lost="large", version=1)
-    states = [None, Entry(FOLDER), a_file("1"), a_file("1", 0o100755), a_file("2"), large]
-    states += [Entry(FILE, "b2:1"), large._replace(lost="full"), large._replace(version=2)]
+    large = TreeEntry(FILE, size=1, lost="large", version=1)
+    states = [None, TreeEntry(FOLDER), a_file("1"), a_file("1", 0o100755), a_file("2"), large]
+    states += [TreeEntry(FILE, "b2:1"), large._replace(lost="full"), large._replace(version=2)]
     for one in states:
         for other in states:
             assert (state(one) == state(other)) == same(one, other)
@@ -197,7 +213,7 @@ def test_states_are_equal_where_they_are_the_same() -> None:
 
 def test_while_a_shell_runs_what_nothing_vouches_for_is_unknown_but_for_folders() -> None:
     delta = compare(
-        {}, {b"a": a_file("1"), b"b": a_file("2"), b"d": Entry(FOLDER), b"d/c": a_file("3")}
+        {}, {b"a": a_file("1"), b"b": a_file("2"), b"d": TreeEntry(FOLDER), b"d/c": a_file("3")}
     )
     found = attribute(
         delta,

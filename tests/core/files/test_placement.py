@@ -2,7 +2,7 @@
 
 from sidecar.core.files.reconcile import Choices
 from sidecar.core.files.restore_plan import plan_restore
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from tests.core.folders import Desk, desk, fates, reason
 
 
@@ -180,5 +180,5 @@ def test_modes_of_folders_merge_and_clash_as_those_of_files() -> None:
     assert fates(d.plan()) == {"d": "conflict"}
     plan = d.plan("merge")
     assert fates(plan) == {"d": "merged"}
-    assert plan.actions[0].entry == Entry(0o040755)
+    assert plan.actions[0].entry == TreeEntry(0o040755)
     assert plan.actions[0].content is None

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sidecar.core.files.changeset import ChangeSet, Write, attribute
+from sidecar.core.files.changeset import ChangeSet, ToolWrite, attribute
 from sidecar.core.files.reconcile import OnConflict
-from sidecar.core.files.tree import Entry, SnapshotId
+from sidecar.core.files.tree import SnapshotId, TreeEntry
 from tests.core.folders import desk, fates, lines, reason
 from tests.core.trees import compare
 
@@ -70,7 +70,7 @@ def test_what_a_tool_brought_back_within_a_step_is_known_with_its_size() -> None
     d.file("a", "three\n")
     found = attribute(
         compare(before, d.tree),
-        tools=[Write(b"a", second, first)],
+        tools=[ToolWrite(b"a", second, first)],
         shell=True,
         saved=(),
         between_steps=False,
@@ -343,7 +343,7 @@ def test_a_path_that_rules_ignore_now_is_not_touched() -> None:
     d = desk("build/a")
     d.file("build/a", "agent\n")
     d.by_shell()
-    d.tree[b"build/a"] = Entry(0o100644, size=6, lost="ignored")
+    d.tree[b"build/a"] = TreeEntry(0o100644, size=6, lost="ignored")
     plan = d.plan("overwrite")
     assert fates(plan) == {"build/a": "skipped"}
     assert "ignore rules" in reason(plan, "build/a")

@@ -8,7 +8,7 @@ import pytest
 from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.files.restore_plan import RestorePlan
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from tests.core.folders import FOLDER, Desk, fates
 
 NAMES = (b"a", b"b", b"\xc3\xa4", b"\xff")
@@ -34,7 +34,7 @@ def act(desk: Desk, dice: random.Random) -> None:
         case 3:
             desk.remove(path)
         case 4 if there is None:
-            desk.tree[path] = Entry(FOLDER)
+            desk.tree[path] = TreeEntry(FOLDER)
         case 5 if there is not None and there.kind != "link":
             modes = (FOLDER, 0o040700, 0o040555) if there.is_folder else (0o100644, 0o100755)
             desk.tree[path] = there._replace(mode=dice.choice(modes))

@@ -9,13 +9,13 @@ import pytest
 
 from sidecar.core.files.changeset import Author, ChangeSet, PathChange
 from sidecar.core.files.strands import Strand, strands
-from sidecar.core.files.tree import Entry, SnapshotId
+from sidecar.core.files.tree import SnapshotId, TreeEntry
 
 FILE = 0o100644
 
 
-def entry(content: str) -> Entry | None:
-    return Entry(FILE, f"b2:{content}", 1) if content else None
+def entry(content: str) -> TreeEntry | None:
+    return TreeEntry(FILE, f"b2:{content}", 1) if content else None
 
 
 def follow(*steps: str, now: str | None = None, take_unknown: bool = False) -> Strand:
@@ -33,7 +33,7 @@ def follow(*steps: str, now: str | None = None, take_unknown: bool = False) -> S
 
 
 def left(strand: Strand) -> str:
-    def short(state: Entry | None) -> str:
+    def short(state: TreeEntry | None) -> str:
         return "" if state is None else state.hash.removeprefix("b2:")
 
     return " ".join(

@@ -2,7 +2,7 @@
 
 from sidecar.core.files.reconcile import Choices, Sizes
 from sidecar.core.files.restore_plan import plan_restore
-from sidecar.core.files.tree import Entry, Loss
+from sidecar.core.files.tree import Loss, TreeEntry
 from tests.core.folders import FILE, Desk, desk, fates, reason
 
 LIMITS = Sizes(2 << 20, 16 << 20, 64 << 20, 1 << 30)
@@ -33,7 +33,7 @@ def test_each_loss_is_told() -> None:
     }
     for loss, words in told.items():
         d = desk()
-        d.tree[b"a"] = Entry(FILE, "", 1000, loss, 1)
+        d.tree[b"a"] = TreeEntry(FILE, "", 1000, loss, 1)
         d.begin()
         d.file("a", "small\n")
         d.by_tool()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.ledger.inheritance import current, merged
-from sidecar.core.ledger.ledger import Ledger, Subtask, Todo, read_ledger
+from sidecar.core.ledger.ledger import Ledger, LedgerSubtask, Todo, read_ledger
 from sidecar.core.parts import Message, PartId, TurnId
 from tests.core.ledger.test_ledger import answer, call, typed
 
@@ -60,7 +60,7 @@ def test_what_was_deleted_and_is_read_again_is_there() -> None:
 
 
 def test_what_the_work_is_at() -> None:
-    running = Subtask("look", "running", "", TurnId("t"), PartId("p"))
+    running = LedgerSubtask("look", "running", "", TurnId("t"), PartId("p"))
     todo = Todo(planned=("next",), in_progress=("now",), done=("before",))
     assert current(Ledger(todo=todo, subtasks=(running,))) == "now"
     assert current(Ledger(todo=replace(todo, in_progress=()), subtasks=(running,))) == "look"

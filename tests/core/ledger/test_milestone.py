@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.ledger.facts import Fact
-from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, Said, Subtask, Todo
-from sidecar.core.ledger.milestone import Checkpoint, from_json, may_replace, to_json, to_markdown
+from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, LedgerSubtask, Said, Todo
+from sidecar.core.ledger.milestone import Milestone, from_json, may_replace, to_json, to_markdown
 from sidecar.core.parts import MessageId, PartId, SessionId, TurnId
 
 T, P = TurnId("t1"), PartId("p1")
@@ -21,7 +21,7 @@ def said(text: str) -> Said:
     return Said(text, T, MessageId("m1"))
 
 
-FULL = Checkpoint(
+FULL = Milestone(
     SessionId("ses_1"),
     "ses_1:2",
     17,
@@ -36,7 +36,7 @@ FULL = Checkpoint(
         (Command("make", 2, "Error: no rule", T, P), Command("ls", None, "", T, P)),
         (Failure("shell", "make", "Error: no rule", T, P),),
         Todo(("test",), ("write",), ("read", "think")),
-        (Subtask("look", "done", "found", T, P),),
+        (LedgerSubtask("look", "done", "found", T, P),),
     ),
     (Fact("decision", "Use a table", T, 5, "user"),),
     "/work",

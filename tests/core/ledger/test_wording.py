@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, Said, Subtask, Todo
+from sidecar.core.ledger.ledger import Command, Failure, File, Ledger, LedgerSubtask, Said, Todo
 from sidecar.core.ledger.wording import render
 from sidecar.core.parts import MessageId, PartId, TurnId
 from sidecar.core.prompt.tokens import tokens_of
@@ -28,7 +28,7 @@ FULL = Ledger(
     (Command("make", 2, "Error: no rule", T, P), Command("ls", 0, "", T, P)),
     (Failure("shell", "make", "Error: no rule", T, P),),
     Todo(("test",), ("write",), ("read",)),
-    (Subtask("look", "done", "found", T, P), Subtask("wait", "running", "", T, P)),
+    (LedgerSubtask("look", "done", "found", T, P), LedgerSubtask("wait", "running", "", T, P)),
 )
 WORDS = """\
 Goal, as the user typed it:

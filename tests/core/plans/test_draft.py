@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from sidecar.core.conversation.call_outcome import placeholder
-from sidecar.core.ledger.deeds import Touched
+from sidecar.core.ledger.deeds import TouchedFile
 from sidecar.core.ledger.units import Item, call_unit
 from sidecar.core.parts import Output, PartId, ToolCompleted, ToolPart
 from sidecar.core.plans.draft import (
@@ -60,7 +60,7 @@ def test_the_ledger_rides_along_where_parts_are_dropped():
     given = situation("U10 C1k!:bash(make) C1k:bash(ls) L20 C1k; C1000; C1000", USED)
     failing, worked, _, edit, *_ = given.items[1:]
     given.items[4] = edit = replace(
-        edit, unit=replace(edit.unit, deeds=(Touched("src/a.py", "edited"),))
+        edit, unit=replace(edit.unit, deeds=(TouchedFile("src/a.py", "edited"),))
     )
     edits = leave_out([failing, worked], frozenset(), "old")
     plan = draft(given, "test", "budget", edits, "why")

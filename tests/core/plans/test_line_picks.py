@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.plans.line_picks import LONGEST, Lines, lift, lines_of
+from sidecar.core.plans.line_picks import LONGEST, NamedLines, lift, lines_of
 from sidecar.core.text.identifiers import names_in
 
 END = 3
@@ -27,7 +27,7 @@ def test_long_lines_are_cut_before_names_are_looked_for() -> None:
     assert lines_of("x " * 200 + "other_name").texts == ()
 
 
-def uncovered(lines: Lines, worth: dict[str, float], covered: set[str]) -> list[float]:
+def uncovered(lines: NamedLines, worth: dict[str, float], covered: set[str]) -> list[float]:
     return lines.values({**worth, **dict.fromkeys(covered, 0.0)})
 
 

@@ -13,9 +13,9 @@ from sidecar.core.ledger.deeds import (
     Deed,
     Delegated,
     Entered,
-    Listed,
-    Moved,
-    Touched,
+    ListedTodo,
+    MovedTodo,
+    TouchedFile,
 )
 from sidecar.core.ledger.units import Item
 from sidecar.core.parts import PartId
@@ -46,7 +46,7 @@ def items(notation: str, **texts: str) -> list[Item]:
 
 
 def touched(path: str) -> tuple[Deed, ...]:
-    return (Touched(path, "edited"),)
+    return (TouchedFile(path, "edited"),)
 
 
 def did(item: Item, *deeds: Deed) -> Item:
@@ -175,14 +175,14 @@ def test_changed_files_stay_told_through_any_number_of_rewrites() -> None:
 
 def test_a_file_that_stands_otherwise_than_a_note_says_is_told_again() -> None:
     given = items("L9 C9 C9", p0="[old]\nChanged: a.py\nDeleted: b.py")
-    given[1] = did(given[1], Touched("a.py", "deleted"), Touched("b.py", "edited"))
+    given[1] = did(given[1], TouchedFile("a.py", "deleted"), TouchedFile("b.py", "edited"))
     assert lines(given, ["p2"]) == ["Changed: b.py", "Deleted: a.py"]
 
 
 def test_what_commands_made_and_deleted_again_leaves_nothing_to_tell() -> None:
     given = items("C9:bash C9:bash A9")
-    given[0] = did(given[0], Touched("tmp.py", "created"), Touched("old.py", "deleted"))
-    given[1] = did(given[1], Touched("tmp.py", "edited"), Touched("tmp.py", "deleted"))
+    given[0] = did(given[0], TouchedFile("tmp.py", "created"), TouchedFile("old.py", "deleted"))
+    given[1] = did(given[1], TouchedFile("tmp.py", "edited"), TouchedFile("tmp.py", "deleted"))
     assert lines(given, ["p2"]) == ["Deleted: old.py"]
     given[0] = called(given[0], "write")
     assert lines(given, ["p2"]) == ["Deleted: tmp.py, old.py"]
@@ -216,7 +216,7 @@ def test_a_text_of_fewer_than_40_letters_says_too_little() -> None:
     assert lines(items("A9", p0="x" * 40)) == ["Said:", "- " + "x" * 40]
 
 
-LIST = Listed((("read", "done"), ("write", "in_progress"), ("test", "planned")))
+LIST = ListedTodo((("read", "done"), ("write", "in_progress"), ("test", "planned")))
 TOLD = ["To do:", "- [~] write", "- [ ] test", "- [x] read"]
 
 
@@ -234,7 +234,7 @@ def test_the_list_is_told_when_the_call_that_made_it_goes() -> None:
 def test_a_list_made_of_single_calls_is_told_when_one_of_them_goes() -> None:
     given = items("C9 C9 C9 C9 C9")
     deeds: list[Deed] = [Entered("1", "read"), Entered("2", "write"), Entered("3", "no")]
-    deeds += [Moved("1", "done"), Moved("3", None)]
+    deeds += [MovedTodo("1", "done"), MovedTodo("3", None)]
     given = [did(item, deed) for item, deed in zip(given, deeds, strict=True)]
     assert lines(given, ["p0"]) == ["To do:", "- [ ] write", "- [x] read"]
 

@@ -3,9 +3,9 @@
 import pytest
 
 from sidecar.core.plans.value import AGES, CHANCE, USES, chances
-from sidecar.core.text.identifiers import Name, NameIndex, Source
+from sidecar.core.text.identifiers import Name, NameIndex, NameSource
 
-SOURCES: list[Source] = ["result", "call", "prose", "typed"]
+SOURCES: list[NameSource] = ["result", "call", "prose", "typed"]
 
 
 def chance(name: Name, step: int) -> float:
@@ -23,7 +23,7 @@ def test_the_table_has_a_row_for_each_use_and_a_column_for_each_age() -> None:
 
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize(("uses", "row"), [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (99, 3)])
-def test_rows_are_for_0_1_2_to_3_and_more_uses(source: Source, uses: int, row: int) -> None:
+def test_rows_are_for_0_1_2_to_3_and_more_uses(source: NameSource, uses: int, row: int) -> None:
     assert chance(Name(0, 10, source, 10, uses), 10) == CHANCE[source][row][0]
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sidecar.core.ledger.units import Item, Kind, Unit, learn
+from sidecar.core.ledger.units import Item, Unit, UnitKind, learn
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.plans.plan import Plan, Rates, Situation, Standing
 from sidecar.core.prompt.visibility import Dropped, Placeholder, Shown
@@ -20,7 +20,7 @@ from sidecar.core.text.identifiers import NameIndex, asked_to_keep, names_in
 from sidecar.core.text.rule_sentences import rules_in
 
 TOKEN = re.compile(r"([UXRCAOL])(\d+)(k?)([*!~#-]*)(?::([\w-]+))?(?:\(([^)]*)\))?")
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, UnitKind] = {
     "U": "typed", "X": "context", "R": "reasoning", "C": "call", "A": "prose", "O": "opaque",
     "L": "ledger",
 }  # fmt: skip

@@ -18,7 +18,7 @@ from sidecar.core.policies.economic import (
     less,
 )
 from sidecar.core.prompt.visibility import Cause
-from sidecar.core.summaries.model_summary import Writer, note_of, summary_in, with_summary
+from sidecar.core.summaries.model_summary import SummaryWriter, note_of, summary_in, with_summary
 from tests.core.policies.situations import history, saying, situation
 from tests.core.policies.test_economic_plans import situations, told_tokens
 
@@ -65,7 +65,9 @@ def test_what_the_user_says_for_this_one_is_always_put_to_a_model() -> None:
     assert planned(told, "cold").summary is None
 
 
-def earlier(notation: str, *summaries: str, by: Writer = "model", **given: object) -> Situation:
+def earlier(
+    notation: str, *summaries: str, by: SummaryWriter = "model", **given: object
+) -> Situation:
     items = history(notation)
     notes = [n for n, item in enumerate(items) if item.unit.kind == "ledger"]
     for place, text in zip(notes, summaries, strict=False):
@@ -82,7 +84,7 @@ def test_a_summary_that_goes_is_carried_on_where_no_new_one_is_asked_for() -> No
 
 
 @pytest.mark.parametrize("by", ["model", "extract"])
-def test_several_are_carried_on_as_one_that_is_short(by: Writer) -> None:
+def test_several_are_carried_on_as_one_that_is_short(by: SummaryWriter) -> None:
     long = "## Done\n" + "\n".join(f"- step {number} of the work" for number in range(400))
     told = earlier(f"L9k L200 {TALK}", long, "It is the parser.", by=by, warm=False)
     plan = planned(told, "cold")

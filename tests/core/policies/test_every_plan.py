@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.units import Item, Kind, Unit, learn
+from sidecar.core.ledger.units import Item, Unit, UnitKind, learn
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.plans.guard import NOTES, untouchable
 from sidecar.core.plans.plan import Plan, Policy, Situation
@@ -18,8 +18,8 @@ from tests.core.policies.situations import STATIC, situation, standing
 
 PRESETS = [policies()[name] for name in sorted(NAMES)]
 CAUSES: list[Cause] = ["budget", "cold", "user", "overflow", "idle"]
-OF_USER: list[Kind] = ["typed", "context"]
-OF_MODEL: list[Kind] = ["reasoning", "prose", "call", "call", "call", "opaque"]
+OF_USER: list[UnitKind] = ["typed", "context"]
+OF_MODEL: list[UnitKind] = ["reasoning", "prose", "call", "call", "call", "opaque"]
 TOOLS = ["Read", "read_file", "grep", "bash", "skill", "edit"]
 SHOWN: list[Shown | None] = [None] * 12 + [Placeholder(), Dropped(), Truncated("head", 900)]
 WORDS = ["src/one.py", "src/two.py", "someName", "otherName", "nothing"]
@@ -31,7 +31,7 @@ def items(draw: st.DrawFn) -> list[Item]:
     found: list[Item] = []
     turn = 0
 
-    def add(kinds: list[Kind], step: int, message: str) -> None:
+    def add(kinds: list[UnitKind], step: int, message: str) -> None:
         for kind in kinds:
             found.append(_item(draw, len(found), kind, turn, step, message))
 
@@ -45,7 +45,7 @@ def items(draw: st.DrawFn) -> list[Item]:
     return found
 
 
-def _item(draw: st.DrawFn, index: int, kind: Kind, turn: int, step: int, message: str) -> Item:
+def _item(draw: st.DrawFn, index: int, kind: UnitKind, turn: int, step: int, message: str) -> Item:
     call = kind == "call"
     note = kind in NOTES
     tokens = draw(st.sampled_from([1, 40, 900, 4_000, 20_000, 60_000]))

@@ -12,7 +12,7 @@ from sidecar.core.prompt.prompt import ModelRequest, Static
 from sidecar.core.prompt.render import Block, TextBlock
 from sidecar.model.encode import encode
 from sidecar.model.vocabulary import load_counter
-from sidecar.session.view.model_view import View
+from sidecar.session.view.model_view import ModelView
 from tests.benchmarks.bench_context import PARTS, conversation, situated
 
 MOST = 2.4
@@ -23,7 +23,7 @@ TRIES, ROUNDS = 5, 15
 def test_a_plan_over_2000_parts_takes_less_than_three_encodings_of_the_request() -> None:
     static = Static("m", (), (Block(TextBlock("You are an agent. " * 200), "system"),), 1)
     messages = conversation(PARTS)
-    view = View(static, load_counter(), 1.2, 0)
+    view = ModelView(static, load_counter(), 1.2, 0)
     view.observe(messages[-1], messages)
     request = ModelRequest("m", view.prompt(messages), 4_000)
     situation, policy = situated(messages, view), policies()["economic"]

@@ -16,7 +16,7 @@ from sidecar.replay.conversation import Conversation, listen
 from sidecar.replay.importers import open_transcript
 from sidecar.replay.prices import read_card
 from sidecar.replay.simulate import simulate
-from sidecar.replay.transcript import Compacted, Damaged
+from sidecar.replay.transcript import Compacted, DamagedLine
 
 SESSIONS = Path(__file__).parents[3].parent / "shared" / "sessions"
 PREFIXES = ("claude-cli-1284c080", "codex-agentv-019efc87", "pi-pi-mono", "opencode-go-Noora-25")
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 @cache
 def conversation(prefix: str) -> Conversation:
     [path] = (SESSIONS / "normalised").glob(f"{prefix}*")
-    heard = [e for e in open_transcript(path).entries if not isinstance(e, Damaged)]
+    heard = [e for e in open_transcript(path).entries if not isinstance(e, DamagedLine)]
     messages = [None if isinstance(entry, Compacted) else entry for entry in heard]
     return listen(messages, load_counter(), prefix, "neutral")
 

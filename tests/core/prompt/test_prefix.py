@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.parts import Media
-from sidecar.core.prompt.prefix import Chain, Piece, label, link, marks_of, rendered
+from sidecar.core.prompt.prefix import Chain, PrefixPiece, label, link, marks_of, rendered
 from sidecar.core.prompt.prompt import Breakpoint, Prompt, ToolSpec
 from sidecar.core.prompt.render import (
     Block,
@@ -80,9 +80,9 @@ def test_marks_stand_after_their_segments() -> None:
 
 
 def test_only_what_is_new_is_weighed() -> None:
-    weighed: list[Piece] = []
+    weighed: list[PrefixPiece] = []
 
-    def weigh(piece: Piece) -> int:
+    def weigh(piece: PrefixPiece) -> int:
         weighed.append(piece)
         return 1
 

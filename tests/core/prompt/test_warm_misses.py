@@ -16,7 +16,7 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.core.prompt.warmth import Asked, Miss, Warm, find_miss, follow, foresee
+from sidecar.core.prompt.warmth import AnsweredRequest, Miss, Warm, find_miss, follow, foresee
 
 MINIMUM = 512
 TOOLS = (ToolSpec("bash", "Runs.", {}), ToolSpec("read", "Reads.", {}))
@@ -46,7 +46,7 @@ class Session:
     def __init__(self, scale: float = 1.0) -> None:
         self.scale = scale
         self.warm: Warm = {}
-        self.last: Asked | None = None
+        self.last: AnsweredRequest | None = None
         self.before = 0
 
     def ask(
@@ -78,7 +78,7 @@ class Session:
             cache_write_5m=total - real - foreseen.uncached,
         )
         self.warm = follow(self.warm, foreseen, usage=usage)
-        now = Asked(chain, at, foreseen, usage)
+        now = AnsweredRequest(chain, at, foreseen, usage)
         miss = find_miss(self.last, now, usage.cache_read, MINIMUM)
         self.last, self.before = now, len(flat(prompt))
         return miss
@@ -227,7 +227,7 @@ def test_what_an_hour_kept_is_not_among_what_expired() -> None:
     foreseen = foresee({}, *parallel, marks_of(first), 0, MINIMUM)
     usage = Usage(cache_write_1h=2_000, cache_write_5m=6_000)
     session.warm = follow({}, foreseen, usage=usage)
-    session.last, session.before = Asked(chain, 0, foreseen, usage), 6
+    session.last, session.before = AnsweredRequest(chain, 0, foreseen, usage), 6
     miss = session.ask(NEXT, 10 * MINUTE)
     assert miss is not None
     assert (miss.cause, miss.segment, miss.lost) == (
@@ -277,7 +277,7 @@ def test_a_provider_without_a_cache_misses_nothing(tokens: int) -> None:
         foreseen = foresee(session.warm, *parallel, ((7, "5m"),), 0, MINIMUM)
         usage = Usage(input=tokens)
         session.warm = follow(session.warm, foreseen, usage=usage)
-        now = Asked(chain, 0, foreseen, usage)
+        now = AnsweredRequest(chain, 0, foreseen, usage)
         assert foreseen.read == 0
         assert find_miss(session.last, now, 0, MINIMUM) is None
         session.last = now
@@ -310,4 +310,4 @@ def test_what_the_provider_dropped_is_unknown_from_there_on() -> None:
 def test_a_first_request_has_nothing_to_miss() -> None:
     chain = link("m", FIRST, lambda _: 1, Chain())
     made = foresee({}, chain.hashes, chain.sizes, chain.places, (), 0, MINIMUM)
-    assert find_miss(None, Asked(chain, 0, made, Usage(input=8)), 0, MINIMUM) is None
+    assert find_miss(None, AnsweredRequest(chain, 0, made, Usage(input=8)), 0, MINIMUM) is None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.parts import Role, Usage
 from sidecar.core.prompt.breakpoints import can_mark, place
-from sidecar.core.prompt.prefix import Chain, Mark, Piece, link, marks_of
+from sidecar.core.prompt.prefix import CacheMark, Chain, PrefixPiece, link, marks_of
 from sidecar.core.prompt.prompt import Breakpoint, ModelRequest, Prompt, ToolSpec, flat
 from sidecar.core.prompt.render import (
     Block,
@@ -23,7 +23,15 @@ from sidecar.core.prompt.render import (
     ResultBlock,
     TextBlock,
 )
-from sidecar.core.prompt.warmth import MOST_KEPT, TTL_MS, Entry, Warm, follow, foresee, predict
+from sidecar.core.prompt.warmth import (
+    MOST_KEPT,
+    TTL_MS,
+    CachedPrefix,
+    Warm,
+    follow,
+    foresee,
+    predict,
+)
 from sidecar.model.encode import encode
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body, in_order, plain
@@ -68,7 +76,7 @@ def body(made: Prompt) -> Body:
     return encode(ModelRequest(MODEL, made, 1))
 
 
-def weigh(piece: Piece) -> int:
+def weigh(piece: PrefixPiece) -> int:
     made = Prompt(piece, (), ()) if isinstance(piece, tuple) else prompt("")
     if isinstance(piece, Block):
         made = Prompt((), (), (Rendered("user", (piece,)),))
@@ -196,7 +204,7 @@ def test_reads_are_foreseen_exactly_from_reported_usage_however_bad_the_estimate
 
 
 def ask(
-    warm: Warm, sizes: list[int], marks: list[Mark], at: int = 0, minimum: int = 1
+    warm: Warm, sizes: list[int], marks: list[CacheMark], at: int = 0, minimum: int = 1
 ) -> tuple[tuple[int, int, int, int], Warm]:
     """Ask with segments "0", "1", ... of growing sizes, each a position."""
     names = [str(i) for i in range(len(sizes))]
@@ -257,7 +265,7 @@ def test_only_so_many_entries_are_remembered_and_an_hour_outlasts_many_writes() 
     warm: Warm = {}
     for number in range(1_000):
         names = ["static", *(f"{number} {i}" for i in range(3))]
-        marks: list[Mark] = [(0, "1h"), (1, "5m"), (2, "5m"), (3, "5m")]
+        marks: list[CacheMark] = [(0, "1h"), (1, "5m"), (2, "5m"), (3, "5m")]
         made = foresee(warm, names, [10, 20, 30, 40], range(4), marks, number, 1)
         warm = follow(warm, made)
     assert len(warm) == MOST_KEPT
@@ -266,14 +274,17 @@ def test_only_so_many_entries_are_remembered_and_an_hour_outlasts_many_writes() 
 
 
 def test_expired_entries_are_forgotten() -> None:
-    warm: Warm = {"old": Entry(10, 99, 300_000), "young": Entry(10, 100, 300_000)}
+    warm: Warm = {"old": CachedPrefix(10, 99, 300_000), "young": CachedPrefix(10, 100, 300_000)}
     nothing = foresee(warm, ["a"], [1], [0], [], 100, 1)
     assert set(follow(warm, nothing)) == {"young"}
 
 
 @pytest.mark.parametrize("read", [0, 300])
 def test_an_entry_that_the_provider_had_dropped_is_no_longer_counted_on(read: int) -> None:
-    warm: Warm = {"s": Entry(300, 300_000, 300_000), "b": Entry(900, 300_000, 300_000)}
+    warm: Warm = {
+        "s": CachedPrefix(300, 300_000, 300_000),
+        "b": CachedPrefix(900, 300_000, 300_000),
+    }
     names, sizes, places = ["s", "a", "b", "c"], [300, 600, 900, 1_200], range(4)
     made = foresee(warm, names, sizes, places, [(0, "5m"), (3, "5m")], 1_000, 1)
     assert (made.read, made.write_5m) == (900, 300)
@@ -283,7 +294,7 @@ def test_an_entry_that_the_provider_had_dropped_is_no_longer_counted_on(read: in
 
 
 def test_what_was_read_of_a_longer_entry_says_nothing_of_the_one_foreseen() -> None:
-    warm: Warm = {"s": Entry(300, 3_600_000, 3_600_000)}
+    warm: Warm = {"s": CachedPrefix(300, 3_600_000, 3_600_000)}
     names, sizes, places = ["s", "a", "b", "c"], [300, 1_600, 1_800, 2_000], range(4)
     made = foresee(warm, names, sizes, places, [(0, "1h"), (3, "5m")], 1_000, 1)
     assert (made.read, made.write_5m) == (300, 1_700)

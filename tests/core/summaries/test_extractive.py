@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sidecar.core.ledger.units import Kind, Unit
+from sidecar.core.ledger.units import Unit, UnitKind
 from sidecar.core.parts import MessageId, PartId
 from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.summaries.extractive import CARRIED, EPISODE, FULL, LINES, extract
@@ -17,7 +17,7 @@ from sidecar.core.text.identifiers import names_in
 ROOM = 600
 
 
-def unit(kind: Kind, text: str, turn: int = 0, step: int = 0) -> Unit:
+def unit(kind: UnitKind, text: str, turn: int = 0, step: int = 0) -> Unit:
     return Unit(PartId("p"), MessageId("m"), turn, step, kind, text, names_in(text))
 
 
@@ -183,7 +183,7 @@ UNITS = st.lists(
 
 @given(UNITS, TEXTS, st.integers(0, 200))
 def test_never_longer_than_the_room_and_always_the_same(
-    given: list[tuple[Kind, str, int]], previous: str, room: int
+    given: list[tuple[UnitKind, str, int]], previous: str, room: int
 ) -> None:
     units = [unit(kind, text, turn, turn) for kind, text, turn in sorted(given, key=lambda g: g[2])]
     text = extract(units, previous, room)
@@ -192,7 +192,7 @@ def test_never_longer_than_the_room_and_always_the_same(
 
 
 @given(UNITS)
-def test_no_word_is_made_up(given: list[tuple[Kind, str, int]]) -> None:
+def test_no_word_is_made_up(given: list[tuple[UnitKind, str, int]]) -> None:
     units = [unit(kind, text, turn, turn) for kind, text, turn in sorted(given, key=lambda g: g[2])]
     said = " ".join(word for one in units for word in one.text.split())
     for section in sections_of(extract(units, "", 2_000)):

@@ -4,7 +4,7 @@ from typing import Any
 
 from sidecar.core.ledger.facts import Fact
 from sidecar.core.ledger.ledger import read_ledger
-from sidecar.core.ledger.milestone import Checkpoint
+from sidecar.core.ledger.milestone import Milestone
 from sidecar.core.parts import Message, MessageId, PartId, SessionId, TextPart, TurnId
 from sidecar.core.summaries.handoff_draft import (
     DIRECTIVES,
@@ -19,9 +19,9 @@ from tests.core.ledger.test_ledger import answer, call, typed
 FACT = Fact("decision", "Tabs,\nnot spaces.", TurnId("turn2"), 5, "user")
 
 
-def checkpoint(messages: list[Message], **given: Any) -> Checkpoint:
+def checkpoint(messages: list[Message], **given: Any) -> Milestone:
     about = {"cwd": "/w/app", "branch": "main", "facts": (FACT,), **given}
-    return Checkpoint(SessionId("ses_1"), "w", 7, 0, read_ledger(messages), **about)
+    return Milestone(SessionId("ses_1"), "w", 7, 0, read_ledger(messages), **about)
 
 
 def test_a_draft_says_it_all() -> None:

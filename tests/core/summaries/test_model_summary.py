@@ -13,7 +13,7 @@ from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.summaries.model_summary import (
     RESULT_CHARS,
     Brief,
-    Writer,
+    SummaryWriter,
     framed,
     instruction,
     note_of,
@@ -202,7 +202,7 @@ PIECES = st.sampled_from(["<<", "REWRITE", ">>", REWRITE_ID, "</summary>", "<sum
 
 
 @given(st.one_of(st.text(), st.lists(PIECES).map("".join)), st.sampled_from(["model", "extract"]))
-def test_a_summary_is_found_in_its_note_again(text: str, by: Writer) -> None:
+def test_a_summary_is_found_in_its_note_again(text: str, by: SummaryWriter) -> None:
     note = note_of(text, by)
     assert note.count(REWRITE_ID) == 1
     assert note.count("\n</summary>") == 1

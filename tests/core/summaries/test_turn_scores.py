@@ -13,8 +13,8 @@ from sidecar.core.prompt.visibility import Dropped, Placeholder
 from sidecar.core.summaries.turn_scores import (
     ACTIONS,
     STEPS,
-    Score,
-    Turn,
+    ScoredTurn,
+    TurnScore,
     addresses,
     changes,
     question,
@@ -28,11 +28,11 @@ from tests.core.policies.situations import history, saying
 NOBODY: frozenset[PartId] = frozenset()
 
 
-def turns(notation: str) -> tuple[Turn, ...]:
+def turns(notation: str) -> tuple[ScoredTurn, ...]:
     return turns_of(history(notation))
 
 
-def ids(turn: Turn) -> list[str]:
+def ids(turn: ScoredTurn) -> list[str]:
     return [str(item.unit.part_id) for item in turn.items]
 
 
@@ -97,15 +97,15 @@ def test_an_answer_is_read_though_it_is_not_quite_json(reply: str) -> None:
     scores = read_scores(reply, turns(THREE))
     assert scores.earlier == "It went well."
     assert scores.turns == {
-        "T0": Score("summarise", "old", "Found {x} in src/a.py"),
-        "T2": Score("drop", "idle"),
+        "T0": TurnScore("summarise", "old", "Found {x} in src/a.py"),
+        "T2": TurnScore("drop", "idle"),
     }
 
 
 @pytest.mark.parametrize("end", range(ANSWER.index('"T2"'), len(ANSWER) - 2))
 def test_of_an_answer_cut_off_what_is_whole_counts(end: int) -> None:
     scores = read_scores(ANSWER[:end], turns(THREE))
-    assert scores.turns == {"T0": Score("summarise", "old", "Found {x} in src/a.py")}
+    assert scores.turns == {"T0": TurnScore("summarise", "old", "Found {x} in src/a.py")}
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_an_answer_that_cannot_be_trusted_is_refused(reply: str, why: str) -> No
 
 def test_a_turn_to_be_summarised_without_a_summary_is_referred_to() -> None:
     reply = '{"turns": [{"id": "T1", "action": "summarise", "summary": "  "}]}'
-    assert read_scores(reply, turns(THREE)).turns == {"T1": Score("reference")}
+    assert read_scores(reply, turns(THREE)).turns == {"T1": TurnScore("reference")}
 
 
 @given(st.text(max_size=300))
@@ -172,7 +172,7 @@ def test_what_must_stay_stays_whatever_is_scored(action) -> None:  # type: ignor
     (turn,) = turns(TURN)
     spared = frozenset(PartId(part) for part in ids(turn))
     assert changes(turn, action, spared) == []
-    assert told([turn], {"T0": Score(action, summary="all of it")}, spared, 9_999) == ""
+    assert told([turn], {"T0": TurnScore(action, summary="all of it")}, spared, 9_999) == ""
 
 
 def test_a_failure_that_is_short_already_stays_whole() -> None:
@@ -185,10 +185,10 @@ def test_summaries_and_references_stand_in_the_order_of_their_turns() -> None:
     for place in (0, 2, 4, 7, 9):
         items[place] = saying(items[place], f"Do thing {place}")
     scores = {
-        "T4": Score("reference"),
-        "T2": Score("reference", "later"),
-        "T0": Score("summarise", "old", "Did\n it."),
-        "T1": Score("drop"),
+        "T4": TurnScore("reference"),
+        "T2": TurnScore("reference", "later"),
+        "T0": TurnScore("summarise", "old", "Did\n it."),
+        "T1": TurnScore("drop"),
     }
     assert told(turns_of(items), scores, NOBODY, 9_999).splitlines() == [
         "- T0, Do thing 0: Did it.",
@@ -209,7 +209,9 @@ def test_paths_and_addresses_that_a_summary_forgets_are_listed() -> None:
         "https://example.org/a/b?c=1", "docs/plan.md", "src/app", "src/app/main.py",
         "src/app/view.py", "lib/deep/file.py",
     )  # fmt: skip
-    scores = {"T0": Score("summarise", "", "src/app/main.py is the entry; docs/plan.md says so.")}
+    scores = {
+        "T0": TurnScore("summarise", "", "src/app/main.py is the entry; docs/plan.md says so.")
+    }
     assert told(found, scores, NOBODY, 9_999).endswith(
         "Also there: https://example.org/a/b?c=1, src/app, src/app/view.py, lib/deep/file.py"
     )
@@ -217,7 +219,7 @@ def test_paths_and_addresses_that_a_summary_forgets_are_listed() -> None:
 
 def test_each_summary_has_its_share_of_the_room() -> None:
     items = history("U10 A10 U10 A10")
-    scores = {name: Score("summarise", "", "word " * 500) for name in ("T0", "T1")}
+    scores = {name: TurnScore("summarise", "", "word " * 500) for name in ("T0", "T1")}
     lines = told(turns_of(items), scores, NOBODY, 600).splitlines()
     assert [len(line) for line in lines] == pytest.approx([320, 320], abs=30)
 
@@ -226,7 +228,7 @@ def test_a_title_is_what_was_typed_else_said_else_called() -> None:
     items = history("U10 A10 C20:bash(make)")
     typed = replace(items[0], unit=replace(items[0].unit, text=" Go\n on "))
     said = replace(items[1], unit=replace(items[1].unit, text="I will"))
-    assert Turn("T0", (typed, said)).title == "Go on"
-    assert Turn("T0", (items[2], said)).title == "I will"
-    assert Turn("T0", (items[2],)).title == "bash make"
-    assert Turn("T0", ()).title == ""
+    assert ScoredTurn("T0", (typed, said)).title == "Go on"
+    assert ScoredTurn("T0", (items[2], said)).title == "I will"
+    assert ScoredTurn("T0", (items[2],)).title == "bash make"
+    assert ScoredTurn("T0", ()).title == ""

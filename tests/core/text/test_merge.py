@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sidecar.core.text.line_diff import split
-from sidecar.core.text.merge import MOST_BYTES, MOST_LINES, Merged, Unmergeable, merge
+from sidecar.core.text.merge import MOST_BYTES, MOST_LINES, MergedText, Unmergeable, merge
 
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n", b"\n", b"e"]), max_size=16)
 TEXT = LINES.map(b"".join)
 ANY = st.one_of(TEXT, st.binary(max_size=40))
 
 
-def clean(found: Merged | Unmergeable) -> bytes:
-    assert isinstance(found, Merged)
+def clean(found: MergedText | Unmergeable) -> bytes:
+    assert isinstance(found, MergedText)
     assert found.clean
     return found.content
 
@@ -33,8 +33,8 @@ def test_an_edit_of_one_side_is_kept_as_it_is(base: bytes, edit: bytes) -> None:
 @given(TEXT, TEXT, TEXT)
 def test_the_sides_may_change_places(base: bytes, one: bytes, other: bytes) -> None:
     first, second = merge(base, one, other), merge(base, other, one)
-    assert isinstance(first, Merged)
-    assert isinstance(second, Merged)
+    assert isinstance(first, MergedText)
+    assert isinstance(second, MergedText)
     assert first.clashes == second.clashes
     if first.clean:
         assert first.content == second.content
@@ -45,7 +45,7 @@ def test_only_the_last_line_may_lack_its_end_and_no_line_is_made_up(
     base: bytes, one: bytes, other: bytes
 ) -> None:
     found = merge(base, one, other)
-    assert isinstance(found, Merged)
+    assert isinstance(found, MergedText)
     if found.clean:
         assert set(split(found.content)) <= {*split(base), *split(one), *split(other)}
 
@@ -73,7 +73,7 @@ def test_edits_that_overlap_or_touch_clash() -> None:
         (b"1\n4\n", b"1\nx\n3\n4\n"),
     ):
         found = merge(base, mine, theirs)
-        assert isinstance(found, Merged)
+        assert isinstance(found, MergedText)
         assert found.clashes == 1
 
 
@@ -81,14 +81,14 @@ def test_what_clashes_stands_between_markers_and_the_rest_is_merged() -> None:
     base = b"top\n1\n2\n3\nend\n"
     mine, theirs = b"TOP\n1\nmine\n3\nend\n", b"top\n1\ntheirs\n3\nEND\n"
     found = merge(base, mine, theirs, my_name="now", their_name="before")
-    assert found == Merged(
+    assert found == MergedText(
         b"TOP\n1\n<<<<<<< now\nmine\n=======\ntheirs\n>>>>>>> before\n3\nEND\n", 1
     )
 
 
 def test_markers_end_as_the_lines_do_and_stand_on_lines_of_their_own() -> None:
     found = merge(b"a\r\n1", b"a\r\nmine", b"a\r\ntheirs")
-    assert found == Merged(
+    assert found == MergedText(
         b"a\r\n<<<<<<< mine\r\nmine\r\n=======\r\ntheirs\r\n>>>>>>> theirs\r\n", 1
     )
 
@@ -128,7 +128,7 @@ def test_what_git_merges_cleanly_comes_out_the_same(tmp_path: Path) -> None:
             ["git", "merge-file", "-p", *names], capture_output=True, check=False, timeout=10
         )
         found = merge(b"".join(base), *(b"".join(side) for side in sides))
-        assert isinstance(found, Merged)
+        assert isinstance(found, MergedText)
         assert found.clean == (git.returncode == 0)
         if found.clean:
             assert found.content == git.stdout

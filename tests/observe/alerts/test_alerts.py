@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sidecar.config.alert_thresholds import NAMES, Alerts
 from sidecar.core.prompt.observation import Observation, SessionClosed
 from sidecar.observe.alerts.alert_rules import RULES
-from sidecar.observe.alerts.alerts import Alert, Changed, Key, burn_spike, look
-from sidecar.observe.alerts.recent import Past, after
+from sidecar.observe.alerts.alerts import Alert, AlertKey, Changed, burn_spike, look
+from sidecar.observe.alerts.recent import RecentPast, after
 from tests.observe.seen import NOW, SES, asked, repeated, rewritten, turn_done
 
 MINUTE = 60_000
@@ -24,8 +24,8 @@ class Watch:
 
     def __init__(self, settings: Alerts | None = None) -> None:
         self.settings = settings or Alerts()
-        self.past = Past()
-        self.standing: dict[Key, Alert] = {}
+        self.past = RecentPast()
+        self.standing: dict[AlertKey, Alert] = {}
         self.changes: list[Changed] = []
 
     def see(self, seen: Sequence[Observation], now: int = NOW) -> list[str]:
@@ -210,14 +210,14 @@ def test_sessions_have_alerts_of_their_own() -> None:
 
 def test_pauses_make_nothing_cheap() -> None:
     # An hour of pauses between, and still every stretch with work in it cost the same.
-    past = Past()
+    past = RecentPast()
     for back in (60, 40, 20, 0):
         past = after(past, asked(NOW - back * MINUTE))
     assert burn_spike(past, NOW) == pytest.approx(1.0)
 
 
 def test_too_little_is_known_for_a_usual_cost() -> None:
-    past = Past()
+    past = RecentPast()
     for back in (20, 10, 0):
         past = after(past, asked(NOW - back * MINUTE))
     assert burn_spike(past, NOW) is None

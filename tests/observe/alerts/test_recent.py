@@ -2,12 +2,12 @@
 
 from sidecar.core.parts import Usage
 from sidecar.core.prompt.observation import Observation, SessionClosed, SnapshotTaken
-from sidecar.observe.alerts.recent import KEPT, TURNS, Minute, Past, Standing, after
+from sidecar.observe.alerts.recent import KEPT, TURNS, Minute, RecentPast, SessionStanding, after
 from tests.observe.seen import NOW, SES, asked, repeated, rewritten, turn_done
 
 
-def past_of(*seen: Observation) -> Past:
-    past = Past()
+def past_of(*seen: Observation) -> RecentPast:
+    past = RecentPast()
     for one in seen:
         past = after(past, one)
     return past
@@ -70,7 +70,7 @@ def test_a_closed_session_is_forgotten() -> None:
 
 
 def test_other_observations_change_nothing() -> None:
-    past = Past(sessions={SES: Standing()})
+    past = RecentPast(sessions={SES: SessionStanding()})
     assert after(past, SnapshotTaken(SES, 0.1)) is past
 
 

@@ -15,7 +15,7 @@ from sidecar.core.parts import (
     ToolPart,
 )
 from sidecar.replay.importers import find_recordings, open_transcript
-from sidecar.replay.transcript import Compacted, Damaged, Transcript
+from sidecar.replay.transcript import Compacted, DamagedLine, Transcript
 
 SESSIONS = Path(__file__).parents[3].parent / "shared" / "sessions"
 RAW = {"claude-cli": "claude-code", "codex-agentv": "codex", "pi-pi": "pi"}
@@ -31,7 +31,7 @@ def told(transcript: Transcript) -> Iterator[tuple[object, ...]]:
     """Everything of which both an agent's file and the neutral form know."""
     for entry in transcript.entries:
         match entry:
-            case Damaged():
+            case DamagedLine():
                 yield "damaged", entry.why
             case Compacted():
                 yield ("compacted",)
@@ -58,14 +58,14 @@ def _part(part: object) -> Iterator[tuple[object, ...]]:
 
 
 def test_every_recording_is_read_and_every_call_has_ended() -> None:
-    damaged: list[Damaged] = []
+    damaged: list[DamagedLine] = []
     transcripts = [open_transcript(path) for path in find_recordings(SESSIONS / "normalised")]
     assert len(transcripts) > 50
     for transcript in transcripts:
         assert transcript.format == "neutral"
         for entry in transcript.entries:
             match entry:
-                case Damaged():
+                case DamagedLine():
                     damaged.append(entry)
                 case Message(parts=parts):
                     assert parts

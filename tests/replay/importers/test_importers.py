@@ -23,7 +23,7 @@ from sidecar.replay.importers import (
     importers,
     open_transcript,
 )
-from sidecar.replay.transcript import Damaged, Entry
+from sidecar.replay.transcript import DamagedLine, TranscriptEntry
 from tests.replay.importers.recordings import FORMATS, MS, NEUTRAL, OPENCODE
 
 
@@ -31,7 +31,7 @@ def packed(lines: list[JsonObject]) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
-def told(entry: Entry) -> tuple[object, ...]:
+def told(entry: TranscriptEntry) -> tuple[object, ...]:
     """Everything about an entry that does not differ between agents."""
     if not isinstance(entry, Message):
         return (type(entry).__name__,)
@@ -112,7 +112,7 @@ def test_damaged_lines_stand_among_the_messages(tmp_path: Path) -> None:
     good = packed(NEUTRAL[:1])
     path.write_bytes(b"{\n" + good + b"\xff\n" + good + good[:20])
     entries = list(open_transcript(path).entries)
-    assert [e.line if isinstance(e, Damaged) else "message" for e in entries] == [
+    assert [e.line if isinstance(e, DamagedLine) else "message" for e in entries] == [
         1,
         "message",
         3,

@@ -9,7 +9,7 @@ import pytest
 from sidecar.core.errors import BadRequest
 from sidecar.replay.importers import json_lines
 from sidecar.replay.importers.json_lines import read_document, read_lines
-from sidecar.replay.transcript import Damaged
+from sidecar.replay.transcript import DamagedLine
 
 
 def write(folder: Path, data: bytes) -> Path:
@@ -19,7 +19,7 @@ def write(folder: Path, data: bytes) -> Path:
 
 
 def damaged(path: Path) -> list[tuple[int, str]]:
-    return [(line.line, line.why) for line in read_lines(path) if isinstance(line, Damaged)]
+    return [(line.line, line.why) for line in read_lines(path) if isinstance(line, DamagedLine)]
 
 
 def test_reads_objects_with_their_line_numbers(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_damaged_line_is_told_of_and_the_next_is_read(
 ) -> None:
     first, second, third = read_lines(write(tmp_path, b"{}\n" + line + b'\n{"b": 2}\n'))
     assert first == (1, {})
-    assert isinstance(second, Damaged)
+    assert isinstance(second, DamagedLine)
     assert second.line == 2
     assert second.why.startswith(why)
     assert third == (3, {"b": 2})
@@ -70,7 +70,7 @@ def test_a_backslash_that_begins_no_escape_is_one_itself(tmp_path: Path) -> None
 def test_a_torn_archive_gives_what_came_before_and_says_so(tmp_path: Path, size: int) -> None:
     packed = gzip.compress(b'{"a": 1}\n' + json.dumps({"b": list(range(500))}).encode())
     found = list(read_lines(write(tmp_path, packed[:size])))
-    assert isinstance(found[-1], Damaged)
+    assert isinstance(found[-1], DamagedLine)
     assert found[-1].why.startswith("the file is cut off or damaged")
     assert all(line == (1, {"a": 1}) for line in found[:-1])
 
@@ -87,7 +87,7 @@ def test_a_line_that_is_too_long_is_skipped_and_still_counts_as_one(
 ) -> None:
     monkeypatch.setattr(json_lines, "LONGEST_LINE", 8)
     path = write(tmp_path, b"x" * length + b'\n{"b":2}\n' + b"y" * length)
-    numbers = [line.line if isinstance(line, Damaged) else line[0] for line in read_lines(path)]
+    numbers = [line.line if isinstance(line, DamagedLine) else line[0] for line in read_lines(path)]
     assert numbers == [1, 2, 3]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject, Message, ToolCompleted, ToolError, ToolPart
 from sidecar.replay.importers import Importer, importers, open_transcript
-from sidecar.replay.transcript import Compacted, Damaged, Entry
+from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 from tests.replay.importers.recordings import FORMATS
 
 ODD: tuple[Json, ...] = (
@@ -52,11 +52,11 @@ def put(lines: list[JsonObject], place: Place, odd: Json) -> None:
         holder[place[-1]] = copy.deepcopy(odd)
 
 
-def check(entries: Iterable[Entry], most: int) -> None:
+def check(entries: Iterable[TranscriptEntry], most: int) -> None:
     seen: set[object] = set()
     for entry in entries:
         match entry:
-            case Damaged(line=line, why=why):
+            case DamagedLine(line=line, why=why):
                 assert 0 <= line <= most
                 assert why
             case Compacted(at=at):

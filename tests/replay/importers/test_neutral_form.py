@@ -16,7 +16,7 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.replay.importers.neutral_form import entries
-from sidecar.replay.transcript import Compacted, Damaged, Entry
+from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 
 
 def line(role: str, origin: str, *parts: Json, **more: Json) -> JsonObject:
@@ -35,11 +35,11 @@ def result(call_id: str, output: str, **more: Json) -> JsonObject:
     return {"type": "tool_result", "id": call_id, "output": output, **more}
 
 
-def read(*lines: JsonObject) -> list[Entry]:
+def read(*lines: JsonObject) -> list[TranscriptEntry]:
     return list(entries(enumerate(lines, 1)))
 
 
-def messages(found: list[Entry]) -> list[Message]:
+def messages(found: list[TranscriptEntry]) -> list[Message]:
     return [entry for entry in found if isinstance(entry, Message)]
 
 
@@ -102,7 +102,7 @@ def test_a_call_without_result_was_interrupted_and_a_result_without_call_is_told
         line("assistant", "model", text("ok")),
         line("tool", "tool", result("c2", "too late")),
     )
-    assert [entry.line for entry in found if isinstance(entry, Damaged)] == [2, 2, 5]
+    assert [entry.line for entry in found if isinstance(entry, DamagedLine)] == [2, 2, 5]
     first, second, _ = messages(found)
     (done,) = calls(first)
     assert isinstance(done.state, ToolCompleted)
@@ -173,5 +173,5 @@ def test_what_cannot_be_read_is_told_of() -> None:
         line("tool", "tool", {"type": "tool_result"}),
         line("user", "human", text("a"), ts=float("inf")),
     )
-    assert [entry.line for entry in found if isinstance(entry, Damaged)] == [1, 2, 3, 4, 5]
+    assert [entry.line for entry in found if isinstance(entry, DamagedLine)] == [1, 2, 3, 4, 5]
     assert len(messages(found)) == 1

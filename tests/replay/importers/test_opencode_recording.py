@@ -15,7 +15,7 @@ from sidecar.core.parts import (
     Usage,
 )
 from sidecar.replay.importers.opencode_recording import entries, recognises
-from sidecar.replay.transcript import Compacted, Damaged, Entry
+from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 
 PNG = "data:image/png;base64,iVBORw0KGgo="
 
@@ -56,7 +56,7 @@ def export(*messages: JsonObject) -> JsonObject:
     return {"info": {"id": "s", "title": "t", "directory": "/d"}, "messages": list(messages)}
 
 
-def read(*lines: JsonObject) -> list[Entry]:
+def read(*lines: JsonObject) -> list[TranscriptEntry]:
     return list(entries(enumerate(lines, 1)))
 
 
@@ -187,5 +187,5 @@ def test_odd_messages_are_reported_and_the_rest_is_read(odd: JsonObject) -> None
         (read(user(text("a")), odd, user(text("c"))), 2),
         (read(export(user(text("a")), odd, user(text("c")))), 1),
     ):
-        assert [entry.line for entry in found if isinstance(entry, Damaged)] == [line]
+        assert [entry.line for entry in found if isinstance(entry, DamagedLine)] == [line]
         assert len([entry for entry in found if isinstance(entry, Message)]) >= 2

@@ -22,15 +22,15 @@ from sidecar.core.parts import (
     TurnId,
 )
 from sidecar.replay.importers import find_recordings, open_transcript
-from sidecar.replay.transcript import Compacted, Damaged
+from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     PutMessage,
     PutPart,
     PutSession,
     Record,
     SessionRow,
+    StoreChange,
 )
 from sidecar.store.journal import Store
 
@@ -45,8 +45,8 @@ def said(name: str, *parts: Part, role: str = "user", at: int = NOW) -> Message:
     return Message(MessageId(name), TurnId("t"), role, parts, at)  # type: ignore[arg-type]
 
 
-def changes(session: SessionRow, *messages: Message) -> list[Change]:
-    found: list[Change] = [PutSession(session)]
+def changes(session: SessionRow, *messages: Message) -> list[StoreChange]:
+    found: list[StoreChange] = [PutSession(session)]
     for message in messages:
         found.append(PutMessage(session.id, replace(message, parts=())))
         found.extend(
@@ -56,7 +56,7 @@ def changes(session: SessionRow, *messages: Message) -> list[Change]:
     return found
 
 
-async def fill(folder: Path, *given: Change) -> Path:
+async def fill(folder: Path, *given: StoreChange) -> Path:
     store = Store.open(folder, now=lambda: NOW)
     await store.write(*given)
     await store.close()
@@ -123,7 +123,7 @@ async def test_what_is_damaged_in_a_store_is_told_of(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as con, con:
         con.execute("UPDATE part SET body = x'00' WHERE id = 'p1'")
     entries = list(transcript.entries)
-    assert [entry.line for entry in entries if isinstance(entry, Damaged)] == [0, 0]
+    assert [entry.line for entry in entries if isinstance(entry, DamagedLine)] == [0, 0]
     assert entries[-1] == said("m1", text("p2", "b"))
 
 
@@ -133,7 +133,7 @@ async def test_a_session_that_is_gone_when_it_is_read_is_told_of(tmp_path: Path)
     with closing(sqlite3.connect(path)) as con, con:
         con.execute("DELETE FROM session")
     (entry,) = transcript.entries
-    assert isinstance(entry, Damaged)
+    assert isinstance(entry, DamagedLine)
     assert "no session 'ses_1'" in entry.why
 
 

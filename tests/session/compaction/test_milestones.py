@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from sidecar.core.ledger.ledger import Ledger, read_ledger
-from sidecar.core.ledger.milestone import Checkpoint
+from sidecar.core.ledger.milestone import Milestone
 from sidecar.core.parts import SessionId
 from sidecar.core.text.digest import bytes_hash
 from sidecar.session.compaction import milestones
 from sidecar.session.compaction.milestones import (
-    Checkpoints,
-    Mark,
+    MilestoneMark,
+    Milestones,
     drifted,
     due,
     read,
@@ -52,8 +52,8 @@ def written(path: str, content: str = "text\n") -> tuple[str, str, object]:
     return ("w", "write_file", {"path": path, "content": content})
 
 
-NOTHING = Mark()
-SAME = Mark(5, frozenset({"a"}), 3, 0.5)
+NOTHING = MilestoneMark()
+SAME = MilestoneMark(5, frozenset({"a"}), 3, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -81,18 +81,18 @@ def test_it_is_due_at_milestones_and_under_pressure(moment, now, why) -> None:
 def test_pressure_is_told_once_for_each_crossing() -> None:
     high = replace(SAME, used=0.9)
     assert due("step", high, replace(high, used=0.95)) is None
-    assert due("step", NOTHING, Mark(0)) is None
+    assert due("step", NOTHING, MilestoneMark(0)) is None
 
 
 async def test_a_session_without_a_message_has_no_checkpoint(desk: Desk) -> None:
     session = await desk.open()
-    assert not await Checkpoints(session.state).closing()
+    assert not await Milestones(session.state).closing()
     assert not state_file(session).exists()
 
 
 async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
     session = await desk.open()
-    kept = Checkpoints(session.state)
+    kept = Milestones(session.state)
     await work(desk, session)
     assert not await kept.turn_ended()
     git = desk.workspace / ".git"
@@ -114,7 +114,7 @@ async def test_a_turn_that_changed_files_is_a_milestone(desk: Desk) -> None:
 
 async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> None:
     session = await desk.open()
-    kept = Checkpoints(session.state)
+    kept = Milestones(session.state)
     await work(desk, session, todo(("a", "in_progress"), ("b", "pending")))
     assert not await kept.stepped()
     await work(desk, session, todo(("a", "completed"), ("b", "in_progress"), ("c", "pending")))
@@ -126,7 +126,7 @@ async def test_an_item_that_got_done_is_a_milestone_of_its_step(desk: Desk) -> N
 
 async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
     session = await desk.open()
-    kept = Checkpoints(session.state)
+    kept = Milestones(session.state)
     await work(desk, session)
     assert not await kept.stepped()
     size = session.state.view.size(session.state.log).total
@@ -143,7 +143,7 @@ async def test_crossing_85_per_cent_saves_once(desk: Desk) -> None:
 
 async def test_closing_saves_what_has_happened_since(desk: Desk) -> None:
     session = await desk.open()
-    kept = Checkpoints(session.state)
+    kept = Milestones(session.state)
     await work(desk, session)
     assert await kept.closing()
     assert not await kept.closing()
@@ -151,7 +151,7 @@ async def test_closing_saves_what_has_happened_since(desk: Desk) -> None:
 
 async def test_a_compaction_saves_and_names_another_window(desk: Desk) -> None:
     worker = await desk.worker(policy="manual")
-    kept = Checkpoints(worker.session.state)
+    kept = Milestones(worker.session.state)
     await worker.turns(4)
     assert await kept.closing()
     first = stored(worker.session)
@@ -168,15 +168,15 @@ async def test_a_compaction_saves_and_names_another_window(desk: Desk) -> None:
 
 async def test_the_ledger_that_grows_is_that_of_the_whole_log(desk: Desk) -> None:
     session = await desk.open()
-    kept = Checkpoints(session.state)
+    kept = Milestones(session.state)
     for number in range(3):
         await work(desk, session, written(f"{number}.py"), ("s", "shell", {"command": "false"}))
         assert kept.ledger() == read_ledger(session.state.log)
     assert len(kept.ledger().failures) == 1
 
 
-def checkpoint(version: int, **given: Any) -> Checkpoint:
-    return Checkpoint(SessionId("ses_1"), "ses_1:1", version, 0, Ledger(), **given)
+def checkpoint(version: int, **given: Any) -> Milestone:
+    return Milestone(SessionId("ses_1"), "ses_1:1", version, 0, Ledger(), **given)
 
 
 def test_an_older_state_never_replaces_a_newer_one(
@@ -234,7 +234,7 @@ async def test_what_cannot_be_written_is_a_warning_and_tried_again_at_the_end(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
     session = await desk.open()
-    kept = Checkpoints(session.state)
+    kept = Milestones(session.state)
     blocked = state_file(session).parent
     blocked.parent.mkdir(parents=True)
     blocked.write_text("in the way")
@@ -252,7 +252,7 @@ async def test_what_half_wrote_a_checkpoint_leaves_the_old_one(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await desk.open()
-    kept = Checkpoints(session.state)
+    kept = Milestones(session.state)
     await work(desk, session, written("a.py"))
     assert await kept.turn_ended()
     before = stored(session)
@@ -274,7 +274,7 @@ async def test_who_only_reads_a_session_writes_no_checkpoint(desk: Desk) -> None
     session = await desk.open()
     await work(desk, session, written("a.py"))
     session.state.read_only = True
-    assert not await Checkpoints(session.state).closing()
+    assert not await Milestones(session.state).closing()
     session.state.read_only = False
 
 
@@ -286,7 +286,7 @@ async def test_what_drifted_since_a_checkpoint_is_told(world: World) -> None:
         session = await desk.open()
         await work(desk, session, written("a.py"), written("b.py"), written("c.py"))
         await work(desk, session, ("r", "read_file", {"path": "notes.txt"}))
-        assert await Checkpoints(session.state).closing()
+        assert await Milestones(session.state).closing()
     async with world.daemon(name="two") as desk:
         again = await desk.sessions.get(session.id)
         found = await asyncio.to_thread(milestones.read, world.config.data_dir, session.id)

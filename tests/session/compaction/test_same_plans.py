@@ -28,7 +28,7 @@ from sidecar.core.summaries.model_summary import (
     with_summary,
 )
 from sidecar.replay.conversation import Listener
-from sidecar.replay.simulate import Run, simulate
+from sidecar.replay.simulate import SimulatedRun, simulate
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.meter.gauge import rates
 from tests.e2e.recorded import RECORDED, catalogue, script
@@ -178,7 +178,7 @@ def told_by_model(plan: Plan, situation: Situation) -> Plan:
     return with_summary(plan, read_summary(SUMMARY).text, "model")
 
 
-def replayed(session: Session, summaries: bool) -> Run:
+def replayed(session: Session, summaries: bool) -> SimulatedRun:
     """Play a session's log again, by the policy and in the window that it has."""
     state = session.state
     listener = Exactly(count)

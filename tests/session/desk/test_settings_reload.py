@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sidecar.config import Layer, Permissions, merge
+from sidecar.config import Layer, PermissionSettings, merge
 from sidecar.session.log.events import Notice
 from tests.fakes.scripted_model import calls, says, shell, write
 from tests.session.conftest import Desk, World
@@ -15,7 +15,7 @@ async def test_rules_change_in_open_sessions_and_answers_stay(desk: Desk, world:
     desk.script(calls(write("a.txt", "x")), says("done"))
     await desk.ask(session)
     assert len(desk.editor.asked) == 1
-    forbids = replace(world.config, permissions=Permissions(reject=("shell",)))
+    forbids = replace(world.config, permissions=PermissionSettings(reject=("shell",)))
     desk.sessions.reload(forbids, ())
     desk.script(calls(write("a.txt", "y"), shell("touch made")), says("done"))
     await desk.ask(session)

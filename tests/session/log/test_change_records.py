@@ -5,12 +5,12 @@ import json
 import pytest
 
 from sidecar.core.files.changeset import ChangeSet, PathChange
-from sidecar.core.files.tree import Entry, SnapshotId
+from sidecar.core.files.tree import SnapshotId, TreeEntry
 from sidecar.core.parts import Json
 from sidecar.session.log import change_records
 from sidecar.session.log.change_records import KnownSets, sets_from_json, sets_to_json
 
-FILE = Entry(0o100644, "b2:00", 3)
+FILE = TreeEntry(0o100644, "b2:00", 3)
 
 
 def body(name: bytes) -> Json:

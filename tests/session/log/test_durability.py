@@ -9,7 +9,7 @@ from sidecar.core.parts import PartId, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec, flat
 from sidecar.session.log.events import Event, TextChunk, ToolChanged, TurnEnded
 from sidecar.session.log.rewrite_records import PINNED
-from sidecar.store.format.values import Change, Record
+from sidecar.store.format.values import Record, StoreChange
 from tests.fakes.scripted_model import Hold, calls, says, started, stop, text, thought
 from tests.session.conftest import Desk, World, prompt_of
 
@@ -185,7 +185,7 @@ class Failing:
         self._write = desk.store.write
         desk.store.write = self  # type: ignore[method-assign,assignment]
 
-    def __call__(self, *changes: Change, size: int | None = None) -> "asyncio.Future[None]":
+    def __call__(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
         self.left -= 1
         if self.left >= 0 or not self.full:
             return self._write(*changes, size=size)

@@ -28,7 +28,7 @@ from sidecar.session.log.log_slices import InMemory, InSlices, source_of
 from sidecar.session.log.notices import give_notice
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
-from sidecar.session.transfer.bundle_import import Source, import_session
+from sidecar.session.transfer.bundle_import import ImportSource, import_session
 from sidecar.store.connection.store_files import NAME
 from sidecar.store.content import slices
 from sidecar.store.format.values import Record
@@ -141,7 +141,7 @@ async def test_what_others_recorded_is_told(world: World) -> None:
     lines = [line for number in range(20) for line in _recorded(number)]
     async with world.daemon() as desk:
         desk.model.cache = CacheSimulator(lambda: world.time / 1000)
-        source = Source(content="".join(json.dumps(line) + "\n" for line in lines))
+        source = ImportSource(content="".join(json.dumps(line) + "\n" for line in lines))
         environment = await desk.sessions.ready()
         made = await import_session(environment, source, str(desk.workspace), None)
         session = await desk.sessions.get(made.session_id)

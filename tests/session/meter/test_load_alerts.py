@@ -5,8 +5,8 @@ from random import Random
 from typing import Any
 
 from sidecar.config.alert_thresholds import Alerts
-from sidecar.observe.alerts.alerts import Alert, Key, look
-from sidecar.observe.alerts.recent import Past, after
+from sidecar.observe.alerts.alerts import Alert, AlertKey, look
+from sidecar.observe.alerts.recent import RecentPast, after
 from tests.session.conftest import Desk
 
 TURNS = 60
@@ -30,7 +30,7 @@ async def test_sixty_turns_raise_each_alert_once_at_most(desk: Desk) -> None:
 
     desk.editor.tools["look"] = built
     worker = await desk.worker(policy="economic", window=40_000, max_tokens=4_000)
-    past, standing, raised = Past(), dict[Key, Alert](), Counter[str]()
+    past, standing, raised = RecentPast(), dict[AlertKey, Alert](), Counter[str]()
     for turn in range(TURNS):
         result = await worker.turn(dice.randrange(1, 4))
         assert result.stop_reason == "end_turn", result.error

@@ -8,15 +8,15 @@ import pytest
 from sidecar.core.conversation.stream import AttemptFailed
 from sidecar.core.errors import ModelFailed, StorageFailed
 from sidecar.core.prompt.observation import (
-    Asked,
+    ModelAsked,
     RestoreDone,
     Retried,
-    Rewritten,
     SessionClosed,
     SnapshotTaken,
     ToolDone,
     TurnBegun,
     TurnDone,
+    ViewRewritten,
 )
 from sidecar.session.interface import Wish
 from sidecar.session.meter import observations
@@ -35,7 +35,7 @@ async def test_a_turn_its_requests_and_its_calls_are_seen(desk: Desk, world: Wor
     [begun], [ended] = seen(world, TurnBegun), seen(world, TurnDone)
     assert (begun.turn_id, ended.stop) == (ended.turn_id, "end_turn")
     assert ended.meter.used > 0
-    first, second = seen(world, Asked)
+    first, second = seen(world, ModelAsked)
     assert [one.stop for one in (first, second)] == ["tool_use", "end_turn"]
     assert first.purpose == "turn"
     assert first.model == "scripted"
@@ -70,14 +70,14 @@ async def test_what_broke_and_was_tried_again_is_a_retry(desk: Desk, world: Worl
     desk.script([started(), *text("I beg"), again, *says("done")])
     await desk.ask(session)
     assert [one.error for one in seen(world, Retried)] == ["overloaded"]
-    assert len(seen(world, Asked)) == 1
+    assert len(seen(world, ModelAsked)) == 1
 
 
 async def test_a_failed_request_is_seen_with_its_kind(desk: Desk, world: World) -> None:
     session = await desk.open()
     desk.script([ModelFailed("too long", kind="context_overflow", status=400)])
     await desk.ask(session)
-    assert [one.error for one in seen(world, Asked)] == ["context_overflow"]
+    assert [one.error for one in seen(world, ModelAsked)] == ["context_overflow"]
     assert seen(world, TurnDone)[0].stop == "error"
 
 
@@ -87,7 +87,7 @@ async def test_a_compaction_is_seen_with_its_figures(desk: Desk, world: World) -
     await worker.turns(4)
     async with asyncio.timeout(LIMIT):
         await worker.session.rewriting.compact("opencode", None, dry_run=False)
-    [rewrite] = seen(world, Rewritten)
+    [rewrite] = seen(world, ViewRewritten)
     assert (rewrite.cause, rewrite.opens) == ("user", True)
     assert rewrite.before > rewrite.after
     assert rewrite.took > 0
@@ -95,7 +95,7 @@ async def test_a_compaction_is_seen_with_its_figures(desk: Desk, world: World) -
     assert sum(count for _, count in rewrite.shown) > 10
     assert rewrite.compression > 2
     assert 0 <= rewrite.fidelity < 1
-    [asked] = [one for one in seen(world, Asked) if one.purpose == "summary"]
+    [asked] = [one for one in seen(world, ModelAsked) if one.purpose == "summary"]
     assert asked.cost > 0
     assert asked.at >= asked.started > 1_600_000_000_000
 
@@ -103,7 +103,7 @@ async def test_a_compaction_is_seen_with_its_figures(desk: Desk, world: World) -
 async def test_reads_of_the_cache_and_what_they_saved_are_seen(desk: Desk, world: World) -> None:
     worker = await desk.worker()
     await worker.turns(1)
-    later = seen(world, Asked)[3:]
+    later = seen(world, ModelAsked)[3:]
     assert all(one.foreseen > 0 and one.break_ is None for one in later)
     assert all(one.cost < one.uncached for one in later)
 
@@ -113,7 +113,7 @@ async def test_a_broken_prefix_names_its_segment(desk: Desk, world: World) -> No
     await worker.turns(1)
     world.time += 6 * 60_000
     await worker.turns(1, 1)
-    breaks = [one.break_ for one in seen(world, Asked) if one.break_ is not None]
+    breaks = [one.break_ for one in seen(world, ModelAsked) if one.break_ is not None]
     assert breaks
     assert breaks[0][0] == "expired"
 
@@ -162,7 +162,7 @@ async def test_what_could_not_be_written_is_not_seen(desk: Desk, world: World) -
     hold.released.set()
     assert (await asking).stop_reason == "error"
     del desk.store.write
-    assert seen(world, Asked) == []
+    assert seen(world, ModelAsked) == []
 
 
 async def test_a_session_that_is_closed_is_told(desk: Desk, world: World) -> None:

@@ -16,7 +16,7 @@ from sidecar.core.parts import SessionId, ToolPart, TurnId
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import archive as archiving
 from sidecar.session.transfer.archive import Archived, Ground, archive, bundles_of, settle
-from sidecar.session.transfer.bundle_import import Imported, Source, import_session
+from sidecar.session.transfer.bundle_import import Imported, ImportSource, import_session
 from sidecar.store.connection import bundle_file
 from sidecar.store.connection.lease import this_process
 from sidecar.store.format.bundles import read_lines
@@ -52,7 +52,9 @@ async def put_away(desk: Desk, session: Session) -> Archived:
 
 async def bring_back(desk: Desk, path: Path) -> Imported:
     environment = await desk.sessions.ready()
-    return await import_session(environment, Source(path=str(path)), str(desk.workspace), None)
+    return await import_session(
+        environment, ImportSource(path=str(path)), str(desk.workspace), None
+    )
 
 
 def same(one: Stored, other: Stored) -> bool:

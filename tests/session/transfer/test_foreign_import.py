@@ -12,7 +12,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.core.parts import FilePart, Media, ReasoningPart, TextPart, ToolCompleted, ToolPart
 from sidecar.session.lifecycle.session import Session
 from sidecar.session.transfer import foreign_import
-from sidecar.session.transfer.bundle_import import Imported, Source, import_session
+from sidecar.session.transfer.bundle_import import Imported, ImportSource, import_session
 from sidecar.session.transfer.foreign_import import BEGINNING, read_recording
 from tests.fakes.scripted_model import says
 from tests.fakes.validation import refusal
@@ -50,7 +50,7 @@ def read(*lines: Any) -> Any:
 
 async def take(desk: Desk, **given: Any) -> tuple[Session, Imported]:
     environment = await desk.sessions.ready()
-    made = await import_session(environment, Source(**given), str(desk.workspace), None)
+    made = await import_session(environment, ImportSource(**given), str(desk.workspace), None)
     session = await desk.sessions.get(made.session_id)
     session.attach(desk.watch, desk.editor)
     return session, made

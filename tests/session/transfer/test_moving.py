@@ -24,7 +24,7 @@ from sidecar.session.transfer.bundle_import import (
     FILES_STAY,
     TOOLS_ASK,
     Imported,
-    Source,
+    ImportSource,
     import_session,
 )
 from sidecar.store.connection import bundle_file
@@ -41,7 +41,7 @@ async def export(desk: Desk, session: Session, path: Path | None = None) -> Expo
 async def take(desk: Desk, path: Path, cwd: Path | None = None) -> tuple[Session, Imported]:
     folder = str(cwd or desk.workspace)
     environment = await desk.sessions.ready()
-    made = await import_session(environment, Source(path=str(path)), folder, None)
+    made = await import_session(environment, ImportSource(path=str(path)), folder, None)
     session = await desk.sessions.get(made.session_id)
     session.attach(desk.watch, desk.editor)
     return session, made
@@ -227,7 +227,7 @@ async def test_another_folder_is_said(desk: Desk, tmp_path: Path) -> None:
     assert made.state.log.row.cwd == str(elsewhere)
     assert any(str(desk.workspace) in note and str(elsewhere) in note for note in about.notes)
     environment = await desk.sessions.ready()
-    source = Source(path=str(written.path))
+    source = ImportSource(path=str(written.path))
     with pytest.raises(BadRequest, match="cwd"):
         await import_session(environment, source, None, None)
     rooted = await import_session(environment, source, None, elsewhere)

@@ -8,7 +8,7 @@ from sidecar.config.retention import DAY, MIB, Retention
 from sidecar.core.parts import JsonObject, MessageId, SessionId
 from sidecar.core.text.digest import digest
 from sidecar.session.transfer.archive import Ground, bundles_of
-from sidecar.session.transfer.sweep import Quota, Sweeping, Swept, carry_out
+from sidecar.session.transfer.sweep import Quota, Sweeping, SweptSessions, carry_out
 from sidecar.store.connection.lease import this_process
 from sidecar.store.content.chains import Appended
 from sidecar.store.format.values import (
@@ -118,7 +118,7 @@ async def test_a_dry_run_says_exactly_what_the_real_one_does(desk: Desk) -> None
         plan = await desk.store.keeping.plan(rules)
         assert plan == await desk.store.keeping.plan(rules)
         before = plan.sessions_used
-        done: Swept = await carry_out(ground, plan)
+        done: SweptSessions = await carry_out(ground, plan)
         assert done.outputs.count == len(plan.outputs)
         assert done.outputs.size == plan.outputs_size
         assert [one.session_id for one in done.sessions] == [one.id for one in plan.sessions]

@@ -16,7 +16,7 @@ from sidecar.core.conversation.stream import StreamEvent
 from sidecar.core.errors import ModelFailed
 from sidecar.core.parts import Json, Message, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ModelRequest, ToolSpec
-from sidecar.model.decode import Decoder
+from sidecar.model.decode import ResponseDecoder
 from sidecar.model.encode import encode
 from tests.fakes.messages_api import events, text, tools
 from tests.fakes.scripted_model import Script, calls, says
@@ -108,7 +108,7 @@ def answers() -> st.SearchStrategy[list[Any]]:
 
 def decoded(stream: list[Any]) -> Script:
     """What the session is given of a stream, as the vendor's client gives it."""
-    decoder = Decoder()
+    decoder = ResponseDecoder()
     said: list[StreamEvent | Exception] = [
         event for given in stream for event in decoder.take(given)
     ]

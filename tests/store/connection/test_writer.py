@@ -12,15 +12,15 @@ import pytest
 
 from sidecar.core.errors import StorageFailed
 from sidecar.store.connection.store_files import open_writer, prepare
-from sidecar.store.connection.writer import Writer
+from sidecar.store.connection.writer import StoreWriter
 
 NORMAL, FULL = 1, 2
 CHECKPOINT_PAGES = 1000
 
 
 @pytest.fixture
-async def writer(tmp_path: Path) -> AsyncIterator[Writer]:
-    made = Writer(open_writer(prepare(tmp_path)), lambda _: None)
+async def writer(tmp_path: Path) -> AsyncIterator[StoreWriter]:
+    made = StoreWriter(open_writer(prepare(tmp_path)), lambda _: None)
     yield made
     await made.close()
 
@@ -31,13 +31,13 @@ def mode(con: sqlite3.Connection) -> int:
     return int(found)
 
 
-async def test_a_unit_is_synced_unless_it_need_not_be(writer: Writer) -> None:
+async def test_a_unit_is_synced_unless_it_need_not_be(writer: StoreWriter) -> None:
     assert await writer.submit(mode) == FULL
     assert await writer.submit(mode, synced=False) == NORMAL
     assert await writer.submit(mode) == FULL
 
 
-async def test_one_that_must_be_synced_takes_those_beside_it_along(writer: Writer) -> None:
+async def test_one_that_must_be_synced_takes_those_beside_it_along(writer: StoreWriter) -> None:
     go = threading.Event()
     first = writer.submit(lambda _: go.wait(10))
     async with asyncio.timeout(20):
@@ -47,7 +47,7 @@ async def test_one_that_must_be_synced_takes_those_beside_it_along(writer: Write
         assert await asyncio.gather(*both) == [FULL, FULL]
 
 
-async def test_a_save_is_synced(writer: Writer) -> None:
+async def test_a_save_is_synced(writer: StoreWriter) -> None:
     modes: list[int] = []
     await writer.submit(mode, synced=False)
     writer.save(("session", "part"), lambda con: modes.append(mode(con)))
@@ -62,7 +62,7 @@ def who(con: sqlite3.Connection) -> tuple[int, int]:
 
 
 async def test_a_small_unit_is_written_at_once_and_leaves_the_log_to_the_thread(
-    writer: Writer,
+    writer: StoreWriter,
 ) -> None:
     here = threading.get_ident()
     first = writer.submit(who, synced=False, small=True)
@@ -74,12 +74,12 @@ async def test_a_small_unit_is_written_at_once_and_leaves_the_log_to_the_thread(
     assert await writer.submit(who, synced=False, small=True) == (here, 0)
 
 
-async def test_one_that_must_be_synced_is_never_written_here(writer: Writer) -> None:
+async def test_one_that_must_be_synced_is_never_written_here(writer: StoreWriter) -> None:
     thread, _ = await writer.submit(who, small=True)
     assert thread != threading.get_ident()
 
 
-async def test_a_small_unit_overtakes_none(writer: Writer) -> None:
+async def test_a_small_unit_overtakes_none(writer: StoreWriter) -> None:
     go = threading.Event()
     order: list[str] = []
     before = [writer.submit(lambda _: go.wait(10)), writer.submit(lambda _: order.append("first"))]
@@ -91,7 +91,7 @@ async def test_a_small_unit_overtakes_none(writer: Writer) -> None:
 
 
 async def test_a_small_unit_waits_for_another_process_in_the_thread(
-    tmp_path: Path, writer: Writer
+    tmp_path: Path, writer: StoreWriter
 ) -> None:
     with closing(open_writer(prepare(tmp_path))) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -114,7 +114,7 @@ FAILURES = [
 
 @pytest.mark.parametrize(("error", "small"), FAILURES)
 async def test_a_unit_alone_that_fails_leaves_nothing(
-    writer: Writer, error: type[BaseException], small: bool
+    writer: StoreWriter, error: type[BaseException], small: bool
 ) -> None:
     def half(con: sqlite3.Connection) -> None:
         con.execute("INSERT INTO made VALUES (1)")
@@ -133,7 +133,7 @@ async def test_a_unit_alone_that_fails_leaves_nothing(
 @pytest.mark.parametrize("beside", [0, 1])
 @pytest.mark.parametrize("error", [MemoryError, ValueError])
 async def test_where_sqlite_gives_up_a_transaction_the_thread_goes_on(
-    writer: Writer, beside: int, error: type[Exception]
+    writer: StoreWriter, beside: int, error: type[Exception]
 ) -> None:
     def gives_up(con: sqlite3.Connection) -> None:
         # SQLite does so itself where memory runs out.
@@ -152,7 +152,7 @@ async def test_where_sqlite_gives_up_a_transaction_the_thread_goes_on(
         await asyncio.gather(first, *others, writer.submit(lambda _: None))
 
 
-async def test_only_units_with_others_beside_them_have_savepoints(writer: Writer) -> None:
+async def test_only_units_with_others_beside_them_have_savepoints(writer: StoreWriter) -> None:
     said: list[str] = []
     await writer.submit(lambda con: con.set_trace_callback(said.append))
     await writer.submit(lambda _: None)
@@ -181,7 +181,7 @@ async def test_who_is_interrupted_at_the_beginning_leaves_the_connection(tmp_pat
     con = sqlite3.connect(
         tmp_path / "made.db", isolation_level=None, check_same_thread=False, factory=Interrupted
     )
-    writer = Writer(con, lambda _: None)
+    writer = StoreWriter(con, lambda _: None)
     with pytest.raises(KeyboardInterrupt):
         writer.submit(who, synced=False, small=True)
     async with asyncio.timeout(20):

@@ -14,13 +14,13 @@ from sidecar.core.text.digest import digest
 from sidecar.store.connection.store_files import NAME
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     CopyLog,
     PutBlob,
     PutMessage,
     PutPart,
     PutSession,
     Record,
+    StoreChange,
 )
 from sidecar.store.journal import Store
 from tests.store.samples import NOW, message, open_store, session, text, tool
@@ -31,9 +31,9 @@ WHOLE = b"the whole output " * 1000
 MESSAGES = tuple(MessageId(f"msg_{n}") for n in range(3))
 
 
-def story() -> list[Change]:
+def story() -> list[StoreChange]:
     """Three messages, each with a part that has blobs, and three records."""
-    changes: list[Change] = [PutSession(session())]
+    changes: list[StoreChange] = [PutSession(session())]
     for n, name in enumerate(MESSAGES):
         whole = WHOLE + str(n).encode()
         part = tool(f"part_{n}", LONG + str(n), digest(whole))
@@ -47,7 +47,7 @@ def story() -> list[Change]:
     return changes
 
 
-def fork(until: int = 2, before: Millis | None = None, count: int = 2) -> tuple[Change, ...]:
+def fork(until: int = 2, before: Millis | None = None, count: int = 2) -> tuple[StoreChange, ...]:
     record = Record(until + 1, "forked", NOW, {"from": SES})
     return (
         PutSession(replace(session(FORK), revision=until + 1)),

@@ -18,8 +18,8 @@ from sidecar.store.content.blobs import press
 from sidecar.store.content.restores import (
     AT_ONCE,
     Begun,
-    Claim,
-    Mark,
+    FileMark,
+    RestoreClaim,
     Running,
     Step,
     Unfinished,
@@ -34,7 +34,7 @@ from tests.store.samples import base, open_store, put_text
 
 ROOT = b"/home/dev/caf\xe9"
 STAGES = (b".sidecar-restore-1", b"mounted/.sidecar-restore-1")
-OLD = Mark(0o100644, 2**63, 1_700_000_000_123_456_789, 3, digest(b"one"))
+OLD = FileMark(0o100644, 2**63, 1_700_000_000_123_456_789, 3, digest(b"one"))
 STEPS = (
     Step("put", b"a\xff", 0, 1, OLD, None),
     Step("put", b"b", 1, 0, None, OLD),
@@ -42,8 +42,8 @@ STEPS = (
 )
 
 
-def claim(token: str, *others: str) -> Claim:
-    return Claim(ROOT, this_process(token), frozenset(others))
+def claim(token: str, *others: str) -> RestoreClaim:
+    return RestoreClaim(ROOT, this_process(token), frozenset(others))
 
 
 async def begun(

@@ -13,11 +13,11 @@ from sidecar.store.connection.store_files import NAME
 from sidecar.store.content import slices
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     PutMessage,
     PutPart,
     PutSession,
     Record,
+    StoreChange,
 )
 from sidecar.store.journal import Store
 from tests.store.samples import NOW, message, open_store, session, text
@@ -32,7 +32,7 @@ LONG = "words that stand in a blob of their own " * 100
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     """Two sessions whose messages were written in turns, one after the other."""
     opened = open_store(tmp_path)
-    changes: list[Change] = [PutSession(session(SES)), PutSession(session(OTHER))]
+    changes: list[StoreChange] = [PutSession(session(SES)), PutSession(session(OTHER))]
     for n in range(COUNT):
         for name in (SES, OTHER):
             at = MessageId(f"msg_{n}_{name}")

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.files.tree import Change, Entry, Seen
+from sidecar.core.files.tree import SeenEntry, TreeChange, TreeEntry
 from sidecar.core.parts import SessionId
 from sidecar.core.text.digest import digest
 from sidecar.store.connection import store_files
 from sidecar.store.content.blobs import MOST_RECENT, PressedBlob, press
-from sidecar.store.content.chains import Addition, Appended, Moved, Workspace
+from sidecar.store.content.chains import Addition, Appended, ChainMoved, Workspace
 from sidecar.store.content.deltas import pack_delta, unpack_delta
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import PutBlob, PutMessage, PutPart, PutSession
@@ -25,21 +25,21 @@ ROOT = b"/home/dev/caf\xe9"
 FILE = 0o100644
 
 
-def entry(data: bytes) -> Entry:
-    return Entry(FILE, digest(data), len(data))
+def entry(data: bytes) -> TreeEntry:
+    return TreeEntry(FILE, digest(data), len(data))
 
 
-def seen(data: bytes) -> Seen:
-    return Seen(entry(data), 2**62, 2, 3, racy=True)
+def seen(data: bytes) -> SeenEntry:
+    return SeenEntry(entry(data), 2**62, 2, 3, racy=True)
 
 
 def added(path: bytes, data: bytes, old: bytes | None = None) -> Addition:
-    change = Change(path, None if old is None else entry(old), entry(data))
+    change = TreeChange(path, None if old is None else entry(old), entry(data))
     return Addition((change,), [press(data)], [(path, seen(data))])
 
 
 def removed(path: bytes, data: bytes) -> Addition:
-    return Addition((Change(path, entry(data), None),), [], [(path, None)])
+    return Addition((TreeChange(path, entry(data), None),), [], [(path, None)])
 
 
 async def begun(store: Store) -> Workspace:
@@ -119,7 +119,7 @@ async def test_many_blobs_at_once_come_to_the_large_table(tmp_path: Path) -> Non
     store = open_store(tmp_path)
     space = await begun(store)
     texts = [b"%d" % number for number in range(MOST_RECENT + 1)]
-    changes = [Change(b"f" + text, None, entry(text)) for text in texts]
+    changes = [TreeChange(b"f" + text, None, entry(text)) for text in texts]
     many = Addition(tuple(changes), [press(text) for text in texts], [])
     few, all_ = await appended(store, space, added(b"a", texts[0]), many)
     assert where(tmp_path) == (len(texts) - 1, 1)
@@ -162,7 +162,7 @@ async def test_who_does_not_know_the_head_is_told_and_nothing_is_stored(tmp_path
     space = await begun(store)
     (one,) = await appended(store, space, added(b"a", b"1"))
     late = await store.snapshots.append(space.id, space.head, added(b"b", b"2"), 7)
-    assert late == Moved(one.id)
+    assert late == ChainMoved(one.id)
     assert await store.blob(digest(b"2")) is None
     assert await store.snapshots.tree(space.id, [b"a", b"b"]) == {b"a": seen(b"1")}
     await store.close()
@@ -172,7 +172,7 @@ async def test_a_snapshot_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     space = await begun(store)
     good = added(b"a", b"1")
-    too_large = Seen(entry(b"1"), 2**70, 2, 3)
+    too_large = SeenEntry(entry(b"1"), 2**70, 2, 3)
     bad = Addition(good.delta, good.blobs, [(b"a", too_large)])
     with pytest.raises(StorageFailed):
         await store.snapshots.append(space.id, space.head, bad, 6)
@@ -195,7 +195,7 @@ async def test_content_of_a_beginning_is_told_later(tmp_path: Path) -> None:
     assert loaded.complete
     assert loaded.tree == {b"a": seen(b"1")}
     anew = await begun(store)
-    assert await store.snapshots.fill(space.id, space.head, first) == Moved(anew.head)
+    assert await store.snapshots.fill(space.id, space.head, first) == ChainMoved(anew.head)
     assert anew.tree == {}
     assert await store.snapshots.deltas(space.id, space.head, anew.head) is None
     await store.close()
@@ -251,15 +251,15 @@ async def test_a_state_follows_the_deltas_whose_stats_were_never_told(tmp_path: 
     names = (b"same", b"edited", b"gone", b"hidden")
     rows = [(name, seen(b"1")._replace(followed=name == b"edited")) for name in names]
     await store.snapshots.fill(space.id, space.head, Addition((), [press(b"1")], rows))
-    out = Entry(FILE, "", 1, "ignored")
+    out = TreeEntry(FILE, "", 1, "ignored")
     changes = (
-        Change(b"edited", entry(b"1"), entry(b"2")),
-        Change(b"gone", entry(b"1"), None),
-        Change(b"hidden", entry(b"1"), out),
-        Change(b"new", None, entry(b"3")),
+        TreeChange(b"edited", entry(b"1"), entry(b"2")),
+        TreeChange(b"gone", entry(b"1"), None),
+        TreeChange(b"hidden", entry(b"1"), out),
+        TreeChange(b"new", None, entry(b"3")),
     )
     (one,) = await appended(store, space, Addition(changes, [press(b"2"), press(b"3")], []))
-    untold = Seen(entry(b"3"), 0, 0, 0, racy=True)
+    untold = SeenEntry(entry(b"3"), 0, 0, 0, racy=True)
     expected = {
         b"same": seen(b"1"),
         b"edited": untold._replace(entry=entry(b"2"), followed=True),
@@ -316,7 +316,9 @@ async def test_damaged_snapshots_are_told(tmp_path: Path) -> None:
 
 
 def test_a_damaged_delta_is_noticed() -> None:
-    delta = tuple(Change(b"a%d" % n, None, entry(b"%d" % n)) for n in sorted(range(50), key=str))
+    delta = tuple(
+        TreeChange(b"a%d" % n, None, entry(b"%d" % n)) for n in sorted(range(50), key=str)
+    )
     body = pack_delta(delta)
     assert unpack_delta(body) == delta
     unnoticed = 0
@@ -387,7 +389,7 @@ async def test_in_any_order_what_snapshots_and_sessions_hold_can_be_read(
                 if sessions:
                     await store.delete(sessions.popitem()[0])
                 continue
-        changes = tuple(Change(b"f%d" % n, None, entry(text)) for n, text in enumerate(texts))
+        changes = tuple(TreeChange(b"f%d" % n, None, entry(text)) for n, text in enumerate(texts))
         done = await store.snapshots.append(
             space.id, head, Addition(changes, [press(text) for text in texts], []), 6
         )

@@ -18,7 +18,6 @@ from sidecar.store.connection import store_files
 from sidecar.store.connection.lease import this_process
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     PutBlob,
     PutFacts,
     PutFold,
@@ -27,6 +26,7 @@ from sidecar.store.format.values import (
     PutSession,
     Record,
     SessionRow,
+    StoreChange,
     Stored,
 )
 from sidecar.store.repair.rebuilt_store import Headless, Repaired, Revive, repair
@@ -49,7 +49,7 @@ def behead(name: MessageId, parts: tuple[Part, ...], left: Headless) -> Message:
 REVIVE = Revive(revive, behead)
 
 
-def log_of(name: SessionId, turns: int = 12) -> Iterator[tuple[Change, ...]]:
+def log_of(name: SessionId, turns: int = 12) -> Iterator[tuple[StoreChange, ...]]:
     """Units as a session would write them; some texts are long enough for blobs."""
     for turn in range(1, turns + 1):
         message = MessageId(f"msg_{name}_{turn:02}")

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from sidecar.core.files.tree import Change, Entry
+from sidecar.core.files.tree import TreeChange, TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.connection import store_files
 from sidecar.store.content.blobs import MOST_RECENT, press
@@ -19,7 +19,7 @@ async def snapshots_of(folder: Path, *contents: bytes) -> Workspace:
     space = await store.snapshots.begin(b"/home/dev/app", NOW)
     head = space.head
     for content in contents:
-        change = Change(b"a", None, Entry(0o100644, digest(content), len(content)))
+        change = TreeChange(b"a", None, TreeEntry(0o100644, digest(content), len(content)))
         addition = Addition((change,), [press(content)], [])
         done = await store.snapshots.append(space.id, head, addition, NOW)
         assert isinstance(done, Appended)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sidecar.tools.builtin_tools import BY_NAME
 from sidecar.tools.rules.coverage import known
-from sidecar.tools.rules.permission import Allow, Ask, Decision, Refuse, Rules, decide
+from sidecar.tools.rules.permission import Allow, Ask, PermissionDecision, Refuse, Rules, decide
 from sidecar.tools.rules.programs import PROGRAMS
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.runner import access
@@ -42,7 +42,7 @@ def work(root: Path, context: ToolContext) -> ToolContext:
 
 def decided(
     command: str, context: ToolContext, *allow: str, cwd: str = ".", reject: tuple[str, ...] = ()
-) -> Decision:
+) -> PermissionDecision:
     found = access(SHELL, {"command": command, "cwd": cwd}, context)
     assert not found.problem
     return decide(SHELL, found, Rules(allow, reject), trusted=True)

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from sidecar.core.parts import Json
 from sidecar.core.prompt.prompt import ToolKind, ToolSpec
 from sidecar.tools.builtin_tools import BY_NAME
-from sidecar.tools.rules.permission import Allow, Ask, Decision, Refuse, Rules, decide, remember
+from sidecar.tools.rules.permission import (
+    Allow,
+    Ask,
+    PermissionDecision,
+    Refuse,
+    Rules,
+    decide,
+    remember,
+)
 from sidecar.tools.rules.shell_words import plain_words
 from sidecar.tools.runner import access
 from sidecar.tools.tool_contract import Access, ToolContext
@@ -20,7 +28,9 @@ from sidecar.workspace import paths
 NO_RULES = Rules()
 
 
-def call(tool: str, given: Json, context: ToolContext, rules: Rules = NO_RULES) -> Decision:
+def call(
+    tool: str, given: Json, context: ToolContext, rules: Rules = NO_RULES
+) -> PermissionDecision:
     spec = BY_NAME[tool]
     return decide(spec, access(spec, given, context), rules, context.trusted)
 
@@ -29,7 +39,7 @@ def client(kind: ToolKind, name: str = "theirs") -> ToolSpec:
     return ToolSpec(name, "", {}, kind=kind, origin="client")
 
 
-def shell(command: str, *allow: str, reject: tuple[str, ...] = ()) -> Decision:
+def shell(command: str, *allow: str, reject: tuple[str, ...] = ()) -> PermissionDecision:
     words = plain_words(command)
     found = Access("execute", f"Run {command}", ("/w",), (), command, words, shown=(".",))
     return decide(BY_NAME["shell"], found, Rules(allow, reject), trusted=True)
@@ -63,7 +73,9 @@ def inside(root: Path, context: ToolContext) -> ToolContext:
         ("read_file", {"path": "\0"}, Allow),
     ],
 )
-def test_by_default(tool: str, given: Json, decision: type[Decision], inside: ToolContext) -> None:
+def test_by_default(
+    tool: str, given: Json, decision: type[PermissionDecision], inside: ToolContext
+) -> None:
     assert isinstance(call(tool, given, inside), decision)
 
 
@@ -106,7 +118,9 @@ def test_a_question(inside: ToolContext) -> None:
         ("execute", ("edit", "shell", "execute:x*"), Ask),
     ],
 )
-def test_client_tools(kind: ToolKind, rules: tuple[str, ...], decision: type[Decision]) -> None:
+def test_client_tools(
+    kind: ToolKind, rules: tuple[str, ...], decision: type[PermissionDecision]
+) -> None:
     found = decide(client(kind), Access(kind, "theirs"), Rules(rules), trusted=True)
     assert isinstance(found, decision)
 

@@ -5,8 +5,8 @@ import pytest
 from sidecar.core.parts import MessageId, PartId, SessionId, TurnId, Usage
 from sidecar.session.log.events import (
     EpochChanged,
+    EventOrigin,
     Notice,
-    Origin,
     Retrying,
     SessionChanged,
     TextChunk,
@@ -17,7 +17,7 @@ from sidecar.wire.acp.acp_updates import update
 from sidecar.wire.acp.capabilities import Abilities, announced
 
 SESSION = SessionId("ses_1")
-ORIGIN = Origin(SESSION, TurnId("turn_1"), MessageId("msg_1"), PartId("part_1"), 7)
+ORIGIN = EventOrigin(SESSION, TurnId("turn_1"), MessageId("msg_1"), PartId("part_1"), 7)
 NONE, ALL = Abilities(), Abilities(ours=True, compaction=True, notices=True, terminal=True)
 REWRITTEN = EpochChanged(SESSION, 3, "cmp_1", "completed", "user", 900, 300, "0.01")
 

@@ -3,22 +3,24 @@
 import pytest
 
 from sidecar.wire.acp.markdown_answers import fenced
-from sidecar.wire.acp.slash_commands import Command, command_of
+from sidecar.wire.acp.slash_commands import SlashCommand, command_of
 
 
 @pytest.mark.parametrize(
     ("text", "command"),
     [
-        ("/compact", Command("compact", "")),
-        (" /compact keep the\nAPI notes ", Command("compact", "keep the\nAPI notes")),
-        ("/rollback 2 files", Command("rollback", "2 files")),
+        ("/compact", SlashCommand("compact", "")),
+        (" /compact keep the\nAPI notes ", SlashCommand("compact", "keep the\nAPI notes")),
+        ("/rollback 2 files", SlashCommand("rollback", "2 files")),
         ("/compactor", None),
         ("/usr/bin/env is missing", None),
         ("please /compact", None),
         ("", None),
     ],
 )
-def test_only_a_known_name_after_the_slash_is_a_command(text: str, command: Command | None) -> None:
+def test_only_a_known_name_after_the_slash_is_a_command(
+    text: str, command: SlashCommand | None
+) -> None:
     assert command_of([{"type": "text", "text": text}]) == command
 
 

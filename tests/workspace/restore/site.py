@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 
 from sidecar.core.files.restore_plan import Action
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from sidecar.core.parts import SessionId
 from sidecar.core.text.digest import digest
 from sidecar.store.format.values import (
     AppendRecord,
-    Change,
     PutBlob,
     PutSession,
     Record,
     SessionRow,
+    StoreChange,
 )
 from sidecar.store.journal import Store
 from sidecar.workspace.restore import restore as carrying_out
-from sidecar.workspace.restore.restore_outcome import Outcome
+from sidecar.workspace.restore.restore_outcome import RestoreOutcome
 
 SES = SessionId("ses_1")
-Tree = dict[bytes, Entry]
+Tree = dict[bytes, TreeEntry]
 
 
 def now() -> int:
@@ -36,21 +36,21 @@ def row(revision: int) -> SessionRow:
     return SessionRow(SES, "/w", "", 1, revision, revision, 0, 0, None, {})
 
 
-def record(revision: int, name: str) -> tuple[Change, ...]:
+def record(revision: int, name: str) -> tuple[StoreChange, ...]:
     body = Record(revision, "restore", 1, {"to": name})
     return (PutSession(row(revision)), AppendRecord(SES, body))
 
 
-def recording(revision: int, name: str) -> Callable[[], Awaitable[tuple[Change, ...]]]:
+def recording(revision: int, name: str) -> Callable[[], Awaitable[tuple[StoreChange, ...]]]:
     """Give what a restore asks for its records."""
 
-    async def record_it() -> tuple[Change, ...]:
+    async def record_it() -> tuple[StoreChange, ...]:
         return record(revision, name)
 
     return record_it
 
 
-async def nothing() -> tuple[Change, ...]:
+async def nothing() -> tuple[StoreChange, ...]:
     return ()
 
 
@@ -66,11 +66,11 @@ def look(root: Path) -> tuple[Tree, dict[str, bytes]]:
             found = os.lstat(real)
             path = real[len(base) + 1 :]
             if stat.S_ISDIR(found.st_mode):
-                tree[path] = Entry(found.st_mode)
+                tree[path] = TreeEntry(found.st_mode)
                 continue
             link = stat.S_ISLNK(found.st_mode)
             data = os.readlink(real) if link else Path(os.fsdecode(real)).read_bytes()
-            tree[path] = Entry(found.st_mode, digest(data), len(data))
+            tree[path] = TreeEntry(found.st_mode, digest(data), len(data))
             contents[digest(data)] = data
     return tree, contents
 
@@ -109,7 +109,7 @@ class Site:
     def tree(self) -> Tree:
         return look(self.root)[0]
 
-    async def go(self, before: Tree, after: Tree) -> Outcome:
+    async def go(self, before: Tree, after: Tree) -> RestoreOutcome:
         return await self.restore(plan(before, after))
 
     async def restore(
@@ -117,7 +117,7 @@ class Site:
         actions: Sequence[Action],
         record: carrying_out.Record = nothing,
         progress: carrying_out.Progress | None = None,
-    ) -> Outcome:
+    ) -> RestoreOutcome:
         return await carrying_out.restore(
             self.root,
             actions,

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from sidecar.store.connection.lease import this_process
-from sidecar.store.content.restores import Begun, Claim, Unfinished
+from sidecar.store.content.restores import Begun, RestoreClaim, Unfinished
 from sidecar.workspace.restore.apply_steps import apply
 from sidecar.workspace.restore.expectations import check
 from sidecar.workspace.restore.layout import lay_out
 from sidecar.workspace.restore.recovery import recover
-from sidecar.workspace.restore.restore_outcome import Recovered, Restored
+from sidecar.workspace.restore.restore_outcome import FilesRestored, Recovered
 from sidecar.workspace.restore.staging import batches, make_stages, remove_stages, write_batch
 from sidecar.workspace.restore.undo_steps import STAYS, undo
 from sidecar.workspace.snapshots.snapshots import Snapshots
@@ -37,7 +37,7 @@ async def leave_half(site: Site, before: Tree, after: Tree, steps_done: int = 1 
     rows = site.store.restores
     names = {e.hash for e in (*before.values(), *after.values()) if e.hash}
     owner = this_process("t")
-    begun = await rows.begin(Claim(site.base, owner), STAGE, names)
+    begun = await rows.begin(RestoreClaim(site.base, owner), STAGE, names)
     assert isinstance(begun, Begun)
     number = begun.id
     make_stages(site.base, STAGE)
@@ -92,7 +92,7 @@ async def test_the_next_restore_ends_it_first(site: Site) -> None:
     # What is expected is what stood before the one that was broken off.
     await recover(site.root, site.store, touched=lambda *paths: told.extend(paths))
     assert {b"edited", b"new", b"folder/gone"} <= set(told)
-    assert await site.go(after, before) == Restored()
+    assert await site.go(after, before) == FilesRestored()
     assert site.tree() == before
 
 
@@ -111,7 +111,7 @@ async def test_it_is_undone_also_when_its_folder_was_removed(site: Site) -> None
 async def test_what_was_undone_already_is_not_undone_again(site: Site, told: bool) -> None:
     before, after = await states(site)
     await leave_half(site, after, before)
-    found = await site.store.restores.adopt(Claim(site.base, this_process("again")))
+    found = await site.store.restores.adopt(RestoreClaim(site.base, this_process("again")))
     assert isinstance(found, Unfinished)
     assert undo(site.base, found.stages, found.steps, {}) == []
     # Where the store's disk is full, it cannot be written down.

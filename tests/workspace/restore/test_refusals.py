@@ -11,15 +11,15 @@ import pytest
 
 from sidecar.core.errors import BadRequest, Overloaded
 from sidecar.core.files.restore_plan import Action
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.connection.lease import this_process
-from sidecar.store.content.restores import Begun, Claim
+from sidecar.store.content.restores import Begun, RestoreClaim
 from sidecar.workspace.restore import expectations, places
 from sidecar.workspace.restore.expectations import Conflict
 from sidecar.workspace.restore.places import spelt
 from sidecar.workspace.restore.recovery import claimed, recover
-from sidecar.workspace.restore.restore_outcome import Outcome, Refused, Restored
+from sidecar.workspace.restore.restore_outcome import FilesRestored, RestoreOutcome, RestoreRefused
 from sidecar.workspace.restore.staging import make_stages
 from sidecar.workspace.snapshots.ignore import STAGING
 from tests.workspace.restore.site import SES, Site, Tree, plan, record, recording
@@ -69,12 +69,12 @@ async def test_a_rename_in_letters_alone_is_taken_back_where_the_disk_knows_no_d
         return None if found is None else places.stat_in(at, found)
 
     monkeypatch.setattr(expectations, "stat_in", stat_in)
-    assert await site.go(after, before) == Restored()
+    assert await site.go(after, before) == FilesRestored()
     assert site.tree() == before
     site.write("B", b"mine")
     action = Action(b"B", before[b"b"], None)
     refused = await site.restore([action], record=recording(3, "B"))
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, RestoreRefused)
     assert [(c.path, c.reason) for c in refused.conflicts] == [(b"B", expectations.THERE)]
 
 
@@ -150,7 +150,7 @@ async def test_what_changed_meanwhile_is_never_overwritten(
         progress=meddle,
         record=recording(2, "before"),
     )
-    assert isinstance(outcome, Refused)
+    assert isinstance(outcome, RestoreRefused)
     assert outcome.conflicts[0].path == path
     if when == "before":
         assert outcome.conflicts[0].reason == reason
@@ -167,21 +167,21 @@ async def test_what_changed_meanwhile_is_never_overwritten(
     ],
 )  # fmt: skip
 async def test_paths_that_no_restore_touches(site: Site, path: bytes) -> None:
-    entry = Entry(FILE, digest(b""), 0)
+    entry = TreeEntry(FILE, digest(b""), 0)
     with pytest.raises(BadRequest):
         await site.restore([Action(path, entry, None)])
     assert site.tree() == {}
 
 
 async def test_a_plan_names_a_path_once_and_only_what_is_stored(site: Site) -> None:
-    entry = Entry(FILE, digest(b""), 0)
+    entry = TreeEntry(FILE, digest(b""), 0)
     twice = [Action(b"a", entry, None), Action(b"a", entry, None)]
     with pytest.raises(BadRequest, match="twice"):
         await site.restore(twice)
-    large = Entry(FILE, "", 99, "large", 5)
+    large = TreeEntry(FILE, "", 99, "large", 5)
     with pytest.raises(BadRequest, match="not stored"):
         await site.restore([Action(b"a", large, None)])
-    swept = Entry(FILE, digest(b"swept"), 5)
+    swept = TreeEntry(FILE, digest(b"swept"), 5)
     with pytest.raises(BadRequest, match="not stored any more"):
         await site.restore([Action(b"a", swept, None)])
     assert site.tree() == {}
@@ -192,34 +192,34 @@ async def test_nothing_is_written_through_a_link_out_of_the_root(site: Site) -> 
     outside = site.root.parent / "outside"
     outside.mkdir()
     (site.root / "way").symlink_to(outside)
-    action = Action(b"way/file", Entry(FILE, digest(b"merged"), 6), None, b"merged")
+    action = Action(b"way/file", TreeEntry(FILE, digest(b"merged"), 6), None, b"merged")
     outcome = await site.restore([action])
-    assert outcome == Refused((Conflict(b"way/file", expectations.BLOCKED),))
+    assert outcome == RestoreRefused((Conflict(b"way/file", expectations.BLOCKED),))
     assert list(outside.iterdir()) == []
 
 
 async def test_merged_bytes_are_written_instead_of_a_blob(site: Site) -> None:
     site.write("a", b"mine")
     before = await site.remember()
-    merged = Entry(FILE, digest(b"merged"), 6)
+    merged = TreeEntry(FILE, digest(b"merged"), 6)
     action = Action(b"a", merged, before[b"a"], b"merged")
-    assert await site.restore([action]) == Restored()
+    assert await site.restore([action]) == FilesRestored()
     assert (site.root / "a").read_bytes() == b"merged"
 
 
 async def test_a_file_that_is_not_stored_can_go_where_its_time_is_known(site: Site) -> None:
     found = site.write("large", b"large").stat()
-    known = Entry(found.st_mode, "", 5, "large", found.st_mtime_ns)
-    other = Entry(found.st_mode, "", 5, "large", found.st_mtime_ns - 1)
+    known = TreeEntry(found.st_mode, "", 5, "large", found.st_mtime_ns)
+    other = TreeEntry(found.st_mode, "", 5, "large", found.st_mtime_ns - 1)
     refused = await site.restore([Action(b"large", None, other)])
-    assert refused == Refused((Conflict(b"large", expectations.CHANGED),))
-    assert await site.restore([Action(b"large", None, known)]) == Restored()
+    assert refused == RestoreRefused((Conflict(b"large", expectations.CHANGED),))
+    assert await site.restore([Action(b"large", None, known)]) == FilesRestored()
     assert site.tree() == {}
 
 
 async def test_one_restore_at_a_time(site: Site) -> None:
     root = site.base
-    action = Action(b"a", Entry(FILE, digest(b""), 0), None)
+    action = Action(b"a", TreeEntry(FILE, digest(b""), 0), None)
     with claimed(root) as claim:
         assert isinstance(await site.store.restores.begin(claim, ()), Begun)
         assert await site.store.restores.running(root) == claim.owner
@@ -227,7 +227,7 @@ async def test_one_restore_at_a_time(site: Site) -> None:
             await site.restore([action])
         assert await recover(site.root, site.store) is None
     # It was left without an end, by this same process.
-    assert await site.restore([action]) == Restored()
+    assert await site.restore([action]) == FilesRestored()
     assert await site.store.restores.running(root) is None
 
 
@@ -236,7 +236,7 @@ async def test_a_dead_owners_restore_ends(site: Site) -> None:
     us = this_process("token")
     stages = (b".sidecar-restore-x",)
     await asyncio.to_thread(make_stages, root, stages)
-    begun = await site.store.restores.begin(Claim(root, replace(us, pid=1)), stages)
+    begun = await site.store.restores.begin(RestoreClaim(root, replace(us, pid=1)), stages)
     assert isinstance(begun, Begun)
     ended = await recover(site.root, site.store)
     assert ended is not None
@@ -253,10 +253,10 @@ async def test_what_is_cancelled_before_it_stands_leaves_nothing(site: Site) -> 
     after = await site.remember()
     ends = Counter[str]()
     for at in range(0, 62, 3):
-        tasks: list[asyncio.Task[Outcome]] = []
+        tasks: list[asyncio.Task[RestoreOutcome]] = []
 
         def cancel(
-            done: int, total: int, at: int = at, tasks: list[asyncio.Task[Outcome]] = tasks
+            done: int, total: int, at: int = at, tasks: list[asyncio.Task[RestoreOutcome]] = tasks
         ) -> None:
             if done >= at:
                 tasks[0].cancel()

@@ -12,7 +12,7 @@ from sidecar.core.files.restore_plan import Action
 from sidecar.store.content import restores
 from sidecar.workspace.restore import restore as carrying_out
 from sidecar.workspace.restore.expectations import HOLDS_OTHERS, Checked, Conflict
-from sidecar.workspace.restore.restore_outcome import Refused, Restored
+from sidecar.workspace.restore.restore_outcome import FilesRestored, RestoreRefused
 from tests.workspace.restore.site import Site, Tree, plan
 
 
@@ -60,7 +60,7 @@ async def test_everything_is_as_it_was_undone_redone_and_undone(site: Site) -> N
     before, after = await upheaval(site)
     assert before != after
     for now, then in ((after, before), (before, after), (after, before), (before, after)):
-        assert await site.go(now, then) == Restored()
+        assert await site.go(now, then) == FilesRestored()
         assert site.tree() == then
     assert await site.store.restores.roots() == ()
     assert stat.S_IMODE((site.root / "mode.sh").stat().st_mode) == 0o4640
@@ -73,14 +73,14 @@ async def test_a_file_with_several_names_goes_back_under_each_of_them(site: Site
     (site.root / "one").write_bytes(b"after")
     after = await site.remember()
     assert after[b"two"] == after[b"one"]
-    assert await site.go(after, before) == Restored()
+    assert await site.go(after, before) == FilesRestored()
     assert site.tree() == before
 
 
 async def test_what_no_action_names_is_not_touched(site: Site) -> None:
     before, after = await upheaval(site)
     held = (site.root / "same.txt").stat()
-    assert await site.go(after, before) == Restored()
+    assert await site.go(after, before) == FilesRestored()
     assert (site.root / "same.txt").stat() == held
 
 
@@ -88,7 +88,9 @@ async def test_a_folder_with_files_of_the_users_is_never_replaced(site: Site) ->
     before, after = await upheaval(site)
     site.write("becomes_folder/mine.txt", b"mine")
     there = site.tree()
-    assert await site.go(after, before) == Refused((Conflict(b"becomes_folder", HOLDS_OTHERS),))
+    assert await site.go(after, before) == RestoreRefused(
+        (Conflict(b"becomes_folder", HOLDS_OTHERS),)
+    )
     assert site.tree() == there
 
 
@@ -97,7 +99,7 @@ async def test_a_folder_that_holds_something_else_is_kept(site: Site) -> None:
     site.write("new/a", b"a")
     after = await site.remember()
     site.write("new/mine", b"mine")
-    assert await site.go(after, before) == Restored((b"new",))
+    assert await site.go(after, before) == FilesRestored((b"new",))
     assert (site.root / "new/mine").read_bytes() == b"mine"
     assert not (site.root / "new/a").exists()
 
@@ -108,7 +110,7 @@ async def test_a_single_mode_is_set_without_another_file(site: Site) -> None:
     path.chmod(0o755)
     after = await site.remember()
     (inode,) = (path.stat().st_ino,)
-    assert await site.go(after, before) == Restored()
+    assert await site.go(after, before) == FilesRestored()
     assert (path.stat().st_ino, path.stat().st_mode & 0o7777) == (inode, 0o644)
 
 
@@ -120,7 +122,7 @@ async def test_missing_folders_on_the_way_are_made(site: Site) -> None:
     (site.root / "a/b").rmdir()
     (site.root / "a").rmdir()
     assert plan(after, before)[0].path == b"a/b/c"
-    assert await site.go(after, before) == Restored()
+    assert await site.go(after, before) == FilesRestored()
     assert site.tree().keys() == before.keys()
 
 
@@ -143,7 +145,7 @@ async def test_only_few_files_are_forgotten_on_the_event_loop(
         after = await site.remember()
         files = {path: entry for path, entry in after.items() if not entry.is_folder}
         known = {path: entry for path, entry in before.items() if not entry.is_folder}
-        assert isinstance(await site.go(files, known), Restored)
+        assert isinstance(await site.go(files, known), FilesRestored)
     here = threading.get_ident()
     assert [thread == here for thread in threads] == [True, False]
 
@@ -171,6 +173,6 @@ async def test_only_a_few_small_files_are_looked_at_on_the_event_loop(
     before = await site.remember()
     for number in range(paths):
         site.write(str(number), b"x" * size)
-    assert await site.go(await site.remember(), before) == Restored()
+    assert await site.go(await site.remember(), before) == FilesRestored()
     here = threading.get_ident()
     assert [thread == here for thread in threads] == [inline and site.quick]

@@ -17,7 +17,7 @@ from sidecar.core.files.tree import Delta
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
-from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
+from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 from tests.core.trees import apply
 from tests.workspace.snapshots.upheaval import NAMES, Upheaval, plain
 from tests.workspace.snapshots.work import now
@@ -28,7 +28,9 @@ BURST = 20_000 if len(SEEDS) >= 12 else 3_000
 ROUNDS = int(os.environ.get("SIDECAR_ROUNDS", "30"))
 
 
-async def open_snapshots(root: Path, store: Store, data: Path, watch: Choose | None) -> Snapshots:
+async def open_snapshots(
+    root: Path, store: Store, data: Path, watch: ChooseWatch | None
+) -> Snapshots:
     return await Snapshots.open(root, store.snapshots, data_dir=data, now=now, watch=watch)
 
 
@@ -61,7 +63,7 @@ async def test_rules_that_come_later_take_nothing_away(tmp_path: Path, seed: int
 async def upheaval(
     tmp_path: Path,
     seed: int,
-    watch: Choose | None,
+    watch: ChooseWatch | None,
     *,
     restarts: bool = False,
     names: Sequence[bytes] = NAMES,

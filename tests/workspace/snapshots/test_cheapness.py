@@ -7,7 +7,7 @@ import pytest
 
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.watch.cookies import CookieWatch
-from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
+from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 from tests.workspace.opening import OPENING
 from tests.workspace.snapshots.work import Work, now
 
@@ -22,7 +22,7 @@ def later() -> int:
     return now() + 60_000
 
 
-async def opened(work: Work, watch: Choose | None, clock: Callable[[], int]) -> Snapshots:
+async def opened(work: Work, watch: ChooseWatch | None, clock: Callable[[], int]) -> Snapshots:
     made = await Snapshots.open(
         work.root, work.store.snapshots, data_dir=work.data, now=clock, watch=watch
     )
@@ -42,7 +42,7 @@ async def read_by(snapshots: Snapshots) -> set[str]:
 
 
 @WAYS
-async def test_after_one_change_one_file_is_read(work: Work, watch: Choose | None) -> None:
+async def test_after_one_change_one_file_is_read(work: Work, watch: ChooseWatch | None) -> None:
     for name in ALL:
         work.write(f"s/{name}", name.encode())
     snapshots = await opened(work, watch, later)
@@ -58,7 +58,7 @@ async def test_after_one_change_one_file_is_read(work: Work, watch: Choose | Non
 
 @WAYS
 async def test_after_a_restart_only_what_is_not_proven_is_read(
-    work: Work, watch: Choose | None
+    work: Work, watch: ChooseWatch | None
 ) -> None:
     ahead = 60_000
     for name in ALL:

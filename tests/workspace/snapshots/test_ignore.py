@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sidecar.workspace.snapshots.git_index import read_tracked
-from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING, Rules, root_rules
-from sidecar.workspace.snapshots.known_paths import State
+from sidecar.workspace.snapshots.ignore import HISTORIES, STAGING, IgnoreRules, root_rules
+from sidecar.workspace.snapshots.known_paths import KnownPaths
 from sidecar.workspace.snapshots.scan.scan import Scan
 from sidecar.workspace.snapshots.watch.unwatched import Unwatched
 
@@ -69,8 +69,8 @@ def git(root: Path, *arguments: str) -> bytes:
 
 def kept(root: Path) -> set[bytes]:
     """Give the files that a scan finds."""
-    rules: dict[bytes, Rules] = {}
-    scan = Scan(root, State(), rules, None, Unwatched(os.fsencode(root)))
+    rules: dict[bytes, IgnoreRules] = {}
+    scan = Scan(root, KnownPaths(), rules, None, Unwatched(os.fsencode(root)))
     scan.everything(deep=True)
     return {
         path for path, found in scan.stats.items() if not os.path.isdir(root / os.fsdecode(path))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from sidecar.workspace.snapshots.known_paths import lasting, seen_of
 
 
@@ -46,4 +46,4 @@ def test_a_stat_is_no_proof_within_the_grain_of_its_time_stamp(
     (tmp_path / "file").touch()
     stamps = {"st_mtime_ns": stamp, "st_ctime_ns": stamp}
     found = os.stat_result(os.lstat(tmp_path / "file")[:10], stamps)
-    assert seen_of(Entry(found.st_mode), found, stamp // 1_000_000 + later_ms).racy == racy
+    assert seen_of(TreeEntry(found.st_mode), found, stamp // 1_000_000 + later_ms).racy == racy

@@ -7,13 +7,13 @@ import subprocess
 
 import pytest
 
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from sidecar.core.text.digest import digest
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots import chain
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.steady_read import Limits
-from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
+from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 from tests.polling import until
 from tests.workspace.snapshots.upheaval import plain
 from tests.workspace.snapshots.work import Work, held, now
@@ -36,7 +36,7 @@ async def test_contents_can_be_read_from_the_store(work: Work) -> None:
     await snapshots.ready()
     entries = snapshots.entries()
     assert entries == plain(work.root)
-    assert entries[b"empty"] == Entry(0o040700)
+    assert entries[b"empty"] == TreeEntry(0o040700)
     for path, data in ((b"a", b"one" * 500), (b"link", b"caf\xe9")):
         assert await work.store.blob(entries[path].hash) == data
     work.write("a", b"two")
@@ -60,7 +60,7 @@ async def test_nothing_new_is_the_same_snapshot(work: Work) -> None:
 
 
 @pytest.mark.parametrize("watch", [choose, None], ids=["events", "rescan"])
-async def test_a_restart_goes_on_where_it_was(work: Work, watch: Choose | None) -> None:
+async def test_a_restart_goes_on_where_it_was(work: Work, watch: ChooseWatch | None) -> None:
     for number in range(20):
         work.write(f"src/{number}", b"%d" % number)
     snapshots = await work.open(watch)
@@ -145,7 +145,7 @@ async def test_what_changed_before_it_was_read_says_so(work: Work) -> None:
     (change,) = delta
     assert change.old is not None
     assert change.old.lost == "unread"
-    assert change.new == Entry(path.stat().st_mode, digest(b"two!"), 4)
+    assert change.new == TreeEntry(path.stat().st_mode, digest(b"two!"), 4)
     await snapshots.ready()
     assert snapshots.entries() == plain(work.root)
 
@@ -215,7 +215,7 @@ async def test_what_a_tool_writes_is_covered_where_it_is_ignored(work: Work) -> 
     await snapshots.ready()
     assert snapshots.entry(b".env") is None
     image = await snapshots.note_edit(b".env")
-    assert image == Entry(env.stat().st_mode, digest(b"KEY=1"), 5)
+    assert image == TreeEntry(env.stat().st_mode, digest(b"KEY=1"), 5)
     assert await snapshots.note_edit(b"secret/new") is None
     env.write_bytes(b"KEY=2")
     work.write("secret/new", b"made")
@@ -294,7 +294,7 @@ async def test_other_rules_show_without_a_change_and_hide_nothing_that_is_known(
 
 @pytest.mark.parametrize("watch", [choose, None])
 async def test_rules_hold_for_what_comes_with_them_and_after_them(
-    work: Work, watch: Choose | None
+    work: Work, watch: ChooseWatch | None
 ) -> None:
     work.write("back/a")
     snapshots = await work.open(watch)

@@ -6,13 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.core.files.tree import Loss, Seen
+from sidecar.core.files.tree import Loss, SeenEntry
 from sidecar.workspace import unlinked_open
 from sidecar.workspace.snapshots.known_paths import same_stat, unread_of
 from sidecar.workspace.snapshots.pre_images import pre_image, read_batch
-from sidecar.workspace.snapshots.steady_read import Budget, Limits, Looked, look, read, standing
+from sidecar.workspace.snapshots.steady_read import (
+    Limits,
+    Looked,
+    SnapshotBudget,
+    look,
+    read,
+    standing,
+)
 from sidecar.workspace.unlinked_open import open_straight, stat_straight
-from sidecar.workspace.unlinked_path import Moved
+from sidecar.workspace.unlinked_path import PathMoved
 from tests.workspace.opening import OPENING
 
 LIMIT = 1000
@@ -28,7 +35,7 @@ def is_ours(got: tuple[os.stat_result, bytes | Loss] | None, found: os.stat_resu
     return got is not None and same_stat(got[0], found) and got[1] == b"ours"
 
 
-def first_seen(stats: dict[bytes, os.stat_result]) -> dict[bytes, Seen]:
+def first_seen(stats: dict[bytes, os.stat_result]) -> dict[bytes, SeenEntry]:
     return {path: unread_of(found, now()) for path, found in stats.items()}
 
 
@@ -61,7 +68,7 @@ class Place:
         return {path: os.lstat(self.base + b"/" + path) for path in paths}
 
     def look(self, stats: dict[bytes, os.stat_result], room: int = 10_000) -> Looked:
-        budget = Budget(room, 10_000)
+        budget = SnapshotBudget(room, 10_000)
         return look(self.base, stats, lambda _: None, lambda *_: LIMIT, budget, now, now())
 
 
@@ -107,7 +114,7 @@ def test_what_is_a_link_at_the_moment_of_the_call_is_not_read(place: Place, name
 def test_what_is_a_link_only_at_the_moment_of_the_call_is_read_again(place: Place) -> None:
     ((path, found),) = place.stats(b"file").items()
     place.swap()
-    with OPENING.counted() as once, pytest.raises(Moved):
+    with OPENING.counted() as once, pytest.raises(PathMoved):
         open_straight(place.base + b"/" + path, os.O_RDONLY)
     with OPENING.before(once.count + 1, place.swap_back):
         assert is_ours(read(place.base, path, found, LIMIT), found)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sidecar.core.files.tree import Entry
+from sidecar.core.files.tree import TreeEntry
 from sidecar.core.text.digest import digest
 
 NAMES = [b"a", b"b", b"src", b"lib", b"x.py", "größe".encode(), "日本".encode(), b"caf\xe9\xff"]
@@ -18,13 +18,13 @@ MOST_DEPTH = 5
 
 
 def plain(
-    root: Path, hidden: Collection[bytes] = (), before: Mapping[bytes, Entry] | None = None
-) -> dict[bytes, Entry]:
+    root: Path, hidden: Collection[bytes] = (), before: Mapping[bytes, TreeEntry] | None = None
+) -> dict[bytes, TreeEntry]:
     """Look at everything, one path at a time, with no cleverness.
 
     `hidden`: names that the rules of the root leave out for now. What was there `before` stays.
     """
-    found: dict[bytes, Entry] = {}
+    found: dict[bytes, TreeEntry] = {}
     base = os.fsencode(root)
     pending = [(b"", hidden, False)]
     while pending:
@@ -45,15 +45,15 @@ def plain(
             if stat.S_ISDIR(mode):
                 if name == b"ignored":
                     continue
-                found[path] = Entry(mode)
+                found[path] = TreeEntry(mode)
                 pending.append((path, names, left_out))
             elif stat.S_ISLNK(mode):
                 target = os.readlink(real)
-                found[path] = Entry(mode, digest(target), len(target))
+                found[path] = TreeEntry(mode, digest(target), len(target))
             elif stat.S_ISREG(mode):
                 with open(real, "rb") as file:
                     data = file.read()
-                found[path] = Entry(mode, digest(data), len(data))
+                found[path] = TreeEntry(mode, digest(data), len(data))
     return found
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from sidecar.store.journal import Store
 from sidecar.workspace.snapshots.snapshots import Snapshots
 from sidecar.workspace.snapshots.steady_read import Limits
-from sidecar.workspace.snapshots.watch.watch_choice import Choose, choose
+from sidecar.workspace.snapshots.watch.watch_choice import ChooseWatch, choose
 
 
 def now() -> int:
@@ -29,7 +29,9 @@ class Work:
         self.store = Store.open(self.data, now=now)
         self.open_ones: list[Snapshots] = []
 
-    async def open(self, watch: Choose | None = choose, limits: Limits | None = None) -> Snapshots:
+    async def open(
+        self, watch: ChooseWatch | None = choose, limits: Limits | None = None
+    ) -> Snapshots:
         one = await Snapshots.open(
             self.root,
             self.store.snapshots,

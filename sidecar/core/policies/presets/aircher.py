@@ -20,9 +20,9 @@ from sidecar.core.summaries.model_summary import note_of, summary_in
 from sidecar.core.summaries.sections import room_in_characters, shortened
 from sidecar.core.summaries.turn_scores import (
     ACTIONS,
-    Action,
-    Score,
-    Turn,
+    ScoredTurn,
+    TurnAction,
+    TurnScore,
     changes,
     question,
     read_scores,
@@ -81,7 +81,7 @@ def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
     earlier = shortened(scores.earlier or before, EARLIER_TOKENS)
     actions = decided(situation, plan.cause, scores.turns)
     said = {
-        turn_id: replace(scores.turns.get(turn_id, Score(action)), action=action)
+        turn_id: replace(scores.turns.get(turn_id, TurnScore(action)), action=action)
         for turn_id, action in actions.items()
     }
     text = told(turns, said, spared, room_in_characters(plan.summary.output_tokens))
@@ -107,14 +107,16 @@ def kept_always(situation: Situation) -> frozenset[PartId]:
     return untouchable(situation) | goal
 
 
-def decided(situation: Situation, cause: Cause, scores: Mapping[str, Score]) -> dict[str, Action]:
+def decided(
+    situation: Situation, cause: Cause, scores: Mapping[str, TurnScore]
+) -> dict[str, TurnAction]:
     """Give what becomes of each turn that does not stay as it is.
 
     What the scores leave too much of is referred to, then summarised, the least worth first.
     """
     spared = kept_always(situation)
     turns = scorable(turns_of(situation.items), spared)
-    actions: dict[str, Action] = {turn.id: "keep" for turn in turns}
+    actions: dict[str, TurnAction] = {turn.id: "keep" for turn in turns}
     actions.update((i, score.action) for i, score in scores.items() if i in actions)
     freed = {turn.id: _freed(changes(turn, actions[turn.id], spared)) for turn in turns}
     wanted = _wanted(situation, cause) - sum(freed.values())
@@ -133,14 +135,14 @@ def decided(situation: Situation, cause: Cause, scores: Mapping[str, Score]) -> 
     return {turn_id: action for turn_id, action in actions.items() if action != "keep"}
 
 
-_HARDER: tuple[tuple[Action, tuple[Action, ...]], ...] = (
+_HARDER: tuple[tuple[TurnAction, tuple[TurnAction, ...]], ...] = (
     ("reference", ("keep",)),
     ("summarise", ("keep", "reference")),
 )
 """What is done next where too much is left, and to turns of which score."""
 
 
-def worths(turns: Sequence[Turn]) -> dict[str, float]:
+def worths(turns: Sequence[ScoredTurn]) -> dict[str, float]:
     """Score turns by code, the higher the better: new, failed, typed, small."""
     sizes = [turn.tokens for turn in turns]
     tenth = max(1, sum(sizes)) / 10
@@ -160,7 +162,7 @@ def _planned(
     situation: Situation,
     policy: str,
     cause: Cause,
-    scores: Mapping[str, Score],
+    scores: Mapping[str, TurnScore],
     summary: Summary | None,
 ) -> Plan | None:
     spared = kept_always(situation)
@@ -193,7 +195,7 @@ def _freed(made: Sequence[Change]) -> int:
     return sum(change.tokens_before - change.tokens_after for change in made)
 
 
-def _counted(actions: Mapping[str, Action]) -> str:
+def _counted(actions: Mapping[str, TurnAction]) -> str:
     counts = {name: list(actions.values()).count(name) for name in ACTIONS[1:]}
     words = {"summarise": "summarised", "reference": "referred to", "drop": "dropped"}
     said = [f"{count} turns {words[name]}" for name, count in counts.items() if count]

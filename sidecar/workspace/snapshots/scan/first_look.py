@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from sidecar.core.files.tree import Entry, Seen
-from sidecar.workspace.snapshots.ignore import Rules
+from sidecar.core.files.tree import SeenEntry, TreeEntry
+from sidecar.workspace.snapshots.ignore import IgnoreRules
 from sidecar.workspace.snapshots.known_paths import unread_of
 from sidecar.workspace.snapshots.scan.rule_book import RuleBook
 
 AT_ONCE = 64
 """Folders in one folder that are listed before the rules are asked about the names in them."""
 
-Folders = dict[bytes, dict[bytes, Seen]]
+Folders = dict[bytes, dict[bytes, SeenEntry]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def first_look(
     at: int,
     rules: RuleBook,
     names_in: Callable[[bytes], list[bytes] | None],
-    left_out: Callable[[Rules, bytes, bool], bool],
+    left_out: Callable[[IgnoreRules, bytes, bool], bool],
 ) -> FirstLook:
     """Look at everything below a root; `at` is when that begins (ms).
 
@@ -89,8 +89,10 @@ def _take(
         if kind == 0o100000:
             # `unread_of` a file, written out because all else is few beside them.
             mtime = found.st_mtime_ns
-            entry = new(Entry, (mode, "", found.st_size, "unread", mtime))
-            taken[name] = new(Seen, (entry, mtime, found.st_ctime_ns, found.st_ino, False, False))
+            entry = new(TreeEntry, (mode, "", found.st_size, "unread", mtime))
+            taken[name] = new(
+                SeenEntry, (entry, mtime, found.st_ctime_ns, found.st_ino, False, False)
+            )
             if found.st_nlink > 1:
                 into.linked[begin + name] = found.st_ino
         elif kind == 0o040000:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Container, Mapping
 from pathlib import Path
 
-from sidecar.workspace.snapshots.ignore import Rules, root_rules
+from sidecar.workspace.snapshots.ignore import IgnoreRules, root_rules
 from sidecar.workspace.snapshots.known_paths import ancestors
 
 RULE_NAMES = frozenset({b".git", b".gitignore"})
@@ -22,18 +22,18 @@ class RuleBook:
     anything, as a first look found them.
     """
 
-    def __init__(self, root: Path, rules: dict[bytes, Rules]) -> None:
+    def __init__(self, root: Path, rules: dict[bytes, IgnoreRules]) -> None:
         self._root = root
         self._kept = rules
-        self._changes: dict[bytes, Rules | None] = {}
+        self._changes: dict[bytes, IgnoreRules | None] = {}
         self.is_other = False
         self.unsaid: set[bytes] = set()
 
-    def known(self, folder: bytes) -> Rules | None:
+    def known(self, folder: bytes) -> IgnoreRules | None:
         """Give the rules for what lies in a folder if they were read before."""
         return self._changes[folder] if folder in self._changes else self._kept.get(folder)
 
-    def inside(self, folder: bytes) -> Rules:
+    def inside(self, folder: bytes) -> IgnoreRules:
         """Give the rules for what lies in a folder."""
         rules = self.known(folder)
         if rules is not None:
@@ -43,7 +43,7 @@ class RuleBook:
             folder, (os.path.lexists(real + b"/.git"), os.path.lexists(real + b"/.gitignore"))
         )
 
-    def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> Rules:
+    def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
         """Give the rules for what lies in a folder, of which the names are known now.
 
         `stale`: those that were read before may not be what is written down now.
@@ -72,7 +72,7 @@ class RuleBook:
             return True
         return False
 
-    def outside(self, path: bytes) -> Rules:
+    def outside(self, path: bytes) -> IgnoreRules:
         """Give the rules that say whether a path is left out: those of the folder around it."""
         return self.inside(path.rpartition(b"/")[0])
 
@@ -106,7 +106,7 @@ class RuleBook:
                 self._kept[folder] = rules
         return bool(self._changes)
 
-    def _read(self, folder: bytes, own: tuple[bool, bool]) -> Rules:
+    def _read(self, folder: bytes, own: tuple[bool, bool]) -> IgnoreRules:
         if folder:
             git, gitignore = own
             outer = self.outside(folder)

@@ -9,11 +9,11 @@ import os
 import stat
 from pathlib import Path
 
-from sidecar.core.files.tree import Seen
-from sidecar.workspace.snapshots.ignore import Rules
+from sidecar.core.files.tree import SeenEntry
+from sidecar.workspace.snapshots.ignore import IgnoreRules
 from sidecar.workspace.snapshots.known_paths import (
     POSIX,
-    State,
+    KnownPaths,
     ancestors,
     is_tracked_kind,
     join,
@@ -25,12 +25,12 @@ from sidecar.workspace.snapshots.stat_table import StatTable
 from sidecar.workspace.snapshots.watch.unwatched import Unwatched
 from sidecar.workspace.snapshots.watch.watch import FEW, Noticed, Watch
 from sidecar.workspace.unlinked_open import stat_straight
-from sidecar.workspace.unlinked_path import Moved
+from sidecar.workspace.unlinked_path import PathMoved
 
 FEW_BYTES = 256 * 1024
 """What of a few files is read on the event loop."""
 
-_CTIME, _INODE, _RACY = map(Seen._fields.index, ("ctime", "inode", "racy"))
+_CTIME, _INODE, _RACY = map(SeenEntry._fields.index, ("ctime", "inode", "racy"))
 _Visit = tuple[bytes, bool, bool, bool]
 """A folder to visit: its path, whether to list it anew, whether rules are read anew, and whether
 it was ignored before."""
@@ -50,8 +50,8 @@ class Scan:
     def __init__(
         self,
         root: Path,
-        state: State,
-        rules: dict[bytes, Rules],
+        state: KnownPaths,
+        rules: dict[bytes, IgnoreRules],
         watch: Watch | None,
         unwatched: Unwatched,
         begun: int | None = None,
@@ -66,7 +66,7 @@ class Scan:
         self.gone: set[bytes] = set()
         self.shown: set[bytes] = set()
         self.linked: dict[bytes, int] = {}
-        self.unread: dict[bytes, dict[bytes, Seen]] = {}
+        self.unread: dict[bytes, dict[bytes, SeenEntry]] = {}
         self._begun = begun
         self.root_stat: os.stat_result | None = None
         self._visited: set[bytes] = set()
@@ -191,7 +191,7 @@ class Scan:
         try:
             stat_straight(self._base + b"/" + path)
         except OSError as error:
-            return isinstance(error, PermissionError) and not isinstance(error, Moved)
+            return isinstance(error, PermissionError) and not isinstance(error, PathMoved)
         return True
 
     def _stands(self, path: bytes) -> bool:
@@ -202,7 +202,7 @@ class Scan:
             return seen is not None and isinstance(error, PermissionError)
         return seen is not None and unchanged(seen, found)
 
-    def _found(self, path: bytes, seen: Seen | None, found: os.stat_result) -> bool:
+    def _found(self, path: bytes, seen: SeenEntry | None, found: os.stat_result) -> bool:
         """Take note of a path that is there; tells whether it is proven unchanged."""
         mode = found.st_mode
         if not is_tracked_kind(mode):
@@ -374,7 +374,7 @@ class Scan:
         return None
 
     def _is_left_out(
-        self, rules: Rules, path: bytes, is_folder: bool, seen: Seen | None = None
+        self, rules: IgnoreRules, path: bytes, is_folder: bool, seen: SeenEntry | None = None
     ) -> bool:
         kept = (seen is not None and seen.entry.is_folder == is_folder) or path in self._follow
         return not kept and rules.ignored(path, is_folder)

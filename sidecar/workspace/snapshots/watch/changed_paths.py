@@ -5,7 +5,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
-from sidecar.workspace.snapshots.known_paths import State
+from sidecar.workspace.snapshots.known_paths import KnownPaths
 from sidecar.workspace.snapshots.watch.inotify import InotifyWatch
 from sidecar.workspace.snapshots.watch.unwatched import Unwatched
 from sidecar.workspace.snapshots.watch.watch import Mode, Noticed, Watch, WatchFailed
@@ -66,7 +66,7 @@ class Noticing:
             asyncio.get_running_loop().remove_reader(watch.descriptor)
         watch.close()
 
-    def quiet(self, state: State) -> bool:
+    def quiet(self, state: KnownPaths) -> bool:
         """Tell at once that nothing changed before this call; `False` where that is not known.
 
         What `gather` does in that case, in the few system calls that it takes.
@@ -76,7 +76,7 @@ class Noticing:
             return False
         return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
 
-    async def gather(self, state: State) -> tuple[Noticed, bool]:
+    async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
         """Give all that changed before this call, and forget it.
 
         Says too whether rules outside of the workspace are others now.
@@ -106,7 +106,7 @@ class Noticing:
         if not complete:
             into.lose()
 
-    def _moved(self, state: State) -> bool:
+    def _moved(self, state: KnownPaths) -> bool:
         """Tell whether another folder is where the root was; no watch of ours lies on it."""
         try:
             found = os.lstat(self._base)

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from sidecar.workspace.snapshots.ignore import Rules
-from sidecar.workspace.snapshots.known_paths import State, unchanged
+from sidecar.workspace.snapshots.ignore import IgnoreRules
+from sidecar.workspace.snapshots.known_paths import KnownPaths, unchanged
 from sidecar.workspace.snapshots.watch.watch import Noticed
 
 MOST_LINKED = 1000
@@ -28,7 +28,7 @@ class Unwatched:
     def __bool__(self) -> bool:
         return bool(self.follow or self._linked or self._outside)
 
-    def notice(self, state: State, into: Noticed) -> bool:
+    def notice(self, state: KnownPaths, into: Noticed) -> bool:
         """Notice which of them are not as they were. Says whether rules outside are others."""
         for path in (*self.follow, *self._linked):
             seen = state.get(path)
@@ -45,7 +45,7 @@ class Unwatched:
         changed = [path for path, stamp in self._outside.items() if _stamp(path) != stamp]
         return bool(changed)
 
-    def rules(self, all_rules: Iterable[Rules]) -> None:
+    def rules(self, all_rules: Iterable[IgnoreRules]) -> None:
         """Look at the files outside that these rules were read from."""
         # Most folders share the same few, and to compare their paths would take far longer.
         distinct = {id(rules): rules for rules in all_rules}.values()

@@ -62,7 +62,7 @@ def _unescaped(point: str) -> str:
     return point
 
 
-Choose: TypeAlias = Callable[[Path, Path], Watch]
+ChooseWatch: TypeAlias = Callable[[Path, Path], Watch]
 
 
 def choose(root: Path, cookies: Path) -> Watch:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sidecar.workspace.snapshots.known_paths import State, unread_of
+from sidecar.workspace.snapshots.known_paths import KnownPaths, unread_of
 from sidecar.workspace.snapshots.scan import first_look
 from sidecar.workspace.snapshots.scan.scan import Scan
 from sidecar.workspace.snapshots.watch.inotify import InotifyWatch
@@ -39,13 +39,13 @@ def filled(root: Path, seed: int) -> Path:
 
 
 def looked(root: Path, begun: int | None) -> Scan:
-    scan = Scan(root, State(), {}, None, Unwatched(os.fsencode(root)), begun)
+    scan = Scan(root, KnownPaths(), {}, None, Unwatched(os.fsencode(root)), begun)
     scan.everything(deep=False)
     return scan
 
 
-def known_after(scan: Scan, at: int) -> State:
-    state = State()
+def known_after(scan: Scan, at: int) -> KnownPaths:
+    state = KnownPaths()
     state.begin(scan.unread)
     for path, found in scan.stats.items():
         state.put(path, unread_of(found, at))
