@@ -65,7 +65,6 @@ async def test_a_chain_is_read_as_it_was_written(tmp_path: Path) -> None:
         store, space, added(b"a", b"1" * 900), added(name, b""), removed(b"a", b"1" * 900)
     )
     await store.close()
-
     again = open_store(tmp_path)
     loaded = await again.snapshots.load(ROOT)
     assert loaded is not None
@@ -316,9 +315,8 @@ async def test_damaged_snapshots_are_told(tmp_path: Path) -> None:
 
 
 def test_a_damaged_delta_is_noticed() -> None:
-    delta = tuple(
-        TreeChange(b"a%d" % n, None, entry(b"%d" % n)) for n in sorted(range(50), key=str)
-    )
+    names = sorted(range(50), key=str)
+    delta = tuple(TreeChange(b"a%d" % n, None, entry(b"%d" % n)) for n in names)
     body = pack_delta(delta)
     assert unpack_delta(body) == delta
     unnoticed = 0
