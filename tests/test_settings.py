@@ -7,15 +7,42 @@ from pathlib import Path
 import pytest
 
 from sidecar.config import Config
-from sidecar.config.document import markdown, sample
-from sidecar.config.layers import Layer, merge, resolve
+from sidecar.config.document import sample, told
+from sidecar.config.layers import Layer, camel, merge, resolve
 from sidecar.config.loading import VARIABLES
+from sidecar.config.setting import Setting
 from sidecar.config.settings import SETTINGS, TABLES
 from tests.settings_proved import PROVED
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 TABLE = re.compile(r"(?<=test_settings`. -->\n\n).*?(?=\n*<!-- end of the table -->)", re.S)
+WHEN = {"turn": "next turn", "session": "new sessions", "restart": "after a restart"}
+"""When a changed value takes hold, in the words of the table."""
+USUAL = "(this system's folder)"
+"""Stands for a default that is another on each machine."""
+
+
+def markdown() -> str:
+    """Give the table of all settings, for a README: one row each, under a heading."""
+    head = (
+        "| setting | what it may be | default | a change holds | meaning |",
+        "|---|---|---|---|---|",
+    )
+    return "\n".join((*head, *(_row(one) for one in SETTINGS.values()))) + "\n"
+
+
+def _row(one: Setting) -> str:
+    own = "; not for a workspace to set" if one.own else ""
+    default = f"`{_default(one)}`" if _default(one) else ""
+    kind, when = one.reader.kind, WHEN[one.applies]
+    return f"| `{camel(one.name)}` | {kind} | {default} | {when} | {one.meaning}{own} |"
+
+
+def _default(one: Setting) -> str:
+    if isinstance(one.default, Path):
+        return USUAL
+    return "" if one.default in (None, "", (), {}) else str(told(one.default)).lower()
 
 
 def test_the_readme_has_the_table_of_all_settings() -> None:

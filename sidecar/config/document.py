@@ -1,4 +1,4 @@
-"""The settings as people read them: a table, a commented file, a value without its secrets."""
+"""The settings as people read them: a commented file, a value without its secrets."""
 
 import json
 import re
@@ -6,34 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 
-from sidecar.config.layers import Origin, Resolved, camel
+from sidecar.config.layers import Origin, Resolved
 from sidecar.config.setting import Setting
 from sidecar.config.settings import SETTINGS, Config, value_of
 from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.redaction import REDACTED, Redaction
 
-WHEN = {"turn": "next turn", "session": "new sessions", "restart": "after a restart"}
-"""When a changed value takes hold, in the words of the table."""
 HIDDEN = "(set, not shown)"
 """Stands for the value of a key, and of what may hold some."""
-USUAL = "(this system's folder)"
-"""Stands for a default that is another on each machine."""
-
-
-def markdown() -> str:
-    """Give the table of all settings, for a README: one row each, under a heading."""
-    head = (
-        "| setting | what it may be | default | a change holds | meaning |",
-        "|---|---|---|---|---|",
-    )
-    return "\n".join((*head, *(_row(one) for one in SETTINGS.values()))) + "\n"
-
-
-def _row(one: Setting) -> str:
-    own = "; not for a workspace to set" if one.own else ""
-    default = f"`{_default(one)}`" if _default(one) else ""
-    kind, when = one.reader.kind, WHEN[one.applies]
-    return f"| `{camel(one.name)}` | {kind} | {default} | {when} | {one.meaning}{own} |"
 
 
 def sample() -> str:
@@ -52,12 +32,6 @@ def sample() -> str:
         lines += ["", f"# {one.meaning}"] if not owner else [f"# {one.meaning}"]
         lines.append(f"# {key} = {_example(one)}")
     return "\n".join(lines) + "\n"
-
-
-def _default(one: Setting) -> str:
-    if isinstance(one.default, Path):
-        return USUAL
-    return "" if one.default in (None, "", (), {}) else str(told(one.default)).lower()
 
 
 def _example(one: Setting) -> str:

@@ -104,6 +104,56 @@ class Client(Protocol):
         ...
 
 
+class ThroughClient:
+    """A client that passes on to another what it does in no other way itself.
+
+    Tools and files are asked for in the name of `session_id`, if one is given.
+    """
+
+    def __init__(self, client: Client, session_id: SessionId | None = None) -> None:
+        self._client = client
+        self._named = session_id
+
+    @property
+    def can_read_files(self) -> bool:
+        """As the client says."""
+        return self._client.can_read_files
+
+    @property
+    def can_write_files(self) -> bool:
+        """As the client says."""
+        return self._client.can_write_files
+
+    @property
+    def can_apply_edits(self) -> bool:
+        """As the client says."""
+        return self._client.can_apply_edits
+
+    @property
+    def terminals(self) -> Terminals | None:
+        """The client's."""
+        return self._client.terminals
+
+    async def call_tool(
+        self, session_id: SessionId, call_id: str, name: str, tool_input: Json
+    ) -> JsonObject:
+        """Have a tool of the client's run."""
+        named = self._named or session_id
+        return await self._client.call_tool(named, call_id, name, tool_input)
+
+    async def read_text_file(self, session_id: SessionId, path: str) -> str:
+        """Read a file as the editor has it."""
+        return await self._client.read_text_file(self._named or session_id, path)
+
+    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
+        """Write a file through the editor."""
+        await self._client.write_text_file(self._named or session_id, path, content)
+
+    async def apply_edit(self, label: str, path: str, content: str) -> bool:
+        """Replace a document's text through the editor's undo history."""
+        return await self._client.apply_edit(label, path, content)
+
+
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
     """What a tool gives back, before its output is cut and stored.

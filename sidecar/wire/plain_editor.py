@@ -16,7 +16,7 @@ from sidecar.session.log.events import (
     ToolChanged,
 )
 from sidecar.session.log.progress import Work
-from sidecar.tools.tool_contract import PermissionOption, Terminals
+from sidecar.tools.tool_contract import PermissionOption, ThroughClient
 from sidecar.wire.connection import ERROR, INFO, WARNING, ClientFailed, Connection, alarm
 
 MOST_LINES = 30
@@ -24,7 +24,7 @@ MOST_LINES = 30
 LEVELS = {"error": ERROR, "warning": WARNING}
 
 
-class PlainEditor:
+class PlainEditor(ThroughClient):
     """Implements `tools.contract.Client` for a client without methods of ours.
 
     Whom it stands for is asked by `window/showMessageRequest`. Of a session it shows what a
@@ -32,25 +32,21 @@ class PlainEditor:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection)
+        self.connection = connection
         self._part = ""
         self.said = ""
         self.work: Work | None = None
-
-    @property
-    def connection(self) -> Connection:
-        """Whom it stands for."""
-        return self._connection
 
     # --- telling and asking ------------------------------------------------------------------
 
     def show(self, text: str, kind: int = INFO) -> None:
         """Show a line where the editor shows messages."""
-        self._connection.notify("window/showMessage", {"type": kind, "message": text})
+        self.connection.notify("window/showMessage", {"type": kind, "message": text})
 
     def log(self, text: str) -> None:
         """Put a longer text where the editor keeps its log of us."""
-        self._connection.notify("window/logMessage", {"type": INFO, "message": text})
+        self.connection.notify("window/logMessage", {"type": INFO, "message": text})
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
         """Have the user choose; `None` when the question was dismissed.
@@ -60,7 +56,7 @@ class PlainEditor:
         """
         actions: list[Json] = [{"title": choice} for choice in choices]
         params: JsonObject = {"type": INFO, "message": question, "actions": actions}
-        answer = await self._connection.request("window/showMessageRequest", params)
+        answer = await self.connection.request("window/showMessageRequest", params)
         title = answer.get("title") if isinstance(answer, dict) else None
         return title if isinstance(title, str) and title in choices else None
 
@@ -68,11 +64,11 @@ class PlainEditor:
         """Take an event of a session, and show what a person has to know."""
         match event:
             case Progressed():
-                self._connection.watch(event)
+                self.connection.watch(event)
             case Notice(level=level, text=text) if level in LEVELS:
                 self.show(text, LEVELS[level])
             case AlertChanged() if (shown := alarm(event)) is not None:
-                self._connection.notify("window/showMessage", shown)
+                self.connection.notify("window/showMessage", shown)
             case EpochChanged(status="completed", cause=cause) if cause not in ("user", "restore"):
                 before, after = tokens(event.tokens_before), tokens(event.tokens_after)
                 self.show(f"Compacted: {before} to {after} tokens.")
@@ -91,8 +87,8 @@ class PlainEditor:
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
         """Ask the user; `None` when the question was dismissed, or cannot be asked here."""
-        if self._connection.can_ask_permission:
-            return await self._connection.request_permission(session_id, tool_call, options)
+        if self.connection.can_ask_permission:
+            return await self.connection.request_permission(session_id, tool_call, options)
         names = {option.name: option.option_id for option in options}
         title = str(tool_call.get("title") or "a tool")
         with suppress(ClientFailed):
@@ -104,44 +100,6 @@ class PlainEditor:
             WARNING,
         )
         return None
-
-    @property
-    def can_read_files(self) -> bool:
-        """Whether it answers `fs/read_text_file`."""
-        return self._connection.can_read_files
-
-    @property
-    def can_write_files(self) -> bool:
-        """Whether it answers `fs/write_text_file`."""
-        return self._connection.can_write_files
-
-    @property
-    def can_apply_edits(self) -> bool:
-        """Whether it answers `workspace/applyEdit`."""
-        return self._connection.can_apply_edits
-
-    @property
-    def terminals(self) -> Terminals | None:
-        """Its terminals, if it has any."""
-        return self._connection.terminals
-
-    async def call_tool(
-        self, session_id: SessionId, call_id: str, name: str, tool_input: Json
-    ) -> JsonObject:
-        """Have a tool of the client's run."""
-        return await self._connection.call_tool(session_id, call_id, name, tool_input)
-
-    async def read_text_file(self, session_id: SessionId, path: str) -> str:
-        """Read a file as the editor has it."""
-        return await self._connection.read_text_file(session_id, path)
-
-    async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a file through the editor."""
-        await self._connection.write_text_file(session_id, path, content)
-
-    async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Replace a document's whole text through the editor's undo history."""
-        return await self._connection.apply_edit(label, path, content)
 
 
 def _changes(tool_call: JsonObject) -> list[str]:

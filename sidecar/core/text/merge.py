@@ -22,11 +22,6 @@ class MergedText:
     content: bytes
     clashes: int
 
-    @property
-    def clean(self) -> bool:
-        """Whether the edits do not clash."""
-        return not self.clashes
-
 
 def merge(
     base: bytes, mine: bytes, theirs: bytes, *, my_name: str = "mine", their_name: str = "theirs"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from sidecar.core.conversation.call_outcome import argument, finding, status
 from sidecar.core.conversation.turns import tool_parts
 from sidecar.core.errors import BadRequest
-from sidecar.core.parts import Json, JsonObject, Message, SessionId, TextPart, ToolError, ToolPart
+from sidecar.core.parts import JsonObject, Message, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import Static, ToolSpec
 from sidecar.core.prompt.render import Block, TextBlock
 from sidecar.session.epochs import epochs
@@ -15,7 +15,7 @@ from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import State
 from sidecar.store.format.values import SessionRow, Stored
 from sidecar.tools.builtin_tools import DELEGATE
-from sidecar.tools.tool_contract import Client, PermissionOption, Subtask
+from sidecar.tools.tool_contract import Client, PermissionOption, Subtask, ThroughClient
 
 _INHERITED = (
     "model", "policy", "window", "maxTokens", "agent", "effort", "autoCompact", "autoContinue",
@@ -108,40 +108,19 @@ def steps_in_words(number: int) -> str:
     return f"{number} step{'s' if number > 1 else ''}"
 
 
-class ThroughParent:
+class ThroughParent(ThroughClient):
     """The parent's client as a subtask sees it: asked in the parent's name, for the subtask."""
 
     def __init__(self, client: Client, parent: SessionId, name: str, about: JsonObject) -> None:
-        self._client = client
+        super().__init__(client, parent)
         self._parent = parent
         self._name = name
         self._about = about
 
     @property
-    def can_read_files(self) -> bool:
-        """As the client says."""
-        return self._client.can_read_files
-
-    @property
-    def can_write_files(self) -> bool:
-        """As the client says."""
-        return self._client.can_write_files
-
-    @property
-    def can_apply_edits(self) -> bool:
-        """As the client says."""
-        return self._client.can_apply_edits
-
-    @property
     def terminals(self) -> None:
         """None: the client knows nothing of the subtask's calls, in which they would be shown."""
         return None
-
-    async def call_tool(
-        self, _: SessionId, call_id: str, name: str, tool_input: Json
-    ) -> JsonObject:
-        """Have a tool of the client's run."""
-        return await self._client.call_tool(self._parent, call_id, name, tool_input)
 
     async def request_permission(
         self, _: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
@@ -157,18 +136,6 @@ class ThroughParent:
             },
         }
         return await self._client.request_permission(self._parent, told, options)
-
-    async def read_text_file(self, _: SessionId, path: str) -> str:
-        """Read a file as the editor has it."""
-        return await self._client.read_text_file(self._parent, path)
-
-    async def write_text_file(self, _: SessionId, path: str, content: str) -> None:
-        """Write a file through the editor."""
-        await self._client.write_text_file(self._parent, path, content)
-
-    async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Replace a document's text through the editor's undo history."""
-        return await self._client.apply_edit(label, path, content)
 
 
 def _static(parent: State, tools: tuple[ToolSpec, ...]) -> Static:

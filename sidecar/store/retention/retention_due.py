@@ -37,7 +37,7 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPlan:
-    """What is to go, and the bytes that leave the store; `outputs_used` and the like are now.
+    """What is to go, and the bytes that leave the store.
 
     `noticed` says what is wrong with the clock, if anything is.
     """
@@ -45,8 +45,6 @@ class RetentionPlan:
     outputs: tuple[GoingOutput, ...]
     outputs_size: int
     sessions: tuple[GoingSession, ...]
-    outputs_used: int
-    sessions_used: int
     noticed: str = ""
 
     @property
@@ -93,14 +91,8 @@ def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> RetentionPlan
     outputs_used, used = outputs_size(con), sessions_size(con)
     outputs, outputs_freed = _outputs(con, rules, ages, blobs, outputs_used)
     left = used - outputs_freed
-    return RetentionPlan(
-        outputs,
-        outputs_freed,
-        tuple(_sessions(con, rules, ages, blobs, left)),
-        outputs_used,
-        used,
-        ages.noticed,
-    )
+    sessions = tuple(_sessions(con, rules, ages, blobs, left))
+    return RetentionPlan(outputs, outputs_freed, sessions, ages.noticed)
 
 
 def outputs_size(con: sqlite3.Connection) -> int:

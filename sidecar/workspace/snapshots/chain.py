@@ -135,10 +135,6 @@ class SnapshotChain:
         self.held = done.held
         return done.looked > 0
 
-    async def sweep_oldest(self) -> bool:
-        """Let go of some of what the oldest snapshot holds; says whether there was any."""
-        return await self.sweep(self.head)
-
     async def _stored(self) -> Workspace | None:
         with lasting():
             return await self._rows.load(self._base)

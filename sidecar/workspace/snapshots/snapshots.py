@@ -118,7 +118,7 @@ class Snapshots:
             full = self._chain.held > self._limits.workspace * 9 // 10
             while full and self._chain.held > self._limits.workspace * 8 // 10:
                 async with self._lock:
-                    if not await self._chain.sweep_oldest():
+                    if not await self._chain.sweep(self._chain.head):
                         break
             async with self._lock:
                 await self._chain.keep()

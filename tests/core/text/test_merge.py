@@ -19,7 +19,7 @@ ANY = st.one_of(TEXT, st.binary(max_size=40))
 
 def clean(found: MergedText | Unmergeable) -> bytes:
     assert isinstance(found, MergedText)
-    assert found.clean
+    assert not found.clashes
     return found.content
 
 
@@ -36,7 +36,7 @@ def test_the_sides_may_change_places(base: bytes, one: bytes, other: bytes) -> N
     assert isinstance(first, MergedText)
     assert isinstance(second, MergedText)
     assert first.clashes == second.clashes
-    if first.clean:
+    if not first.clashes:
         assert first.content == second.content
 
 
@@ -46,7 +46,7 @@ def test_only_the_last_line_may_lack_its_end_and_no_line_is_made_up(
 ) -> None:
     found = merge(base, one, other)
     assert isinstance(found, MergedText)
-    if found.clean:
+    if not found.clashes:
         assert set(split(found.content)) <= {*split(base), *split(one), *split(other)}
 
 
@@ -129,8 +129,8 @@ def test_what_git_merges_cleanly_comes_out_the_same(tmp_path: Path) -> None:
         )
         found = merge(b"".join(base), *(b"".join(side) for side in sides))
         assert isinstance(found, MergedText)
-        assert found.clean == (git.returncode == 0)
-        if found.clean:
+        assert (not found.clashes) == (git.returncode == 0)
+        if not found.clashes:
             assert found.content == git.stdout
             compared += 1
     assert 10 < compared < 60

@@ -117,16 +117,18 @@ async def test_a_dry_run_says_exactly_what_the_real_one_does(desk: Desk) -> None
     for rules in (Retention(), Retention(archive_days=25), Retention(0, 0, 0, 0)):
         plan = await desk.store.keeping.plan(rules)
         assert plan == await desk.store.keeping.plan(rules)
-        before = plan.sessions_used
+        before = await desk.store.keeping.weigh()
         done: SweptSessions = await carry_out(ground, plan)
         assert done.outputs.count == len(plan.outputs)
         assert done.outputs.size == plan.outputs_size
         assert [one.session_id for one in done.sessions] == [one.id for one in plan.sessions]
         assert [one.freed for one in done.sessions] == [one.size for one in plan.sessions]
         assert done.skipped == ()
-        after = await desk.store.keeping.plan(rules)
-        assert (after.outputs, after.sessions) == ((), ())
-        assert before - after.sessions_used == plan.size
+        left = await desk.store.keeping.plan(rules)
+        assert (left.outputs, left.sessions) == ((), ())
+        after = await desk.store.keeping.weigh()
+        freed = before.texts + before.outputs - after.texts - after.outputs
+        assert freed == plan.size
         assert (await desk.store.verify()).problems == ()
     assert len(bundles_of(desk.world.folder)) == 3
 
