@@ -58,7 +58,7 @@ def test_a_folder_made_to_look_like_a_repository_runs_nothing(
             for at, (name, body) in enumerate(REPOSITORY.items())
         ]
         command = {"command": "git status", "cwd": where}
-        api.script(tools(*written), tools(("s", "shell", command)), text("done"))
+        api.script(*map(tools, reversed(written)), tools(("s", "shell", command)), text("done"))
         say(client, session)
         # The user's own git would run it: what makes the folder a repository is asked about.
         said = asked(client)

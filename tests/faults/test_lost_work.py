@@ -133,18 +133,18 @@ def test_undone_was_said_and_nothing_was_changed(place: Place) -> None:
     place.write("module/inner.txt", b"inner\n")
     elsewhere = f"--separate-git-dir={place.data.parent / 'modules'}"
     subprocess.run(["git", "init", "-q", elsewhere, "module"], cwd=place.root, check=True)
-    place.write(".env", b"KEY=1\n")
-    place.write(".gitignore", b".env\n")
+    place.write("keys.txt", b"KEY=1\n")
+    place.write(".gitignore", b"keys.txt\n")
     before = place.tree()
     message = place.say(
-        "replace `inner` with `changed` in sub/inner.txt then replace `KEY=1` with `KEY=2` in .env"
+        "replace `inner` with `changed` in sub/inner.txt then replace `KEY=1` with `KEY=2` in keys.txt"
         " then replace `inner` with `changed` in module/inner.txt"
         " then run `echo by-shell > shell.txt`"
     )
-    assert (place.root / ".env").read_bytes() == b"KEY=2\n"
+    assert (place.root / "keys.txt").read_bytes() == b"KEY=2\n"
     fates = place.back(message)
     assert place.tree() == before
-    everywhere = {"sub/inner.txt", "module/inner.txt", ".env", "shell.txt"}
+    everywhere = {"sub/inner.txt", "module/inner.txt", "keys.txt", "shell.txt"}
     assert set(fates["restored"]) == everywhere
     assert all(reason for paths in fates.values() for reason in paths.values())
     with pytest.raises(Refused) as nothing:
