@@ -28,7 +28,7 @@ def _price(card: str) -> Price:
 def _model(
     name: str, card: str, window: int, output: int, cacheable: int, factor: float
 ) -> ModelInfo:
-    return ModelInfo(name, window, output, cacheable, factor, _price(card), effort=True)
+    return ModelInfo(name, window, output, cacheable, factor, _price(card))
 
 
 _M = 1_000_000

@@ -90,7 +90,6 @@ class ReplayedSession:
     name: str
     format: str
     requests: int
-    static: int
     recorded: float | None
     tallies: tuple[PolicyTally, ...]
     agreement: Agreement | None
@@ -134,7 +133,6 @@ def _replay(
         conversation.name,
         conversation.format,
         len(conversation.requests),
-        conversation.static,
         _recorded(conversation, settings.rates),
         tuple(tally(run) for run in runs),
         _agreement(conversation, known["manual"], settings.rates),

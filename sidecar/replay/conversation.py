@@ -51,7 +51,6 @@ class Request:
     used: tuple[str, ...]
     far: tuple[str, ...]
     usage: Usage | None
-    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,6 @@ class Listener:
             tuple(sorted(before)),
             tuple(sorted(n for n in before if step - self._names[n].seen >= FAR)),
             usage,
-            message.model,
         )
 
     def _weigh(self, message: Message) -> list[tuple[int, int]]:

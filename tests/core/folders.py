@@ -159,6 +159,11 @@ class Desk:
         self.tree[path] = entry
 
 
+def is_nothing(plan: RestorePlan) -> bool:
+    """Whether there is nothing to do, and nothing in the way of it."""
+    return not plan.actions and not plan.conflicts
+
+
 def fates(plan: RestorePlan) -> dict[str, str]:
     """Give the fate of each path; every path has one, with a reason that is a sentence."""
     assert len({fate.path for fate in plan.fates}) == len(plan.fates)

@@ -137,7 +137,8 @@ def test_undone_was_said_and_nothing_was_changed(place: Place) -> None:
     place.write(".gitignore", b"keys.txt\n")
     before = place.tree()
     message = place.say(
-        "replace `inner` with `changed` in sub/inner.txt then replace `KEY=1` with `KEY=2` in keys.txt"
+        "replace `inner` with `changed` in sub/inner.txt"
+        " then replace `KEY=1` with `KEY=2` in keys.txt"
         " then replace `inner` with `changed` in module/inner.txt"
         " then run `echo by-shell > shell.txt`"
     )

@@ -65,11 +65,6 @@ class RestorePlan:
         """The paths that cannot be restored without a choice of the user."""
         return tuple(fate for fate in self.fates if fate.fate == "conflict")
 
-    @property
-    def nothing(self) -> bool:
-        """Whether there is nothing to do, and nothing in the way of it."""
-        return not self.actions and not self.conflicts
-
 
 def plan_restore(
     sets: Sequence[ChangeSet],

@@ -35,7 +35,6 @@ class ModelInfo:
     price: Price | None = None
     tier_above: int | None = None
     tier_price: Price | None = None
-    effort: bool = False
 
 
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:

@@ -153,10 +153,6 @@ class SessionLog:
         """Give all messages, the newest first, without a copy: look at a few and stop."""
         return reversed(self._messages.values())
 
-    def newest(self) -> Message | None:
-        """Give the message that was added last."""
-        return next(reversed(self._messages.values()), None)
-
     def put(self, message: Message) -> None:
         """Add a message, or let one move on; only what differs is written."""
         before = self._messages.get(message.id)

@@ -26,7 +26,6 @@ class Reply:
     """What a model wrote, and what that cost in USD (`None`: nobody knows)."""
 
     text: str
-    usage: Usage
     cost: str | None
     started: Millis
 
@@ -74,7 +73,7 @@ async def ask(state: State, request: ModelRequest, *, logged: bool = True) -> Re
             if usage.cache_read:
                 state.view.renew(started)
     text = "\n\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
-    return Reply(text.strip(), usage, cost, started)
+    return Reply(text.strip(), cost, started)
 
 
 def asked_since(state: State, turn_id: TurnId) -> tuple[tuple[Usage, str | None], ...]:

@@ -29,7 +29,6 @@ class GoingSession:
 
     id: SessionId
     title: str
-    cwd: str
     updated: Millis
     size: int
     parent: SessionId | None = None
@@ -173,7 +172,7 @@ def _sessions(
             parent = None if one.id == row.id else row.id
             size = _leaves(con, blobs, one.id)
             used -= size
-            yield GoingSession(one.id, one.title, one.cwd, one.updated, size, parent)
+            yield GoingSession(one.id, one.title, one.updated, size, parent)
 
 
 def _leaves(con: sqlite3.Connection, blobs: _Blobs, session_id: SessionId) -> int:

@@ -18,7 +18,6 @@ class Heavy:
 
     id: SessionId
     title: str
-    cwd: str
     updated: Millis
     size: int
 
@@ -86,5 +85,5 @@ def _heaviest(con: sqlite3.Connection) -> list[Heavy]:
     for name in sorted(weights, key=weights.__getitem__, reverse=True)[:MOST_SESSIONS]:
         row = row_of(con, SessionId(name))
         if row is not None:
-            found.append(Heavy(row.id, row.title, row.cwd, row.updated, weights[name]))
+            found.append(Heavy(row.id, row.title, row.updated, weights[name]))
     return found

@@ -13,7 +13,7 @@ NOON = 1_764_000_000_000
 
 def weights(**given: int) -> StoreWeights:
     kinds = {"texts": 0, "outputs": 0, "snapshots": 0, "free": 0, "rest": 0, **given}
-    one = Heavy(SessionId("ses_1"), "Fix\x1b it", "/w", NOON, 3 * MIB)
+    one = Heavy(SessionId("ses_1"), "Fix\x1b it", NOON, 3 * MIB)
     return StoreWeights(size=sum(kinds.values()), sessions=1, heaviest=(one,), **kinds)
 
 

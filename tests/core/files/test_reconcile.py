@@ -2,7 +2,7 @@
 
 from sidecar.core.files.reconcile import Choices
 from sidecar.core.files.restore_plan import plan_restore
-from tests.core.folders import desk, fates, lines, reason
+from tests.core.folders import desk, fates, is_nothing, lines, reason
 
 
 def test_edits_apart_from_each_other_are_told_apart() -> None:
@@ -128,7 +128,7 @@ def test_where_the_user_took_the_agents_part_out_there_is_nothing_to_do() -> Non
     plan = d.plan("merge")
     assert fates(plan) == {"a": "skipped"}
     assert reason(plan, "a") == "Nothing of what was changed here is left in it."
-    assert plan.nothing
+    assert is_nothing(plan)
 
 
 def test_an_edit_of_the_user_follows_a_file_back_to_its_old_name() -> None:

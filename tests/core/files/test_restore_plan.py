@@ -5,7 +5,7 @@ import pytest
 from sidecar.core.files.changeset import ChangeSet, ToolWrite, attribute
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.files.tree import SnapshotId, TreeEntry
-from tests.core.folders import desk, fates, lines, reason
+from tests.core.folders import desk, fates, is_nothing, lines, reason
 from tests.core.trees import compare
 
 EVERY: tuple[OnConflict, ...] = ("refuse", "keep", "overwrite", "merge")
@@ -58,7 +58,7 @@ def test_only_what_the_agent_did_in_all_is_undone() -> None:
     plan = d.plan()
     assert fates(plan) == {"a": "skipped", "b": "skipped"}
     assert "taken back already" in reason(plan, "a")
-    assert plan.nothing
+    assert is_nothing(plan)
 
 
 def test_what_a_tool_brought_back_within_a_step_is_known_with_its_size() -> None:
@@ -217,7 +217,7 @@ def test_refusing_leaves_everything_as_it_is_and_tells_what_would_be() -> None:
     plan = d.plan()
     assert fates(plan) == {"a": "conflict", "b": "restored"}
     assert not plan.actions
-    assert not plan.nothing
+    assert not is_nothing(plan)
     assert d.plan() == plan
     kept = d.plan("keep")
     assert fates(kept) == {"a": "skipped", "b": "restored"}
@@ -278,7 +278,7 @@ def test_some_paths_only() -> None:
     plan = d.plan(paths=["nowhere", "src/b"])
     assert fates(plan) == {"src/b": "restored", "nowhere": "skipped"}
     assert reason(plan, "nowhere") == "Nothing was changed here since then."
-    assert d.plan(paths=["nowhere"]).nothing
+    assert is_nothing(d.plan(paths=["nowhere"]))
     assert fates(d.plan(paths=[""])) == fates(d.plan())
     assert d.plan(paths=[]).fates == ()
 
@@ -324,7 +324,7 @@ def test_an_unsaved_buffer_of_a_file_that_is_to_go_is_in_the_way() -> None:
 def test_nothing_to_do_is_an_empty_plan() -> None:
     d = desk("a")
     assert d.plan().fates == ()
-    assert d.plan().nothing
+    assert is_nothing(d.plan())
 
 
 def test_another_sessions_agent_is_the_user_to_this_one() -> None:

@@ -9,7 +9,7 @@ from sidecar.core.files.changeset import ChangeSet
 from sidecar.core.files.reconcile import OnConflict
 from sidecar.core.files.restore_plan import RestorePlan
 from sidecar.core.files.tree import TreeEntry
-from tests.core.folders import FOLDER, Desk, fates
+from tests.core.folders import FOLDER, Desk, fates, is_nothing
 
 NAMES = (b"a", b"b", b"\xc3\xa4", b"\xff")
 
@@ -85,10 +85,10 @@ def test_what_only_the_agent_did_is_undone_redone_and_undone_exactly(seed: int) 
         plan = desk.plan()
         assert not plan.conflicts
         assert told(plan) == paths(desk)
-        assert plan.nothing == (before == after)
+        assert is_nothing(plan) == (before == after)
         restore = desk.carry_out(plan)
         assert desk.tree == before
-        assert desk.plan().nothing
+        assert is_nothing(desk.plan())
         redone = desk.carry_out(desk.redo(restore))
         assert desk.tree == after
         again = desk.carry_out(desk.redo(redone))

@@ -3,7 +3,7 @@
 from sidecar.core.files.reconcile import Choices, Sizes
 from sidecar.core.files.restore_plan import plan_restore
 from sidecar.core.files.tree import Loss, TreeEntry
-from tests.core.folders import FILE, Desk, desk, fates, reason
+from tests.core.folders import FILE, Desk, desk, fates, is_nothing, reason
 
 LIMITS = Sizes(2 << 20, 16 << 20, 64 << 20, 1 << 30)
 
@@ -55,7 +55,7 @@ def test_what_could_not_be_brought_back_goes_only_where_that_was_chosen() -> Non
         plan = d.plan(on_conflict)
         assert fates(plan) == {"a": "skipped", "new": "skipped"}
         assert "could not be brought back; choose to overwrite" in reason(plan, "new")
-        assert plan.nothing
+        assert is_nothing(plan)
     plan = d.plan("overwrite")
     assert fates(plan) == {"a": "restored", "new": "restored"}
     d.carry_out(plan)
