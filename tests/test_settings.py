@@ -15,7 +15,7 @@ from sidecar.config.settings import SETTINGS, TABLES
 from tests.settings_proved import PROVED
 
 ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/reference/settings.md"
 TABLE = re.compile(r"(?<=test_settings`. -->\n\n).*?(?=\n*<!-- end of the table -->)", re.S)
 WHEN = {"turn": "next turn", "session": "new sessions", "restart": "after a restart"}
 """When a changed value takes hold, in the words of the table."""
@@ -24,7 +24,7 @@ USUAL = "(this system's folder)"
 
 
 def markdown() -> str:
-    """Give the table of all settings, for a README: one row each, under a heading."""
+    """Give the table of all settings, for a page: one row each, under a heading."""
     head = (
         "| setting | what it may be | default | a change holds | meaning |",
         "|---|---|---|---|---|",
@@ -45,14 +45,14 @@ def _default(one: Setting) -> str:
     return "" if one.default in (None, "", (), {}) else str(told(one.default)).lower()
 
 
-def test_the_readme_has_the_table_of_all_settings() -> None:
-    written = TABLE.search(README.read_text("utf-8"))
+def test_the_page_has_the_table_of_all_settings() -> None:
+    written = TABLE.search(PAGE.read_text("utf-8"))
     assert written is not None
     assert written[0] + "\n" == markdown(), "run `python -m tests.test_settings`"
 
 
-def test_the_readme_names_every_variable_of_the_environment() -> None:
-    about = README.read_text("utf-8").partition("## Settings")[2].partition("<!--")[0]
+def test_the_page_names_every_variable_of_the_environment() -> None:
+    about = PAGE.read_text("utf-8").partition("<!--")[0]
     for variable in VARIABLES.values():
         assert f"`{variable}`" in about
 
@@ -113,4 +113,4 @@ def test_whatever_stands_in_a_file_is_taken_or_told(name: str, restricted: bool)
 
 
 if __name__ == "__main__":
-    README.write_text(TABLE.sub(lambda _: markdown().rstrip("\n"), README.read_text("utf-8")))
+    PAGE.write_text(TABLE.sub(lambda _: markdown().rstrip("\n"), PAGE.read_text("utf-8")))

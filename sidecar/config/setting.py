@@ -1,7 +1,7 @@
 """One setting: its name, how it is read, what it means, who may set it, when a change takes hold.
 
 A dataclass of settings has its fields made by `setting`, so that each is described where it is
-declared; the table in the README, the commented file and `config show` are made from that.
+declared; the table in `docs`, the commented file and `config show` are made from that.
 """
 
 from collections.abc import Callable, Iterator

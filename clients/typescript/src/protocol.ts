@@ -492,7 +492,7 @@ export interface ProviderOptions {
 /**
  * What tools may do without asking, or never: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
  *
- * The README's “What may run” says what each covers.
+ * `docs/reference/permissions.md` says what each covers.
  */
 export interface PermissionRules {
   allow?: string[];
@@ -502,7 +502,8 @@ export interface PermissionRules {
 /**
  * `initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
  *
- * `config` has any other setting of the README's table, as in a file: `{retry: {totalMs: 60000}}`.
+ * `config` has any other of `docs/reference/settings.md`, as in a file:
+ * `{retry: {totalMs: 60000}}`.
  */
 export interface InitializationOptions {
   model?: string;

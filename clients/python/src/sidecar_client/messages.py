@@ -632,7 +632,7 @@ class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
 class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
     """What tools may do without asking, or never: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
 
-    The README's “What may run” says what each covers.
+    `docs/reference/permissions.md` says what each covers.
     """
 
     allow: list[str] | msgspec.UnsetType = msgspec.UNSET
@@ -642,7 +642,8 @@ class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
 class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
     """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
 
-    `config` has any other setting of the README's table, as in a file: `{retry: {totalMs: 60000}}`.
+    `config` has any other of `docs/reference/settings.md`, as in a file:
+    `{retry: {totalMs: 60000}}`.
     """
 
     model: str | msgspec.UnsetType = msgspec.UNSET

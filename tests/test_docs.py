@@ -1,0 +1,107 @@
+"""Links of the documents lead somewhere, and every page of docs/ is found from its index."""
+
+import re
+import subprocess
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+INDEX = DOCS / "index.md"
+MOST_LINES = 150
+"""Lines of a page, so that it can be read at one go."""
+README_LINES = 80
+
+FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1 *$", re.M | re.S)
+CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(([^()\s]+)\)")
+HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.M)
+ELSEWHERE = re.compile(r"[a-z]+:")
+"""How a link begins that leads out of the repository."""
+
+
+def pages() -> list[Path]:
+    """Give every Markdown file of the repository."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=30
+    )
+    named = {ROOT / line for line in done.stdout.splitlines()}
+    return sorted(path for path in named if path.is_file())
+
+
+@cache
+def links(page: Path) -> tuple[tuple[Path, str], ...]:
+    """Give what a page links to in the repository: files or folders, and the part after `#`."""
+    text = CODE.sub("", FENCE.sub("", page.read_text("utf-8")))
+    found = (link for link in LINK.findall(text) if not ELSEWHERE.match(link))
+    cut = (link.partition("#") for link in found)
+    return tuple(((page.parent / path).resolve() if path else page, to) for path, _, to in cut)
+
+
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """Give the anchors that GitHub makes of a page's headings."""
+    seen: Counter[str] = Counter()
+    made = set()
+    for heading in HEADING.findall(FENCE.sub("", page.read_text("utf-8"))):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
+        slug = re.sub(r"[^\w\- ]", "", shown.lower()).replace(" ", "-")
+        made.add(f"{slug}-{seen[slug]}" if seen[slug] else slug)
+        seen[slug] += 1
+    return frozenset(made)
+
+
+def problems(page: Path) -> list[str]:
+    """Say of each link that leads nowhere where it wanted to go."""
+    lost = []
+    for path, anchor in links(page):
+        if not path.exists():
+            lost.append(f"there is no {path}")
+        elif anchor and anchor not in anchors(path):
+            lost.append(f"{path} has no #{anchor}")
+    return lost
+
+
+def test_there_are_pages() -> None:
+    assert len(pages()) > 20
+    assert INDEX in pages()
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    assert problems(page) == []
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# One `two` (three)\n\n## Again\n\n## Again\n\n"
+        "[a](#one-two-three) [b](page.md#again-1) [c](https://example.org/x.md) `[d](none.md)`\n\n"
+        "```\n[e](none.md)\n# Fenced\n```\n\n[`f`](gone.md) [g](#fenced) ![h](../gone.png)\n",
+        "utf-8",
+    )
+    assert problems(page) == [
+        f"there is no {tmp_path / 'gone.md'}",
+        f"{page} has no #fenced",
+        f"there is no {tmp_path.parent / 'gone.png'}",
+    ]
+
+
+def test_every_page_is_found_from_the_index() -> None:
+    reached, ahead = {INDEX}, [INDEX]
+    while ahead:
+        new = {path for path, _ in links(ahead.pop())} & set(pages()) - reached
+        reached |= new
+        ahead += new
+    assert [page for page in pages() if page.is_relative_to(DOCS) and page not in reached] == []
+
+
+def test_a_page_is_short() -> None:
+    own = [page for page in pages() if page.is_relative_to(DOCS)]
+    counts = {page.relative_to(ROOT): page.read_text("utf-8").count("\n") for page in own}
+    assert {page: count for page, count in counts.items() if count > MOST_LINES} == {}
+    assert (ROOT / "README.md").read_text("utf-8").count("\n") <= README_LINES
