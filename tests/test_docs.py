@@ -1,8 +1,10 @@
 """Links of the documents lead somewhere, and every page of docs/ is found from its index."""
 
+import ast
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -105,3 +107,46 @@ def test_a_page_is_short() -> None:
     counts = {page.relative_to(ROOT): page.read_text("utf-8").count("\n") for page in own}
     assert {page: count for page, count in counts.items() if count > MOST_LINES} == {}
     assert (ROOT / "README.md").read_text("utf-8").count("\n") <= README_LINES
+
+
+MOST_TERMS = 60
+TERM = re.compile(r"^\| ([a-z]+) \| [^|\n]+[^|\n.] \| (`[^|\n]+`) \|$")
+
+
+def terms() -> list[tuple[str, list[str]]]:
+    """Give each word of the glossary with the places where it is said to live."""
+    rows = (DOCS / "glossary.md").read_text("utf-8").partition("|---|---|---|\n")[2].splitlines()
+    found = [TERM.match(row) for row in rows]
+    assert None not in found, [row for row, match in zip(rows, found, strict=True) if not match]
+    return [(match[1], re.findall(r"`([^`]+)`", match[2])) for match in found if match]
+
+
+def is_there(place: str) -> bool:
+    """Whether `core/parts.Message` or the like is a module or folder, and has that name."""
+    module, _, name = place.partition(".")
+    path = ROOT / "sidecar" / module
+    if not name:
+        return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+    return path.with_suffix(".py").is_file() and name in names_in(path.with_suffix(".py"))
+
+
+def names_in(path: Path) -> Iterator[str]:
+    """Give what a module defines itself, not what it imports."""
+    for node in ast.parse(path.read_bytes()).body:
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                yield name
+            case ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+                yield name
+
+
+def test_the_glossary_says_where_each_word_lives() -> None:
+    assert [(word, at) for word, places in terms() for at in places if not is_there(at)] == []
+    assert not is_there("core/parts.JsonText")
+    assert not is_there("core/nothing")
+
+
+def test_the_glossary_is_short_and_has_each_word_once() -> None:
+    words = [word for word, _ in terms()]
+    assert words == sorted(set(words))
+    assert 30 < len(words) <= MOST_TERMS
