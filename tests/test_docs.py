@@ -150,3 +150,16 @@ def test_the_glossary_is_short_and_has_each_word_once() -> None:
     words = [word for word, _ in terms()]
     assert words == sorted(set(words))
     assert 30 < len(words) <= MOST_TERMS
+
+
+DECISION = re.compile(
+    r"# .+\n\n2\d{3}-\d\d-\d\d\n\n[^#]+"
+    r"## Turned down\n\n[^#]+## Why\n\n[^#]+(#[^#]+)?## Where\n\n.+\n"
+)
+
+
+def test_a_decision_says_when_what_was_turned_down_and_why() -> None:
+    decisions = sorted((DOCS / "decisions").glob("*.md"))
+    assert decisions
+    shapes = {page.stem: DECISION.fullmatch(page.read_text("utf-8")) for page in decisions}
+    assert [name for name, match in shapes.items() if not match] == []
