@@ -10,7 +10,19 @@ from hypothesis import strategies as st
 from sidecar.core.plans.plan import Plan, Rates, Situation
 from sidecar.core.plans.rebuild import HEAD, Keeping, rebuild
 from sidecar.core.policies import DEFAULT, policies
-from sidecar.core.policies.economic import LESS, MOST_TOLD, POLICIES, RUNWAY, Economic, less
+from sidecar.core.policies.economic import (
+    FULL,
+    GOAL,
+    LEAST_COMPRESSION,
+    LESS,
+    MOST_TOLD,
+    POLICIES,
+    RUNWAY,
+    SPARE,
+    SUMMARY_TOKENS,
+    Economic,
+    less,
+)
 from sidecar.core.prompt.budget import at_most
 from sidecar.core.prompt.tokens import weigh
 from sidecar.core.prompt.visibility import Cause
@@ -41,6 +53,17 @@ def test_the_default_is_the_balanced_one_of_three_dials() -> None:
     assert [policy.name for policy in POLICIES] == dials
     assert all(policies()[policy.name] == policy for policy in POLICIES)
     assert all(policy.static_ttl == "1h" for policy in POLICIES)
+
+
+def test_the_default_has_the_numbers_that_were_fitted() -> None:
+    """Whoever changes one has a study to show, and changes it here and in the docs as well."""
+    assert Economic() == Economic(
+        most=0.80, cold=0.10, rent=2.4, least=11_000, first=0.35, arrival=0.10, each=0.06,
+        generations=0.30, spacing=24, said=1_200,
+    )  # fmt: skip
+    assert (GOAL, RUNWAY, SPARE, FULL) == (0.60, 0.58, 0.10, 0.90)
+    assert LESS == (1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.15)
+    assert (LEAST_COMPRESSION, SUMMARY_TOKENS, MOST_TOLD) == (3.5, 600, 1_200)
 
 
 def test_a_small_warm_session_is_left_alone() -> None:
