@@ -1,6 +1,7 @@
-"""What holds for all tests; and the table of what was reached."""
+"""What holds for all tests: which of them run, and the table of what was reached."""
 
 import signal
+from typing import Any
 
 import pytest
 
@@ -14,12 +15,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--report", action="store_true", help="print what the tests reached")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Have `pytest` alone leave out the long tests, and use every core.
+
+    Who names files, marks or processes gets what they name.
+    """
+    option, all_of_it = config.option, config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if hasattr(config, "workerinput") or not all_of_it:
+        return
+    option.markexpr = option.markexpr or "not long"
+    if option.numprocesses is None and not option.usepdb:
+        option.numprocesses = "auto"
+    if option.numprocesses and option.dist == "no":
+        option.dist = "loadfile"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell another process what is left out: from here it gets arguments, and no options."""
+    node.workerinput["markexpr"] = node.config.option.markexpr
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Begin with an empty table, and let processes that tests start be interrupted.
 
     A shell that starts this in the background has it ignore SIGINT, and children inherit that.
     """
     config.stash[FIGURES] = Figures()
+    given = getattr(config, "workerinput", {})
+    config.option.markexpr = given.get("markexpr", config.option.markexpr)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

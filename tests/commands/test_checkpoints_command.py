@@ -18,6 +18,8 @@ import sidecar_client
 from sidecar_client import SessionUpdateParams
 from sidecar_client.messages import SessionRequestPermissionParams
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 SERVE = (sys.executable, "-m", "sidecar", "serve", "--stdio")
 BEFORE = "a = 1\nb = 2\nc = 3\nd = 4\n"

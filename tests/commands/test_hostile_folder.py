@@ -11,6 +11,8 @@ import pytest
 
 from tests.commands.everything import LIMIT, OUTSIDE, PROGRAM, Past, environment, names_of_commands
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 STARTING = re.compile(r"""["'\s]-m["',\s]+["']?sidecar\b(?!\.)""")
 THEIRS = frozenset(packages_distributions()) - {"sidecar"}

@@ -8,6 +8,8 @@ import pytest
 
 from tests.commands.everything import LIMIT, PROGRAM, Past, environment
 
+pytestmark = pytest.mark.long
+
 UNPRIVILEGED = ("setpriv", "--bounding-set", "-all", "--inh-caps", "-all")
 """Has root heed what files allow."""
 

@@ -18,6 +18,8 @@ import pytest
 from sidecar.core.text.visible import UNSEEN, visible, visible_json, visible_lines, whole_letters
 from tests.commands.everything import LIMIT, OUTSIDE, PROGRAM, Past, environment, names_of_commands
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 COLUMNS = 600
 OURS = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?25[lh]|\x1b\[[12]?K|\x1b\[\d*A|\r")

@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.lines import LineClient, allow
 from tests.e2e.plain import Refused, each_ending_well
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., LineClient]
 
 

@@ -15,6 +15,8 @@ from tests.e2e.test_hostile import opened, refuse, results, say
 from tests.e2e.test_mcp import wait_for
 from tests.fakes.messages_api import FakeMessagesApi, text, tools
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., PlainClient]
 MADE = "made"
 REPOSITORY = {

@@ -6,7 +6,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import pytest
+
 from tests.e2e.plain import LIMIT, PlainClient, popen_of
+
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parent.parent.parent
 FILES = 12

@@ -10,6 +10,8 @@ from tests.e2e.desk import Bench
 from tests.e2e.plain import PlainClient
 from tests.fakes.messages_api import Reply, text, tools
 
+pytestmark = pytest.mark.long
+
 
 def write(path: str, content: str) -> Reply:
     return tools(("call_write", "write_file", {"path": path, "content": content}))

@@ -9,6 +9,8 @@ from sidecar.core.policies import policies
 from tests.e2e.desk import LINES, Desk
 from tests.fakes.messages_api import status, text, tools
 
+pytestmark = pytest.mark.long
+
 AUTOMATIC = sorted(policies().keys() - {"manual"})
 LONG = "prompt is too long: 210000 tokens > 200000 maximum"
 TOO_LONG = status(400, "invalid_request_error", LONG)

@@ -10,6 +10,8 @@ import pytest
 from tests.e2e.plain import LIMIT, PlainClient
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text, tools
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., PlainClient]
 LOOK = {"name": "look", "description": "Look.", "inputSchema": {"type": "object"}, "kind": "read"}
 ALLOW = {"outcome": {"outcome": "selected", "optionId": "allow_once"}}

@@ -4,12 +4,16 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from sidecar.core.ledger.claims import FactKind
 from sidecar.core.ledger.facts import Fact, fact_id
 from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import SessionId, TurnId
 from sidecar.store.journal import Store
 from tests.e2e.desk import Desk, Start
+
+pytestmark = pytest.mark.long
 
 AT = 1_795_219_200_000
 NO_SESSION, BAD = -32010, -32602

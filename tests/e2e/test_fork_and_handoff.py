@@ -16,6 +16,8 @@ from tests.e2e.desk import Desk, Start, bare
 from tests.e2e.plain import LIMIT, PlainClient, Refused
 from tests.fakes.messages_api import text
 
+pytestmark = pytest.mark.long
+
 UNKNOWN_SESSION, INVALID = -32010, -32602
 ROUNDS = 3
 LOOK = {"name": "lookup", "description": "x", "inputSchema": {"type": "object"}, "kind": "read"}

@@ -10,6 +10,8 @@ import pytest
 from tests.e2e.desk import Desk, Start, bare
 from tests.fakes.messages_api import FakeMessagesApi, text, tools
 
+pytestmark = pytest.mark.long
+
 LIST = [("Find it", "completed"), ("Fix it", "in_progress"), ("Test it", "pending")]
 TODO = {"items": [{"content": what, "status": how} for what, how in LIST]}
 ALLOW = {"session/request_permission": lambda _: {"outcome": ALLOWED}}

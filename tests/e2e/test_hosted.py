@@ -11,6 +11,8 @@ from tests.e2e.plain import PlainClient
 from tests.fakes.messages_api import FakeMessagesApi, broken, status, text, thinking, tools
 from tests.fakes.validation import first_difference
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., PlainClient]
 KEY = "sk-ant-secret-of-the-test"
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.plain import PlainClient, Refused
 
+pytestmark = pytest.mark.long
+
 LINES = 20_000_000
 
 

@@ -5,9 +5,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.plain import PlainClient
 from tests.fakes.messages_api import FakeMessagesApi
 from tests.fakes.validation import first_difference
+
+pytestmark = pytest.mark.long
 
 
 def test_a_ping_follows_when_the_cache_is_about_to_die(

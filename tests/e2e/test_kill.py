@@ -10,6 +10,8 @@ import pytest
 
 from tests.e2e.plain import PlainClient
 
+pytestmark = pytest.mark.long
+
 ROUNDS = 8
 TURN = " then ".join(f'call lookup {{"n": {n}}}' for n in range(12))
 TOOL = {"name": "lookup", "description": "x", "inputSchema": {"type": "object"}, "kind": "read"}

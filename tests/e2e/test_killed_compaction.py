@@ -4,10 +4,14 @@ import threading
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.desk import Desk, Start
 from tests.e2e.plain import LIMIT
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
 from tests.fakes.scripted_model import SUMMARY
+
+pytestmark = pytest.mark.long
 
 ROUNDS = 6
 STRATEGY = "opencode"

@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.lines import LineClient, allow
 from tests.e2e.plain import PlainClient, Refused
 
+pytestmark = pytest.mark.long
+
 SERVER = str(Path(__file__).parents[1] / "fakes" / "mcp_server.py")
 NOTES = {
     "name": "notes",

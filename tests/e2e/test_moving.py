@@ -19,6 +19,8 @@ from tests.e2e.plain import LIMIT, PlainClient, Refused, each_ending_well
 from tests.e2e.test_fork_and_handoff import problems
 from tests.fakes.messages_api import text
 
+pytestmark = pytest.mark.long
+
 INVALID = -32602
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(40)).decode()
 

@@ -12,6 +12,8 @@ from tests.e2e.plain import LIMIT, PlainClient, Refused
 from tests.fakes.messages_api import FakeMessagesApi, Reply, text
 from tests.fakes.scripted_model import SUMMARY
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., PlainClient]
 
 

@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.lines import LineClient
 from tests.e2e.plain import LIMIT, PlainClient
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., PlainClient]
 PERMISSION = "session/request_permission"
 BOTH = 'call shell {"command": "echo one >> one.txt"} and shell {"command": "echo two >> two.txt"}'

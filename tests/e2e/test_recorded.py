@@ -29,9 +29,12 @@ ALL = os.environ.get("SIDECAR_RECORDED") == "all"
 CHOSEN = catalogue(core=False) if ALL else catalogue(core=True)[:6]
 TURNS = 10_000 if ALL else 12
 
-pytestmark = pytest.mark.skipif(
-    not RECORDED.is_dir(), reason="recorded sessions are not beside this checkout"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        not RECORDED.is_dir(), reason="recorded sessions are not beside this checkout"
+    ),
+]
 
 
 class Played:

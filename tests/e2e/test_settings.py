@@ -8,6 +8,8 @@ import pytest
 
 from tests.e2e.plain import PlainClient
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:

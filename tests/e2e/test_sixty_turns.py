@@ -20,6 +20,8 @@ from tests.fakes.messages_api import FakeMessagesApi, Reply, status, text, tools
 from tests.fakes.scripted_model import SUMMARY
 from tests.fakes.validation import plain
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., PlainClient]
 WINDOW = 60_000
 NOTHING = -32012

@@ -11,6 +11,8 @@ from tests.e2e.test_checkpoints import Bench, files, shell, work, write
 from tests.fakes.messages_api import tools
 from tests.polling import LIMIT
 
+pytestmark = pytest.mark.long
+
 
 class Meanwhile:
     """A command that runs until somebody else has done something in another program."""

@@ -30,7 +30,7 @@ OPTIONS = (
     f" :mcpServers (:notes {MCP}))"
 )
 
-pytestmark = pytest.mark.skipif(not EMACS, reason="there is no emacs on PATH")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not EMACS, reason="there is no emacs on PATH")]
 
 
 def environment(folder: Path) -> dict[str, str]:

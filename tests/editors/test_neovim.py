@@ -13,6 +13,8 @@ from tests.editors.installed import EDITORS, HERE, ROOT
 from tests.editors.terminal import Terminal
 from tests.editors.workspaces import lay_out
 
+pytestmark = pytest.mark.long
+
 PLUGIN = ROOT / "editors/neovim"
 VIEWS = {"asking.lua", "chat.lua", "view.lua", "rollback.lua", "meter.lua", "health.lua"}
 """What draws and asks; everything else is counted."""

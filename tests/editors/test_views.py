@@ -16,6 +16,8 @@ from tests.e2e.plain import PlainClient
 from tests.editors.installed import CHROMIUM, EDITORS, EXTENSION, HERE, NODE, missing
 from tests.fakes.messages_api import FakeMessagesApi, text, thinking, tools
 
+pytestmark = pytest.mark.long
+
 LIMIT = 120
 """Seconds for a whole scenario; each wait in it has a limit of its own."""
 

@@ -36,7 +36,7 @@ STORY = "# A story\n" + "".join(
 
 
 MISSING = missing(EDITORS / "vscode/.installed")
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING or "all is there")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(MISSING), reason=MISSING or "all is there")]
 
 
 @pytest.fixture(scope="module")

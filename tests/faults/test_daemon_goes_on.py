@@ -19,6 +19,8 @@ from tests.faults.place import Place
 from tests.faults.test_restore_disk_full import fill, small_disk
 from tests.figures import Figures
 
+pytestmark = pytest.mark.long
+
 FLOOD = int(os.environ.get("SIDECAR_FLOOD", "300000000"))
 """Bytes that a tool prints; the long run has 10 GB."""
 MEBIBYTE = 1 << 20

@@ -5,10 +5,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.plain import Refused, Spawn
 from tests.faults.place import Place
 from tests.faults.test_restore_disk_full import fill, small_disk
 from tests.figures import Figures
+
+pytestmark = pytest.mark.long
 
 STEP = 1000 * int(os.environ.get("SIDECAR_DISK_STEP", "100"))
 """Bytes between one room on the disk and the next; the long run has 10 kB."""

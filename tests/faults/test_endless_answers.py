@@ -16,6 +16,8 @@ from tests.e2e.plain import PlainClient, each_ending_well
 from tests.faults.test_daemon_goes_on import MEBIBYTE, memory
 from tests.figures import Figures
 
+pytestmark = pytest.mark.long
+
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
 BOUND = 60 * MEBIBYTE
 """Of an answer of 266 KiB there are a few copies, and the SDK is loaded meanwhile."""

@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.plain import LIMIT, Refused, UnreadClient, each_ending_well
 from tests.faults.place import Place
 from tests.faults.test_daemon_goes_on import MEBIBYTE, answers, memory
 from tests.figures import Figures
+
+pytestmark = pytest.mark.long
 
 IN_LINE = 16
 PROMPTS = 40

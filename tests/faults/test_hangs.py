@@ -3,9 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.plain import PlainClient, each_ending_well
 from tests.fakes.messages_api import FakeMessagesApi, broken, text
 from tests.faults.place import Place
+
+pytestmark = pytest.mark.long
 
 STALL = 1.5
 

@@ -24,7 +24,10 @@ STARTED = max(4, ROUNDS // 50)
 SECONDS = 150.0
 LEAST = 40
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux's pidfds")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux's pidfds"),
+]
 
 
 def told(figures: Figures, what: str, reached: Reached, goal: object) -> None:

@@ -23,6 +23,8 @@ from tests.e2e.plain import LIMIT, Refused
 from tests.faults.place import Place
 from tests.workspace.snapshots.work import Work, held
 
+pytestmark = pytest.mark.long
+
 KILLS = int(os.environ.get("SIDECAR_KILLS", "6"))
 FILES = 500
 WORK = f"for n in $(seq {FILES}); do echo $n > f$n; done; rm f7; chmod 600 f8; ln -sf f9 f10"

@@ -33,10 +33,13 @@ SECTOR = 512
 BEGINNING = 60
 """Operations from the first one to the schema's."""
 
-pytestmark = pytest.mark.skipif(
-    recording.libsqlite() is None or sys.maxsize < 2**32,
-    reason="the functions of Python's SQLite cannot be reached",
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        recording.libsqlite() is None or sys.maxsize < 2**32,
+        reason="the functions of Python's SQLite cannot be reached",
+    ),
+]
 
 
 @dataclass

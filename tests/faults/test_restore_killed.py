@@ -23,6 +23,8 @@ from tests.faults import restorer
 from tests.figures import Figures
 from tests.workspace.restore.site import SES, Site, Tree, record
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parent.parent.parent
 FILES = 500
 KILLS = min(500, int(os.environ.get("SIDECAR_KILLS", "4")))

@@ -24,6 +24,8 @@ from tests.fuzz.running import (
     targets,
 )
 
+pytestmark = pytest.mark.long
+
 SECONDS = float(os.environ.get("SIDECAR_FUZZ_SECONDS", "0.5"))
 """For each target."""
 INPUTS = int(os.environ.get("SIDECAR_FUZZ_INPUTS", "0"))

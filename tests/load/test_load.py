@@ -17,6 +17,8 @@ from tests.load.replaying import GIVEN_UP, replay
 from tests.load.resuming import resume
 from tests.load.runs import share_a_store, soak, stream_at_once
 
+pytestmark = pytest.mark.long
+
 FULL = os.environ.get("SIDECAR_LOAD") == "full"
 FLAT = 5_000_000
 SLICED = 12 * 1024 * 1024

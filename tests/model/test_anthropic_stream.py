@@ -24,6 +24,8 @@ from sidecar.model.endpoint import Endpoint
 from sidecar.model.retry import Patience
 from tests.fakes.messages_api import FakeMessagesApi, Reply, broken, status, text, thinking, tools
 
+pytestmark = pytest.mark.long
+
 KEY = "sk-ant-very-secret-key"
 
 

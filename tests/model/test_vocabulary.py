@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from sidecar.model.vocabulary import PACKED, SLICE, load_counter, pack, slices, unpack
 
+pytestmark = pytest.mark.long
+
 # Counted with tiktoken 0.14's own cl100k_base.
 KNOWN = {
     "": 0,

@@ -15,6 +15,8 @@ from protocol import generate, shapes
 from protocol.errors import ERRORS
 from protocol.methods import COMMON_ERRORS, METHODS
 
+pytestmark = pytest.mark.long
+
 ROOT = generate.ROOT
 
 

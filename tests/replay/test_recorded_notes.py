@@ -29,9 +29,12 @@ PREFIXES = ("claude-cli-1284c080", "codex-agentv-019efc87", "pi-pi-mono", "openc
 QUOTED = 60
 EDITORS = {"edit", "write", "multiedit"}
 
-pytestmark = pytest.mark.skipif(
-    not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        not SESSIONS.is_dir(), reason="no recorded sessions are at hand in ../shared/sessions"
+    ),
+]
 
 
 @cache

@@ -10,6 +10,8 @@ import pytest
 from tests.e2e.plain import PlainClient, Refused
 from tests.fakes.messages_api import FakeMessagesApi, text, thinking, tools
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., PlainClient]
 RESULT = "def some_function(argument):\n    return other_function(argument)\n" * 120
 LOOK = {"name": "look", "description": "Look.", "inputSchema": {"type": "object"}, "kind": "read"}

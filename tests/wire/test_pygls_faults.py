@@ -16,6 +16,8 @@ import pytest
 from sidecar.wire.framing import encode
 from tests.e2e.plain import PlainClient, Refused, UnreadClient
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., PlainClient]]:

@@ -15,6 +15,8 @@ from tests.e2e.desk import Desk
 from tests.fakes.messages_api import text
 from tests.session.conftest import World
 
+pytestmark = pytest.mark.long
+
 KEY = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8" * 4
 
 

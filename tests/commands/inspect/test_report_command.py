@@ -11,6 +11,8 @@ from tests.commands.inspect.test_inspect_command import KEY, Inspect, inspect, i
 from tests.e2e.desk import Desk
 from tests.observe.report.test_report import Tags
 
+pytestmark = pytest.mark.long
+
 __all__ = ["inspect"]
 
 Report = Callable[..., tuple[int, str]]

@@ -15,6 +15,8 @@ import pytest
 from tests.fakes.messages_api import Body, FakeMessagesApi, Reply, status, text
 from tests.replay.neutral_files import long_recording, recording
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 WINDOW = ("--window", "20000", "--jobs", "1")
 Answer = Callable[[str], str]

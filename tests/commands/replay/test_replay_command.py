@@ -20,6 +20,8 @@ from sidecar.store.format.values import PutMessage, PutPart, PutSession, Session
 from sidecar.store.journal import Store
 from tests.replay.neutral_files import line, long_recording, recording, text, write
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT.parent / "shared/sessions/normalised"
 

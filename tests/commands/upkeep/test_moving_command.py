@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import sidecar_client
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 SERVE = (sys.executable, "-m", "sidecar", "serve", "--stdio")
 LIMIT = 120

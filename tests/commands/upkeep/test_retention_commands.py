@@ -13,6 +13,8 @@ import sidecar_client
 
 from tests.commands.upkeep.test_moving_command import SERVE, environment, run
 
+pytestmark = pytest.mark.long
+
 DAY = 86_400
 COMMAND = "head -c 200000 /dev/urandom | base64"
 

@@ -10,6 +10,8 @@ import pytest
 from sidecar.store.connection.store_files import NAME
 from tests.e2e.plain import PlainClient
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:

@@ -11,6 +11,8 @@ from sidecar.core.files.restore_plan import RestorePlan
 from sidecar.core.files.tree import TreeEntry
 from tests.core.folders import FOLDER, Desk, fates, is_nothing
 
+pytestmark = pytest.mark.long
+
 NAMES = (b"a", b"b", b"\xc3\xa4", b"\xff")
 
 

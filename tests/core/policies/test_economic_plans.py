@@ -21,6 +21,8 @@ from sidecar.core.prompt.tokens import tokens_of
 from sidecar.core.prompt.visibility import Cause, Dropped, Placeholder, Quoted, Truncated
 from tests.core.policies.situations import history, saying, situation
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[3]
 NAMES = [f"src/module_{number}/file_{number}.py" for number in range(40)]
 PLACE = st.sampled_from(["U", "C", "C", "C", "A", "R", "O", ";", ";", "L"])

@@ -16,6 +16,8 @@ from sidecar.core.text.identifiers import NameIndex
 from tests.core.policies.presets.test_documented_constants import NAMES
 from tests.core.policies.situations import STATIC, situation, standing
 
+pytestmark = pytest.mark.long
+
 PRESETS = [policies()[name] for name in sorted(NAMES)]
 CAUSES: list[Cause] = ["budget", "cold", "user", "overflow", "idle"]
 OF_USER: list[UnitKind] = ["typed", "context"]

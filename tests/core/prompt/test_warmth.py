@@ -36,6 +36,8 @@ from sidecar.model.encode import encode
 from tests.fakes.cache_simulator import CacheSimulator
 from tests.fakes.validation import Body, in_order, plain
 
+pytestmark = pytest.mark.long
+
 MODEL = "m"
 MINIMUM = 900
 TOOLS = tuple(ToolSpec(name, f"Does {name}.", {"type": "object"}) for name in ("read", "edit"))

@@ -21,7 +21,10 @@ from tests.observe.report.pictures import read
 from tests.observe.report.test_report import when
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
-pytestmark = pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed"),
+]
 
 COUNTS = """({
   charts: document.querySelectorAll('svg').length,

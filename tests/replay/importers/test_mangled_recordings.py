@@ -15,6 +15,8 @@ from sidecar.replay.importers import Importer, importers, open_transcript
 from sidecar.replay.transcript import Compacted, DamagedLine, TranscriptEntry
 from tests.replay.importers.recordings import FORMATS
 
+pytestmark = pytest.mark.long
+
 ODD: tuple[Json, ...] = (
     *(None, True, False, 0, -1, 3.5, 10**400, float("nan"), float("inf"), float("-inf"), 1e300),
     *("", "x", "\ud800", "2026", "c1", "tool_result", "assistant"),

@@ -9,6 +9,8 @@ from tests.fakes.scripted_model import says
 from tests.session.conftest import Desk
 from tests.session.work import Worker, looked
 
+pytestmark = pytest.mark.long
+
 PRESETS = sorted(policies().keys() - {"manual"})
 WINDOW = {"window": 60_000, "max_tokens": 4_000}
 WIDE = {"window": 900_000, "max_tokens": 4_000}

@@ -36,6 +36,8 @@ from tests.e2e.recorded import Script as Recording
 from tests.fakes.scripted_model import SUMMARY, ScriptedModel, call, started, stop, text, thought
 from tests.session.conftest import Desk, World, prompt_of
 
+pytestmark = pytest.mark.long
+
 SYSTEM = "You help people with their software, and say what you could not do.\n" * 60
 TOOLS = tuple(
     ToolSpec(name, f"To {name} a file.", {"type": "object"}, kind, origin="client")  # type: ignore[arg-type]

@@ -13,6 +13,8 @@ from sidecar.session.lifecycle.session import Session
 from tests.fakes.scripted_model import says
 from tests.session.conftest import Desk, World
 
+pytestmark = pytest.mark.long
+
 SESSIONS = int(os.environ.get("SIDECAR_TYPED_SESSIONS", "12"))
 WINDOWS = (12_000, 40_000, 200_000)
 RULE = "Never rename the table {n}, because reports read it."

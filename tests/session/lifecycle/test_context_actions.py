@@ -20,6 +20,8 @@ from tests.fakes.scripted_model import Hold, says, started, text
 from tests.session.conftest import Desk, World, _refused
 from tests.session.work import Worker
 
+pytestmark = pytest.mark.long
+
 SMALL = {"window": 48_000, "max_tokens": 4_000}
 AUTOMATIC = sorted(policies().keys() - {"manual"})
 TOO_LONG = ModelFailed("too long", kind="context_overflow", status=400)

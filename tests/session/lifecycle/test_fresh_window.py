@@ -18,6 +18,8 @@ from tests.session.compaction.test_session_handoff import work
 from tests.session.conftest import Desk, World
 from tests.session.work import TOOLS
 
+pytestmark = pytest.mark.long
+
 CONTEXT = "<context>\nDate: 2026-11-21\n</context>"
 
 

@@ -42,6 +42,8 @@ from tests.session.conftest import Desk, World
 from tests.session.lifecycle.test_anything import Chaos
 from tests.session.work import Worker
 
+pytestmark = pytest.mark.long
+
 SEEDS = range(int(os.environ.get("SIDECAR_SEEDS", "2")))
 STATES = 3
 """States of a walk that are opened twice."""

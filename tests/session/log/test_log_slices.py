@@ -39,6 +39,8 @@ from tests.session.conftest import LIMIT, Desk, World, prompt_of
 from tests.session.lifecycle.test_log_window import SEEDS, Walk, copied, long_work
 from tests.session.work import Worker
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:

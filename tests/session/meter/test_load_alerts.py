@@ -4,10 +4,14 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+import pytest
+
 from sidecar.config.alert_thresholds import Alerts
 from sidecar.observe.alerts.alerts import Alert, AlertKey, look
 from sidecar.observe.alerts.recent import RecentPast, after
 from tests.session.conftest import Desk
+
+pytestmark = pytest.mark.long
 
 TURNS = 60
 

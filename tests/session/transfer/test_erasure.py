@@ -28,6 +28,8 @@ from tests.session.transfer.test_sweep import put
 from tests.session.work import TOOLS
 from tests.store.content.test_outputs import noise
 
+pytestmark = pytest.mark.long
+
 SECRET = "xylophone"
 OTHER = "marimba"
 

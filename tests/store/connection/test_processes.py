@@ -11,10 +11,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Timer
 
+import pytest
+
 from sidecar.core.parts import SessionId
 from sidecar.store.connection.lease import this_process
 from tests.store import children
 from tests.store.samples import open_store
+
+pytestmark = pytest.mark.long
 
 SES = SessionId("ses_1")
 ROUNDS = 30

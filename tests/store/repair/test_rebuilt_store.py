@@ -33,6 +33,8 @@ from sidecar.store.repair.rebuilt_store import Headless, Repaired, Revive, repai
 from tests.store.connection.test_processes import child, line
 from tests.store.samples import NOW, open_store, session, tool
 
+pytestmark = pytest.mark.long
+
 SESSIONS = tuple(SessionId(f"ses_{n}") for n in range(4))
 PAGE = 4096
 

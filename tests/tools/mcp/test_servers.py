@@ -12,6 +12,8 @@ from sidecar.config.mcp_settings import McpServer
 from sidecar.tools.mcp import servers as mcp
 from sidecar.tools.mcp.servers import McpServers, server_of, tool_name
 
+pytestmark = pytest.mark.long
+
 SERVER = str(Path(__file__).parents[2] / "fakes" / "mcp_server.py")
 
 

@@ -22,6 +22,8 @@ from tests.core.trees import apply
 from tests.workspace.snapshots.upheaval import NAMES, Upheaval, plain
 from tests.workspace.snapshots.work import now
 
+pytestmark = pytest.mark.long
+
 SEEDS = range(int(os.environ.get("SIDECAR_SEEDS", "3")))
 MOST_SEEDS = range(int(os.environ.get("SIDECAR_SEEDS", "12")))
 BURST = 20_000 if len(SEEDS) >= 12 else 3_000
