@@ -89,7 +89,7 @@ async def test_a_call_fails(site: Site, more: bool) -> None:
         if calls < at:
             break
     assert ends["StorageFailed"] > 20
-    assert ends["Restored"] >= 1
+    assert ends["FilesRestored"] >= 1
 
 
 async def attempt(

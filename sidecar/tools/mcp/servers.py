@@ -99,7 +99,7 @@ class _Server:
             client = await asyncio.to_thread(
                 importlib.import_module, "sidecar.tools.mcp.mcp_client"
             )
-            said = client.Said()
+            said = client.ServerWords()
             try:
                 async with asyncio.timeout(START) as self._limit:
                     async with client.connect(self.server, self.cwd, said) as live:

@@ -238,5 +238,5 @@ def test_folders_that_are_closed_are_opened_for_it_and_closed_again(tmp_path: Pa
         check=False,
         timeout=60,
     )
-    assert done.stdout == "Restored(kept=(), leftover='')\n" * 3, done.stderr
+    assert done.stdout == "FilesRestored(kept=(), leftover='')\n" * 3, done.stderr
     assert look(folder / "work")[0].keys() == {b"closed", b"closed/a"}
