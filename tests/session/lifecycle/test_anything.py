@@ -150,7 +150,16 @@ class Chaos:
         )
         async with asyncio.timeout(10), asyncio.TaskGroup() as group:
             asked = group.create_task(desk.ask(session, "Go on meanwhile."))
-            await hold.reached.wait()
+            reached = group.create_task(hold.reached.wait())
+            await asyncio.wait((asked, reached), return_when=asyncio.FIRST_COMPLETED)
+            if not hold.reached.is_set():
+                # What is known to be too long is not sent where nothing may be compacted.
+                error = asked.result().error
+                assert error is not None
+                assert error["kind"] == "context_overflow"
+                reached.cancel()
+                desk.model.responses.clear()
+                return
             acts = self.dice.sample([self.compact, self.undo, self.pin, self.steer, self.stop], 2)
             self.done += [act.__name__ for act in acts]
             acting = [group.create_task(act()) for act in acts]
