@@ -1,6 +1,7 @@
 """Links of the documents lead somewhere, and every page of docs/ is found from its index."""
 
 import ast
+import json
 import re
 import subprocess
 from collections import Counter
@@ -107,6 +108,27 @@ def test_a_page_is_short() -> None:
     counts = {page.relative_to(ROOT): page.read_text("utf-8").count("\n") for page in own}
     assert {page: count for page, count in counts.items() if count > MOST_LINES} == {}
     assert (ROOT / "README.md").read_text("utf-8").count("\n") <= README_LINES
+
+
+PLACE = re.compile(r"`((?:[a-z_]+/)+[a-z_]*)(?:\.\w+)?`")
+METHODS = {
+    one["name"] for one in json.loads((ROOT / "protocol/methods.json").read_bytes())["methods"]
+}
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "ARCHITECTURE.md", *(DOCS / "inside").glob("*.md")], ids=lambda p: p.name
+)
+def test_every_place_in_the_code_is_there(page: Path) -> None:
+    named = set(PLACE.findall(page.read_text("utf-8"))) - METHODS
+    around = (ROOT, ROOT / "sidecar", ROOT / "sidecar/workspace")
+    lost = [
+        place
+        for place in sorted(named)
+        if not any((at / f"{place}{end}").exists() for at in around for end in ("", ".py", ".md"))
+    ]
+    assert named
+    assert lost == []
 
 
 MOST_TERMS = 60

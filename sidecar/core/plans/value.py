@@ -1,6 +1,6 @@
 """What a stretch of context is worth: how likely its identifiers are used again.
 
-Fitted on recorded sessions; ARCHITECTURE.md says how.
+Fitted on recorded sessions; `core/policies/README.md` says how.
 """
 
 from bisect import bisect_left

@@ -61,7 +61,7 @@ what was found out and will be needed"""
 
 @dataclass(frozen=True, slots=True)
 class Economic:
-    """Shares are of the window. Fitted on recorded sessions; ARCHITECTURE.md has the study.
+    """Shares are of the window. Fitted on recorded sessions; the README beside has the study.
 
     `most`: at the latest when the history takes this share. `cold`: when the cache is cold
     anyway and the history takes this share. `rent`: when what was paid for carrying tokens above
