@@ -56,9 +56,7 @@ def written(words: tuple[str, ...]) -> tuple[str, ...]:
     if program is None:
         return ()
     named = next((word for word in words[1:] if not word.startswith("-")), "")
-    if not program.named.get(named, program).writes:
-        return ()
-    return tuple(word for word in words[1:] if not word.startswith("-"))
+    return words[1:] if program.named.get(named, program).writes else ()
 
 
 def wider(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,6 +87,10 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
             # To some programs an option behind an operand is a file, to all one behind `--`.
             if not _is_covered(program, word) or (program.most < MANY and ended):
                 return f"`{name} {word}`: {program.why}"
+            if "--" in words[:index] and not re.fullmatch(program.operands, word):
+                return f"`{name} {word}`: {program.why}"
+            if program.writes and _leads_away(word):
+                return _away(name, word)
             ended = ended or word == "--"
             continue
         operands, ended = operands + 1, True
@@ -97,8 +99,12 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
             return f"`{name} {word}`: {program.why}"
         commit = program.commits and word == "HEAD" and operands == 1
         if program.writes and not commit and _leads_away(word):
-            return f"`{name} {word}` may write a hidden file, what runs later, or elsewhere"
+            return _away(name, word)
     return ""
+
+
+def _away(name: str, word: str) -> str:
+    return f"`{name} {word}` may write a hidden file, what runs later, or elsewhere"
 
 
 def _is_covered(program: Program, word: str) -> bool:

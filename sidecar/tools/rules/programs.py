@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from sidecar.tools.rules.program import Program, options
-from sidecar.tools.rules.programs_git import GIT, NO_OPERAND
+from sidecar.tools.rules.programs_git import GIT
 
 # --- programs that run what they are given, or write what and where they are told ------------
 
@@ -295,7 +295,8 @@ TRUSTED = {
             for name in ("build", "check", "test", "doc", "tree", "bench")
         }
         | {"clippy": Program(_RUNS_OWN, _CARGO | options("DWA"), operands=r"[^+@][\s\S]*")}
-        | {"fmt": Program(_RUNS_OWN, options("--check --all"), operands=NO_OPERAND)},
+        # No file, and behind `--` the same options again.
+        | {"fmt": Program(_RUNS_OWN, options("--check --all"), operands=r"--[a-z]+")},
     ),
     "go": Program(
         "go run, generate, get, install, env -w and tool run or write",
