@@ -150,20 +150,29 @@ def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path
     """Give the links in a folder, and in those of its folders to look into, with where each leads.
 
     The nearest come first; of the names below its folders no more than `MAX_LOOKED` are looked at.
+    The folders take turns, so that a large one such as `node_modules` hides nothing in another.
     """
-    left, looked = deque([(start, 0)]), 0
-    while left:
-        folder, depth = left.popleft()
+    turns, looked = deque([deque([(start, 0)])]), 0
+    while turns:
+        group = turns.popleft()
+        folder, depth = group.popleft()
         with suppress(OSError), os.scandir(folder) as entries:
             for entry in itertools.islice(entries, MAX_LOOKED - looked if depth else None):
                 looked += depth > 0
-                path = Path(entry.path)
+                path, below = Path(entry.path), depth + 1
                 if entry.is_symlink():
                     yield path, Path(os.path.realpath(path))
-                elif not depth and entry.name == ".git":
-                    left.append((path / "hooks", MAX_DEPTH))
-                elif depth < MAX_DEPTH and (depth or holding(entry.name)) and entry.is_dir():
-                    left.append((path, depth + 1))
+                    continue
+                if not depth and entry.name == ".git":
+                    path, below = path / "hooks", MAX_DEPTH
+                elif depth == MAX_DEPTH or not (depth or holding(entry.name)) or not entry.is_dir():
+                    continue
+                if depth:
+                    group.append((path, below))
+                else:
+                    turns.append(deque([(path, below)]))
+        if group:
+            turns.append(group)
 
 
 def display(path: Path, root: Path) -> str:

@@ -335,3 +335,20 @@ def test_a_chain_of_links_is_followed(inside: ToolContext, monkeypatch: pytest.M
     for name, found in (("way", Ask), ("up", Ask), ("guide.txt", Ask), ("plain.md", Allow)):
         wanted: Json = {"path": name, "content": ""}
         assert isinstance(call("write_file", wanted, inside, Rules(("*", "edit"))), found)
+
+
+def test_no_large_folder_hides_a_link_in_another(
+    inside: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paths, "MAX_LOOKED", 100)
+    # Whichever is come by first: each holds a link, two folders deep.
+    for holding in (".vscode", "node_modules", ".idea"):
+        for at in range(20):
+            (inside.cwd / holding / f"{at}").mkdir(parents=True)
+            for name in range(10):
+                (inside.cwd / holding / f"{at}" / f"{name}").write_text("")
+    for holding in (".github", ".circleci", "githooks"):
+        (inside.cwd / holding / "in").mkdir(parents=True)
+        (inside.cwd / holding / "in" / "way").symlink_to(f"../../conf/{holding.strip('.')}.json")
+        wanted: Json = {"path": f"conf/{holding.strip('.')}.json", "content": ""}
+        assert isinstance(call("write_file", wanted, inside, Rules(("*",))), Ask)
