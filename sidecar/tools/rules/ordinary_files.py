@@ -20,10 +20,12 @@ _ENDINGS = (
     # Text and data.
     "md mdx markdown rst txt text adoc asciidoc org tex bib sty typ csv tsv jsonl ndjson geojson "
     "ipynb po pot ftl strings srt vtt svg puml plantuml mmd dot gv diff patch snap golden expected "
-    "feature http rest log example sample template dist fixture"
+    "feature http rest log example sample template fixture"
 )
-_SETTINGS = "json jsonc json5 yaml yml toml ini cfg conf properties xml plist"
-"""Formats of data, and of what programs obey: those look for it where a project begins."""
+_SETTINGS = "json jsonc json5 yaml yml toml ini cfg conf properties xml plist dist"
+"""Formats of data, and of what programs obey: those look for it where a project begins.
+
+PHP's tools, one that git's hooks start among them, obey `TOOL.xml.dist` where there is no other."""
 _NAMES = (
     "makefile gnumakefile dockerfile containerfile procfile rakefile gemfile brewfile pipfile "
     "vagrantfile podfile fastfile justfile cmakelists.txt build workspace go.mod go.sum go.work "

@@ -18,11 +18,13 @@ _DEBUGGER = "a debugger or another program runs or obeys it when it starts"
 _SYSTEM = "the system runs it, or lets somebody in by it"
 
 _RUN_LATER: Mapping[str, str] = {
-    ".envrc* .direnvrc .direnv/ .env.zsh .autoenv* .env.leave mise.* .mise.* mise/config.toml "
-    ".mise/ .rtx.toml .tool-versions .asdfrc .rvmrc .prototools .shadowenv.d/ devenv.nix "
-    "devbox.json .pre-commit-config.* lefthook.* .lefthook* lefthook-local.* .huskyrc* "
+    ".envrc* .direnvrc .direnv/ .env.zsh .autoenv* .env.leave mise.* .mise.* mise/ .mise/ "
+    ".rtx.toml .tool-versions .asdfrc .rvmrc .prototools .shadowenv.d/ devenv.* "
+    "flake.nix shell.nix default.nix devbox.json "
+    ".pre-commit-config.* lefthook.* .lefthook* lefthook-local.* .huskyrc* "
     "husky.config.* .lintstagedrc* lint-staged.config.* simple-git-hooks.* .simple-git-hooks.* "
-    ".overcommit.yml .git-hooks.yml": "a shell or git runs it by itself",
+    ".overcommit.yml .git-hooks.yml grumphp.* captainhook.* prek.toml": "a shell or git runs it "
+    "by itself",
     "activate activate.fish activate.csh activate.nu activate.ps1 activate_this.py pyvenv.cfg "
     "venv/ .venv/ env/bin/ .env/bin/ .env node_modules/": "a shell, an editor or its plugins "
     "take programs or their settings from it",
@@ -37,13 +39,18 @@ _RUN_LATER: Mapping[str, str] = {
     "appveyor.yml .cirrus.yml .cirrus.yaml .cirrus.star .gitea/ .forgejo/ .teamcity/ "
     ".semaphore/ cloudbuild.yaml buildspec.yml .tekton/ codefresh.yml wercker.yml .builds/ "
     ".build.yml .readthedocs.yml .readthedocs.yaml netlify.toml vercel.json codemagic.yaml "
-    "bitrise.yml": _CI,
+    "bitrise.yml ci_scripts/ bamboo-specs/ zuul.d/ *.gocd.yaml *.gocd.yml *.gocd.json amplify.yml "
+    "render.yaml railway.toml railway.json nixpacks.toml heroku.yml apphosting.yaml wrangler.toml "
+    "wrangler.json wrangler.jsonc": _CI,
     ".vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .theia/ .devcontainer/ "
     ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ .nvim/ "
     ".lvimrc _vimrc _gvimrc .ideavimrc .kakrc .nanorc .vs/ .idx/ .replit .ctags .ctags.d/ "
     ".htaccess .user.ini .dir-locals.el .dir-locals-2.el .emacs .emacs.d/ .projectile .helix/ "
     "*.sublime-project *.sublime-workspace *.config.js *.config.cjs *.config.mjs *.config.ts "
-    "*.config.mts *.config.cts build.rs": _EDITOR,
+    "*.config.mts *.config.cts build.rs tailwind.js tailwind.cjs tailwind.mjs tailwind.ts "
+    "tailwind.cts tailwind.mts tailwind.config.* vitest.workspace.* eslint-local-rules* cspell.* "
+    "hie.yaml rust-analyzer.toml rust-project.json buildserver.json omnisharp.json "
+    "analysis_options.yaml ruby_lsp/ renv/activate.r": _EDITOR,
     ".sidecar/ agents.md agents.override.md agent.md claude.md claude.local.md gemini.md "
     "crush.md warp.md qwen.md .cursorrules .windsurfrules .clinerules .roorules .goosehints "
     ".rules .cursor/ .windsurf/ .clinerules/ .roo/ .claude/ .codex/ .gemini/ .opencode/ "
@@ -51,7 +58,8 @@ _RUN_LATER: Mapping[str, str] = {
     ".kiro/ .junie/ .augment/ .amazonq/ .mcp.json mcp.json .claude.json skill.md "
     ".agents/ .agent/ .amp/ .cline/ .kilocode/ .kilocodemodes .roomodes .openhands/ .factory/ "
     ".qwen/ .trae/ .devin/ .goose/ .qodo/ .tabnine/ .aiassistant/ .augment-guidelines codex.md "
-    "codex.local.md": _AGENT,
+    "codex.local.md crush.local.md opencode.md opencode.local.md context.md replit.md iflow.md "
+    "knowledge.md codebuff.json": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "
     ".lfsconfig _darcs/ .bzr/ _mtn/ cvs/root": _GIT,
@@ -69,7 +77,8 @@ _RUN_LATER: Mapping[str, str] = {
     "site-packages/ dist-packages/ sitecustomize.py sitecustomize/ usercustomize.py "
     "usercustomize/ *.pth .pdbrc .pdbrc.py .pythonrc .pythonrc.py .pythonstartup "
     "ipython_config.py jupyter_config.py jupyter_server_config.py jupyter_notebook_config.py "
-    "jupyter_lab_config.py .ipython/ .jupyter/": _PYTHON,
+    "jupyter_lab_config.py jupyter_nbconvert_config.py jupyterhub_config.py profile_default/ "
+    "ipython_kernel_config.py entry_points.txt .ipython/ .jupyter/": _PYTHON,
     ".gdbinit .lldbinit .gdbearlyinit .irbrc .pryrc .psqlrc .sqliterc .my.cnf .rprofile "
     ".renviron .octaverc .ocamlinit .rdbgrc .byebugrc .duckdbrc .ghci .iex.exs .perldb .guile "
     ".sbclrc .erlang maxima-init.mac maxima-init.lisp .gprc .proverc irb.rc _irbrc $irbrc "

@@ -240,7 +240,15 @@ def test_remembering(inside: ToolContext) -> None:
      "latexmkrc", ".perltidyrc", "eslint.config.js", "web/vite.config.ts", "build.rs", ".env",
      "node_modules/x/index.js", "venv/lib/x.py", "ctags.d/x.ctags", ".mkshrc", ".bash_completion",
      ".venv/lib/python3.11/site-packages/_distutils_hack/__init__.py",
-     "ipython_config.py", ".openhands/setup.sh", ".idx/dev.nix", ".\uff45nvrc", ".envrc. "],
+     "ipython_config.py", "mise/config.local.toml", "flake.nix", "devenv.local.nix",
+     "x/grumphp.yml",
+     "ci_scripts/ci_post_clone.sh", "bamboo-specs/bamboo.yml", "zuul.d/jobs.yaml", "ci/x.gocd.yaml",
+     "web/wrangler.toml", "web/tailwind.js", "tailwind.config.base.ts", "vitest.workspace.ts",
+     "eslint-local-rules/index.js", "sub/cspell.json", "sub/hie.yaml", "x/rust-analyzer.toml",
+     "lib/ruby_lsp/x/addon.rb", "renv/activate.R", "pkg/analysis_options.yaml", "CRUSH.local.md",
+     "OpenCode.md", "CONTEXT.md", "replit.md", "sub/codebuff.json", "x.egg-info/entry_points.txt",
+     "profile_default/startup/x.py", "sub/buildServer.json", ".openhands/setup.sh",
+     ".idx/dev.nix", ".\uff45nvrc", ".envrc. "],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
     workflows = inside.cwd / ".github" / "workflows"
@@ -274,7 +282,8 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
 
 @pytest.mark.parametrize(
     "path", ["data", "newtool.toml", "x.unheard", "some-new-hooks", ".newtoolrc", ".hidden/a.py",
-             "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "settings.d/x.rules", "-", "tool.yml"],
+             "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "settings.d/x.rules", "-", "tool.yml",
+             "phpcs.xml.dist", "phpstan.neon.dist", "tool.dist"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
     (inside.cwd / "link.py").symlink_to(inside.cwd / path)
