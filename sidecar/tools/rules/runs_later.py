@@ -39,9 +39,9 @@ _RUN_LATER: Mapping[str, str] = {
     "appveyor.yml .cirrus.yml .cirrus.yaml .cirrus.star .gitea/ .forgejo/ .teamcity/ "
     ".semaphore/ cloudbuild.yaml buildspec.yml .tekton/ codefresh.yml wercker.yml .builds/ "
     ".build.yml .readthedocs.yml .readthedocs.yaml netlify.toml vercel.json codemagic.yaml "
-    "bitrise.yml ci_scripts/ bamboo-specs/ zuul.d/ *.gocd.yaml *.gocd.yml *.gocd.json amplify.yml "
-    "render.yaml railway.toml railway.json nixpacks.toml heroku.yml apphosting.yaml wrangler.toml "
-    "wrangler.json wrangler.jsonc": _CI,
+    "bitrise.yml ci_scripts/ bamboo-specs/ zuul.d/ taskcluster/ *.gocd.yaml *.gocd.yml *.gocd.json "
+    "amplify.yml render.yaml railway.toml railway.json nixpacks.toml heroku.yml apphosting.yaml "
+    "wrangler.toml wrangler.json wrangler.jsonc": _CI,
     ".vscode/ .vscode-server/ *.code-workspace .idea/ .fleet/ .zed/ .theia/ .devcontainer/ "
     ".devcontainer.json .gitpod.yml .nvim.lua .nvimrc .vimrc* .gvimrc .exrc .vim/ .nvim/ "
     ".lvimrc _vimrc _gvimrc .ideavimrc .kakrc .nanorc .vs/ .idx/ .replit .ctags .ctags.d/ "
@@ -50,7 +50,7 @@ _RUN_LATER: Mapping[str, str] = {
     "*.config.mts *.config.cts build.rs tailwind.js tailwind.cjs tailwind.mjs tailwind.ts "
     "tailwind.cts tailwind.mts tailwind.config.* vitest.workspace.* eslint-local-rules* cspell.* "
     "hie.yaml rust-analyzer.toml rust-project.json buildserver.json omnisharp.json "
-    "analysis_options.yaml ruby_lsp/ renv/activate.r": _EDITOR,
+    "analysis_options.yaml ruby_lsp/ renv/activate.r packrat/init.r _vimrc_local*": _EDITOR,
     ".sidecar/ agents.md agents.override.md agent.md claude.md claude.local.md gemini.md "
     "crush.md warp.md qwen.md .cursorrules .windsurfrules .clinerules .roorules .goosehints "
     ".rules .cursor/ .windsurf/ .clinerules/ .roo/ .claude/ .codex/ .gemini/ .opencode/ "
@@ -59,7 +59,7 @@ _RUN_LATER: Mapping[str, str] = {
     ".agents/ .agent/ .amp/ .cline/ .kilocode/ .kilocodemodes .roomodes .openhands/ .factory/ "
     ".qwen/ .trae/ .devin/ .goose/ .qodo/ .tabnine/ .aiassistant/ .augment-guidelines codex.md "
     "codex.local.md crush.local.md opencode.md opencode.local.md context.md replit.md iflow.md "
-    "knowledge.md codebuff.json": _AGENT,
+    "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "
     ".lfsconfig _darcs/ .bzr/ _mtn/ cvs/root": _GIT,

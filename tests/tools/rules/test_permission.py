@@ -247,7 +247,8 @@ def test_remembering(inside: ToolContext) -> None:
      "eslint-local-rules/index.js", "sub/cspell.json", "sub/hie.yaml", "x/rust-analyzer.toml",
      "lib/ruby_lsp/x/addon.rb", "renv/activate.R", "pkg/analysis_options.yaml", "CRUSH.local.md",
      "OpenCode.md", "CONTEXT.md", "replit.md", "sub/codebuff.json", "x.egg-info/entry_points.txt",
-     "profile_default/startup/x.py", "sub/buildServer.json", ".openhands/setup.sh",
+     "profile_default/startup/x.py", "sub/buildServer.json", "AmazonQ.md",
+     "taskcluster/kinds/x.yml", "_vimrc_local.vim", ".openhands/setup.sh",
      ".idx/dev.nix", ".\uff45nvrc", ".envrc. "],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
