@@ -12,10 +12,10 @@ ALLOWED = {"allow": ["write_file", "edit_file", "shell"]}
 class Place:
     """A workspace, a daemon and a session in it."""
 
-    def __init__(self, folder: Path, spawn: Spawn | None = None) -> None:
+    def __init__(self, folder: Path, spawn: Spawn | None = None, root: Path | None = None) -> None:
         self._spawn = spawn
-        self.data, self.root = folder / "data", folder / "work"
-        self.root.mkdir()
+        self.data, self.root = folder / "data", root or folder / "work"
+        self.root.mkdir(exist_ok=root is not None)
         self.session = ""
         self._version = 0
         self.client = self.daemon()

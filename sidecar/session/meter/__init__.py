@@ -1,1 +1,1 @@
-"""How full, how warm and how idle a session is. Decides nothing, rewrites nothing."""
+"""How full, how warm and how idle a session is, and pings that keep it warm. Rewrites nothing."""

@@ -1,1 +1,1 @@
-"""Sessions that leave or come: bundles, archives, erasure. Knows none that are at work."""
+"""Sessions that leave or come: bundles, archives, erasure, sweeps. Knows none that are at work."""
