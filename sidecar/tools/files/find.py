@@ -115,7 +115,7 @@ async def _on_disk(
         # A glob given to ripgrep brings back files that .gitignore leaves out.
         return path not in opened and (query.glob is None or visible(query.real, path))
 
-    program = shutil.which("rg", path=context.environment.get("PATH", ""))
+    program = _ripgrep(context.environment.get("PATH", ""))
     if program is not None:
         ran = await run_ripgrep(
             program, query.real, query.pattern, query.glob, wanted, query.limit, DEADLINE
@@ -123,6 +123,12 @@ async def _on_disk(
         if not ran.failed:
             return ran.matches, ran.late
     return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
+
+
+def _ripgrep(path: str) -> str | None:
+    """Find ripgrep. A folder that PATH gives relative to the current one may be the workspace's."""
+    own = (folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
+    return shutil.which("rg", path=os.pathsep.join(own))
 
 
 async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:

@@ -72,6 +72,22 @@ async def test_no_line_outside_is_found_while_a_folder_becomes_a_link(
     assert not any("secret" in text for text in seen)
 
 
+@pytest.mark.parametrize("folder", ["", ".", "bin"])
+async def test_no_program_of_the_workspace_is_run_to_search(
+    folder: str, root: Path, context: ToolContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PATH may name the current folder, where nothing runs unless the workspace is trusted."""
+    tree(
+        root, a_dot_txt="a word\n", **{"bin__rg" if folder == "bin" else "rg": "#!/bin/sh\n>ran\n"}
+    )
+    (root / folder / "rg").chmod(0o755)
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("PATH", folder + os.pathsep)
+    untrusted = replace(context, trusted=False, environment=dict(os.environ))
+    assert (await search(untrusted, "a word")).text == "a.txt:1: a word"
+    assert not (root / "ran").exists()
+
+
 async def test_listing(root: Path, context: ToolContext) -> None:
     tree(root, src__a_dot_py="", src__deep__b_dot_py="", node_modules__c_dot_py="", _dot_env="")
     tree(root, _dot_gitignore="*.log\n", x_dot_log="")
