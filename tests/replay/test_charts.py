@@ -132,7 +132,7 @@ def test_bars_are_in_order_and_in_proportion() -> None:
 
 def session(prompts: list[int], *rewrites: SimulatedRewrite, name: str = "one") -> ReplayedSession:
     sent = tuple(Sent(n, n, prompt, prompt // 2, 0, 0) for n, prompt in enumerate(prompts))
-    return ReplayedSession(name, "neutral", len(sent), 1_000, None, (), None, (), sent, rewrites)
+    return ReplayedSession(name, "neutral", len(sent), None, (), None, (), sent, rewrites)
 
 
 def axis(root: ElementTree.Element) -> list[float]:

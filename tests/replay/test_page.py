@@ -57,7 +57,7 @@ def session(name: str = "one", cost: float = 2.0, *names: str) -> ReplayedSessio
     sent = tuple(Sent(n, n, 9_000, 6_000, 1_000, 2_000) for n in range(10))
     rewrite = SimulatedRewrite(3, "pays", f"9000 to 3000 tokens: {NASTY}", 9_000, 3_000, 0.0)
     made = tallies(*(names or ("economic",)), cost=cost)
-    return ReplayedSession(name, "neutral", 10, 1_000, 3.5, made, None, (), sent, (rewrite,))
+    return ReplayedSession(name, "neutral", 10, 3.5, made, None, (), sent, (rewrite,))
 
 
 def settings(*names: str) -> Settings:
@@ -115,7 +115,7 @@ def test_only_the_dearest_sessions_have_a_chart() -> None:
 def test_what_costs_nothing_can_be_drawn() -> None:
     names = ("economic", "opencode")
     free = ReplayedSession(
-        *("one", "neutral", 1, 0, None, tuple(PolicyTally(name, requests=1) for name in names)),
+        *("one", "neutral", 1, None, tuple(PolicyTally(name, requests=1) for name in names)),
         *(None, (), (Sent(0, 0, 10, 0, 0, 10),), ()),
     )
     Tags(page([free], settings(*names), "classic"))
