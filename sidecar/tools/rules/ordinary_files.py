@@ -5,6 +5,8 @@ Any program may obey a file of its own, so that no list of those is ever whole
 is ordinary, and every other is asked about until a rule names that very path.
 """
 
+import unicodedata
+
 _ENDINGS = (
     # Programs, in the order of their families.
     "py pyi pyx pxd js jsx mjs cjs ts tsx mts cts vue svelte astro css scss sass less styl rs go "
@@ -48,9 +50,11 @@ def is_ordinary(path: str) -> bool:
     """Whether the kind of a file, given relative to the workspace, is known from its name.
 
     A hidden name, or one in a hidden folder, is not, but for a few that only list other files.
+    Nor is one with marks that nobody sees: to some disks a name is the same without them.
     """
     *folders, name = path.casefold().split("/")
-    if any(folder.startswith(".") for folder in folders):
+    unseen = any(unicodedata.category(letter) == "Cf" for letter in path)
+    if unseen or any(folder.startswith(".") for folder in folders):
         return False
     if name in _KNOWN_NAMES:
         return True
