@@ -1,6 +1,8 @@
-"""Which variables of the environment a child process is given: all but those that hold keys."""
+"""Which variables of the environment a child process is given, and where programs are found."""
 
+import os
 import re
+import shutil
 from collections.abc import Mapping
 
 from sidecar.core.text.redaction import SHORTEST
@@ -13,6 +15,12 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     held = {value for name, value in environment.items() if _is_kept_back(name)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
     return {name: value for name, value in kept.items() if not any(one in value for one in secrets)}
+
+
+def program(name: str, environment: Mapping[str, str]) -> str | None:
+    """Find a program. A folder that PATH gives relative to the current one may be a workspace's."""
+    folders = environment.get("PATH", "").split(os.pathsep)
+    return shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
 
 
 def for_git(environment: Mapping[str, str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from sidecar.core.parts import Json, JsonObject
 from sidecar.workspace.paths import display
-from sidecar.workspace.variables import for_git, without_secrets
+from sidecar.workspace.variables import for_git, program, without_secrets
 
 GIT_TIMEOUT = 1.0
 MAX_CHANGED = 20
@@ -66,10 +66,11 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
     A repository's own configuration can name programs to run, so git is not run where the
     workspace is not trusted. Nothing is locked or refreshed in the repository.
     """
-    if not trusted:
+    git = program("git", environment)
+    if not trusted or git is None:
         return None
     command = (
-        "git", "status", "--porcelain=v1", "--branch", "-z",
+        git, "status", "--porcelain=v1", "--branch", "-z",
         "--untracked-files=normal", "--ignore-submodules=dirty", "--", ".",
     )  # fmt: skip
     named = without_secrets(environment).items()

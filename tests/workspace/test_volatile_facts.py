@@ -6,6 +6,8 @@ import subprocess
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 from sidecar.core.parts import JsonObject
 from sidecar.workspace.volatile_facts import Git, parse_status, read_git, volatile_context
 
@@ -112,6 +114,21 @@ async def test_no_git_where_it_may_not_or_cannot(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     assert await read_git(tmp_path, False, os.environ) is None
     assert await read_git(tmp_path, True, {"PATH": ""}) is None
+
+
+async def test_a_git_of_the_workspace_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "-q")
+    (tmp_path / "git").write_text("#!/bin/sh\n>ran\necho '## theirs'\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    for before in ("", ".", "./"):
+        found = await read_git(tmp_path, True, {"PATH": f"{before}:{os.environ['PATH']}"})
+        assert found is not None
+        assert found.branch != "theirs"
+        assert await read_git(tmp_path, True, {"PATH": before}) is None
+    assert not (tmp_path / "ran").exists()
 
 
 async def test_a_git_that_hangs_is_ended(tmp_path: Path) -> None:

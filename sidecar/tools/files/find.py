@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 from sidecar.workspace.buffers import Buffers
 from sidecar.workspace.files import read_text
 from sidecar.workspace.paths import Place, display, printable
+from sidecar.workspace.variables import program
 from sidecar.workspace.walk import glob, list_folder, visible, walk
 
 MAX_LISTED = 1000
@@ -115,20 +115,14 @@ async def _on_disk(
         # A glob given to ripgrep brings back files that .gitignore leaves out.
         return path not in opened and (query.glob is None or visible(query.real, path))
 
-    program = _ripgrep(context.environment.get("PATH", ""))
-    if program is not None:
+    ripgrep = program("rg", context.environment)
+    if ripgrep is not None:
         ran = await run_ripgrep(
-            program, query.real, query.pattern, query.glob, wanted, query.limit, DEADLINE
+            ripgrep, query.real, query.pattern, query.glob, wanted, query.limit, DEADLINE
         )
         if not ran.failed:
             return ran.matches, ran.late
     return await _in_time(lambda left: _by_ourselves(query, opened, left), query.limit)
-
-
-def _ripgrep(path: str) -> str | None:
-    """Find ripgrep. A folder that PATH gives relative to the current one may be the workspace's."""
-    own = (folder for folder in path.split(os.pathsep) if os.path.isabs(folder))
-    return shutil.which("rg", path=os.pathsep.join(own))
 
 
 async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:
