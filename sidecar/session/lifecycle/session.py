@@ -244,6 +244,8 @@ class Session:
 
     def start(self, group: asyncio.TaskGroup) -> None:
         """Begin the session's task, in the daemon's task group."""
+        if not self._state.read_only:
+            self._state.channel.reserve()
         self._task = group.create_task(self._run(group), name=f"session {self.id}")
 
     async def _run(self, group: asyncio.TaskGroup) -> None:
@@ -380,6 +382,9 @@ class Session:
     async def recover(self) -> None:
         """Make whole what a killed daemon left open; says so if there was anything."""
         before = self._state.log.row.revision
+        # What is told of it next may be all that a client sees before the daemon is killed.
+        self._state.channel.reserve()
+        await self._state.log.reserved()
         await self._state.tracking.recover()
         await make_whole(self._turn_context(TurnId("")), "interrupted")
         if self._state.log.row.revision != before:

@@ -26,15 +26,22 @@ class Channel:
     def next_seq(self) -> int:
         """Give the next sequence number."""
         self._seq += 1
+        self.reserve()
+        return self._seq
+
+    def reserve(self) -> None:
+        """Have more numbers reserved where less than half a block is left."""
         if self._seq > self._reserved - BLOCK // 2:
             self._reserved = self._seq + BLOCK
             self._reserve(self._reserved)
-        return self._seq
 
     def skip_to(self, seq: int) -> None:
-        """Go on after `seq`, which another daemon had reserved, if it is ahead of ours."""
+        """Go on after `seq`, which another daemon had reserved, if it is ahead of ours.
+
+        What a session that only read has counted on was reserved by nobody.
+        """
         self._seq = max(self._seq, seq)
-        self._reserved = max(self._reserved, seq)
+        self._reserved = seq
 
     def origin(self, turn_id: TurnId, message_id: MessageId, part_id: PartId) -> EventOrigin:
         """Say where an update belongs, with a sequence number of its own."""

@@ -88,6 +88,7 @@ class SessionLog:
         self.durable: Callable[[Record], None] = _nobody
         """Hears of each record that a commit has made durable, in order; must not raise."""
         self._aside: list[Record] = []
+        self._reserving: asyncio.Future[None] | None = None
         self._unsaved: dict[MessageId, set[int]] = {}
         self._streamed: dict[MessageId, set[int]] = {}
 
@@ -360,11 +361,15 @@ class SessionLog:
             self._number(record)
 
     def reserve(self, seq: int) -> None:
-        """Reserve sequence numbers up to `seq`, durably but without waiting."""
+        """Reserve sequence numbers up to `seq`; the next commit reports what fails here."""
         self.row = replace(self.row, seq=seq)
-        # Nobody waits for it, so its failure is retrieved here; the next commit reports the same.
-        written = self._store.write(PutSession(self.row))
-        written.add_done_callback(lambda done: done.cancelled() or done.exception())
+        self._reserving = self._store.write(PutSession(self.row))
+        self._reserving.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    async def reserved(self) -> None:
+        """Wait until what was reserved last is durable, or cannot be."""
+        if self._reserving is not None:
+            await asyncio.wait((self._reserving,))
 
     def spend(self, cost: str | None) -> None:
         """Add to what the session has cost; an unknown price makes the sum unknown for good."""

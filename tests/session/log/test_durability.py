@@ -7,9 +7,10 @@ import pytest
 from sidecar.core.errors import SessionOwned, StorageFailed, UnknownSession
 from sidecar.core.parts import PartId, SessionId, TextPart, ToolError, ToolPart
 from sidecar.core.prompt.prompt import ToolSpec, flat
+from sidecar.session.log.channel import BLOCK, Channel
 from sidecar.session.log.events import Event, TextChunk, ToolChanged, TurnEnded
 from sidecar.session.log.rewrite_records import PINNED
-from sidecar.store.format.values import Record, StoreChange
+from sidecar.store.format.values import PutSession, Record, StoreChange
 from tests.fakes.scripted_model import Hold, calls, says, started, stop, text, thought
 from tests.session.conftest import Desk, World, prompt_of
 
@@ -31,6 +32,42 @@ async def load(desk: Desk, session_id: str, **given: object) -> list[Event]:
         emit=emit,
     )
     return shown
+
+
+async def test_no_number_is_told_before_it_is_reserved_on_disk(world: World) -> None:
+    """Else a daemon that is killed while it shows a session has its numbers used again."""
+    async with world.daemon() as desk:
+        session = await desk.open()
+        desk.script(says("ok"))
+        await desk.ask(session)
+    async with world.daemon() as again:
+        write, reserved = again.store.write, list[asyncio.Future[None]]()
+
+        def follow(*changes: StoreChange) -> asyncio.Future[None]:
+            written = write(*changes)
+            if isinstance(changes[0], PutSession) and len(changes) == 1:
+                reserved.append(written)
+            return written
+
+        async def emit(event: Event) -> None:
+            del event
+            assert reserved
+            assert all(one.done() for one in reserved)
+
+        again.store.write = follow  # type: ignore[method-assign]
+        given = (session.id, again.editor, again.watch)
+        await again.sessions.load(*given, replay=True, after=None, emit=emit)  # type: ignore[arg-type]
+        assert again.events == []
+
+
+async def test_who_only_read_reserves_anew_when_it_writes() -> None:
+    reserved: list[int] = []
+    channel = Channel(SessionId("ses_1"), 0, reserved.append)
+    channel.reserve()
+    # Another daemon wrote meanwhile; what was counted on here stands on no disk.
+    channel.skip_to(3_000)
+    assert channel.next_seq() == 3_001
+    assert reserved == [BLOCK, 3_001 + BLOCK]
 
 
 def story(events: list[Event]) -> list[tuple[str, str]]:
