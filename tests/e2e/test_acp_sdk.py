@@ -14,6 +14,8 @@ import pytest
 acp = pytest.importorskip("acp", reason="the agent-client-protocol package is not installed")
 from acp import schema  # noqa: E402 - only where it is installed
 
+pytestmark = pytest.mark.long
+
 LIMIT = 30.0
 ALL = schema.ClientCapabilities(
     fs=schema.FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=True

@@ -12,6 +12,8 @@ import pytest
 from tests.e2e.desk import LOOK
 from tests.e2e.plain import LIMIT, PlainClient
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., PlainClient]
 WAITING = 'sidecar_queue_depth{sidecar_queue="prompts"}'
 

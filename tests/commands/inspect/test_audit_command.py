@@ -11,6 +11,8 @@ from sidecar.commands.inspect import audit_command
 from tests.e2e.desk import Desk
 from tests.fakes.messages_api import status, text
 
+pytestmark = pytest.mark.long
+
 Audit = Callable[[str | None], list[dict[str, Any]]]
 
 

@@ -19,6 +19,8 @@ from tests.fakes.validation import refusal
 from tests.replay.importers.test_media import DATA, with_images
 from tests.session.conftest import Desk
 
+pytestmark = pytest.mark.long
+
 RECORDED = Path(__file__).parents[3].parent / "shared" / "sessions"
 NOW = 1_800_000_000_000
 
