@@ -15,6 +15,7 @@ from sidecar.core.parts import PatchPart
 from sidecar.core.text.digest import digest
 from sidecar.session.history.checkpoint_list import list_checkpoints
 from sidecar.session.interface import Wish
+from sidecar.session.log.channel import BLOCK
 from sidecar.session.log.session_log import IMPORTED
 from tests.fakes.scripted_model import calls, says
 from tests.session.conftest import LIMIT, Desk, World
@@ -114,7 +115,7 @@ async def test_settings_are_what_they_can_be(desk: Desk, things: list[Any]) -> N
     }  # fmt: skip
     assert (row.settings["model"], row.settings["policy"]) == ("other", desk.world.config.policy)
     assert (row.settings["effort"], row.settings["autoCompact"]) == ("", True)
-    assert (row.cwd, len(row.title), row.seq) == (str(desk.workspace), 1000, 0)
+    assert (row.cwd, len(row.title), row.seq) == (str(desk.workspace), 1000, BLOCK)
 
 
 async def test_pins_of_other_sessions_are_left_out(desk: Desk, things: list[Any]) -> None:
