@@ -38,18 +38,20 @@ def answer_tool(params: Any) -> Any:
 
 
 def story(client: PlainClient) -> list[tuple[str, str]]:
-    """What a user saw, part by part, without sequence numbers and chunk borders."""
+    """What a user saw, part by part, without sequence numbers and chunk borders.
+
+    A tool's place is that of its call: calls that run side by side end in any order.
+    """
     seen: dict[str, list[str]] = {}
     for update in client.updates():
         part = update.get("_meta", {}).get("sidecar", {}).get("partId", "")
         kind = update["sessionUpdate"]
         if kind.endswith("_chunk"):
             seen.setdefault(part, [kind, ""])[1] += update["content"].get("text", "")
-        elif kind in ("tool_call", "tool_call_update") and update.get("status") in (
-            "completed",
-            "failed",
-        ):
-            seen[part] = ["tool", f"{update['toolCallId']} {update['status']}"]
+        elif kind in ("tool_call", "tool_call_update"):
+            called = seen.setdefault(update["toolCallId"], ["tool", ""])
+            if (status := update.get("status")) in ("completed", "failed"):
+                called[1] = f"{update['toolCallId']} {status}"
     return [(kind, text) for kind, text in seen.values()]
 
 
