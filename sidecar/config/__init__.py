@@ -1,10 +1,7 @@
-"""The configuration: one frozen value, merged once from defaults, files, environment and client.
+"""The configuration: one frozen value, merged once from layers.
 
-Later layers go before earlier ones: defaults < user file < workspace file (only if the workspace
-is trusted) < environment < what the client gave with `initialize`. Files are TOML and name
-settings with underscores, as here; clients write them in camel case; either is understood.
-
-`settings` declares them; `layers` merges; `loading` reads.
+Weakest first: defaults, user file, workspace file (if trusted), environment, `initialize`. TOML
+files write names in snake case, clients in camel case; both are accepted everywhere.
 """
 
 from sidecar.config.layers import Layer, Problem, merge

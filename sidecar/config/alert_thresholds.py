@@ -1,4 +1,4 @@
-"""When people are warned: the thresholds of the alerts that the daemon computes."""
+"""Thresholds of the alerts."""
 
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ _NAMES = Reader("list of alerts", _off)
 
 @dataclass(frozen=True, slots=True)
 class Alerts:
-    """Thresholds; `off` names alerts that nobody wants."""
+    """A threshold for each alert; `off` lists silenced alerts."""
 
     overflow_rate: float = setting(
         0.10,

@@ -1,4 +1,4 @@
-"""The settings as people read them: a commented file, a value without its secrets."""
+"""Settings for people: a commented sample file, and values without secrets."""
 
 import json
 import re
@@ -17,7 +17,7 @@ HIDDEN = "(set, not shown)"
 
 
 def sample() -> str:
-    """Give a file with every setting in a comment, at its default, ready to be changed."""
+    """Write a TOML file with every setting commented out at its default."""
     lines = [
         "# Sidecar's settings. Everything is at its default: take away a # to set something.",
         "# `sidecar config check` says what is wrong, `sidecar config show --origin` what holds.",
@@ -35,7 +35,6 @@ def sample() -> str:
 
 
 def _example(one: Setting) -> str:
-    """Write the default as TOML does, or an example where there is none."""
     given = _EXAMPLES.get(one.name, told(one.default))
     if isinstance(given, bool):
         return str(given).lower()
@@ -55,7 +54,7 @@ _EXAMPLES: Mapping[str, Json] = {
 
 
 def told(value: object) -> Json:
-    """Give a setting's value as JSON has it: amounts and folders as text."""
+    """Convert a value to JSON: amounts and paths become strings, sets sorted lists."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -79,9 +78,9 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
 
 
 def given(resolved: Resolved, config: Config) -> JsonObject:
-    """Give the settings that are no defaults: `{value, origin: [{layer, at}], pending?}` by name.
+    """Describe the settings that a layer gave: `{value, origin: [{layer, at}], pending?}` by name.
 
-    `config` is what holds; `pending` is what will after a restart.
+    `value` comes from the running `config`; `pending` is a different value after a restart.
     """
     found: JsonObject = {}
     for name, origins in resolved.origins.items():
@@ -95,12 +94,12 @@ def given(resolved: Resolved, config: Config) -> JsonObject:
 
 
 def places(origins: Sequence[Origin]) -> list[Json]:
-    """Say where a value was given, the weakest first."""
+    """List origins, weakest layer first."""
     return [{"layer": each.layer.kind, "at": str(each)} for each in origins]
 
 
 def shown(one: Setting, value: object) -> Json:
-    """Give a setting's value as people may see it: no key, and no password in an address."""
+    """Convert a value to JSON; hide keys, and logins in addresses."""
     if one.secret:
         if isinstance(value, tuple):
             # Servers by name: their commands, addresses and headers may hold keys.
@@ -110,12 +109,12 @@ def shown(one: Setting, value: object) -> Json:
 
 
 def in_words(value: Json) -> str:
-    """Give a shown value as text."""
+    """Return strings unquoted, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def public(text: str) -> str:
-    """Give an address without the name and password that may stand in it."""
+    """Redact logins in web addresses."""
     return _LOGIN.sub(rf"\g<1>{REDACTED}@", text)
 
 

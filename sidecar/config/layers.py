@@ -1,7 +1,6 @@
-"""Layers of settings, merged into one value: each setting from the strongest that gives it.
+"""Merge layers of settings: the strongest layer wins, setting by setting.
 
-Every setting remembers where it came from; what cannot be used is a problem that is told, and
-leaves the setting as it was.
+Each setting keeps its origin. An unusable value is reported and changes nothing.
 """
 
 import re
@@ -23,11 +22,10 @@ MOST_MESSAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Settings from one place. `name` says where they come from, for errors.
+    """Settings from one place; `name` is for error messages.
 
-    `restricted`: they belong to the workspace and may not give themselves more power. `names`
-    are what the place calls its settings, where that is something else: variables, in the
-    environment. `text` is the file's, by which lines are told.
+    `restricted` layers come from a workspace and may not set `own` settings. `names` are
+    environment variables by key; `text` is the file's source, for line numbers.
     """
 
     name: str
@@ -40,13 +38,13 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a setting's value was given: its layer, and the key as it was written there."""
+    """The layer of a value, and the key as written there."""
 
     layer: Layer
     path: str
 
     def __str__(self) -> str:
-        """Name it: `FILE:LINE`, a variable of the environment, or a field of the client's."""
+        """Return `FILE:LINE`, the environment variable or the client's field."""
         match self.layer.kind:
             case "environment":
                 return self.layer.names.get(self.path, self.layer.name)
@@ -59,10 +57,9 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A setting that was passed over. `path` is its key, dotted, in the layer `where`.
+    """An ignored setting: layer name, dotted key, message.
 
-    `unknown`: the key is none of ours. Otherwise its value is wrong. `text` is the file's, for
-    the line.
+    `unknown`: no setting has this key; otherwise the value is wrong.
     """
 
     where: str
@@ -79,9 +76,9 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The configuration, where each setting that is not a default came from, what was wrong.
+    """The merged configuration with origins of given settings and problems.
 
-    Of lists that add up, all origins are named, the weakest first.
+    Settings with `adds_up` may have several origins, weakest first.
     """
 
     config: Config
@@ -90,16 +87,15 @@ class Resolved:
 
 
 def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
-    """Merge layers, the weakest first; see `resolve`."""
+    """Merge layers as `resolve` does, without origins."""
     resolved = resolve(layers)
     return resolved.config, resolved.problems
 
 
 def resolve(layers: Iterable[Layer]) -> Resolved:
-    """Merge layers, the weakest first. A setting that cannot be used is left as it was.
+    """Merge layers, weakest first; join lists with `adds_up`.
 
-    Permissions add up. Without a chosen model, the default depends on whether there is a key or
-    a server to ask.
+    Without a chosen model, the default depends on a key or base URL.
     """
     chosen: dict[str, object] = {}
     origins: dict[str, tuple[Origin, ...]] = {}
@@ -119,7 +115,7 @@ def resolve(layers: Iterable[Layer]) -> Resolved:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A setting as it was written, `path` dotted, and its name as we know it."""
+    """A setting as written: dotted path, known name, raw value."""
 
     path: str
     name: str
@@ -127,7 +123,7 @@ class _Given:
 
 
 def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
-    """Take tables apart, one level deep; a null sets nothing."""
+    """Flatten tables one level deep; skip nulls."""
     for key, value in values.items():
         name = snake(key)
         if name in TABLES and isinstance(value, Mapping):
@@ -140,7 +136,7 @@ def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
 
 
 def _rules(table: Mapping[str, object]) -> dict[str, object]:
-    """Understand `{shell = "allow", edit_file = "reject"}` too, as other agents write it."""
+    """Accept `{shell = "allow", edit_file = "reject"}` too, as other agents do."""
     lists = {key: value for key, value in table.items() if value not in ("allow", "reject", "ask")}
     for verdict in ("allow", "reject"):
         named = [key for key, value in table.items() if value == verdict]
@@ -184,7 +180,7 @@ def _choose(
 
 
 def _cut(text: str, most: int) -> str:
-    """Keep what is said short: keys and values may be anything, and stand in an editor's box."""
+    """Cut a text: keys and values of any length reach an editor's dialog."""
     return text if len(text) <= most else f"{text[:most]}…"
 
 
@@ -202,10 +198,10 @@ def _table(name: str, chosen: Mapping[str, object]) -> dict[str, object]:
 
 
 def snake(key: str) -> str:
-    """Give a key as files write it: `maxTokens` as `max_tokens`."""
+    """Convert `maxTokens` to `max_tokens`."""
     return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda found: f"_{found[0]}", key).lower()
 
 
 def camel(name: str) -> str:
-    """Give a setting's name as clients write it."""
+    """Convert `max_tokens` to `maxTokens`."""
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)

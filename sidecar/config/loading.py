@@ -1,4 +1,4 @@
-"""Read the configuration: the files, the environment and what the client gave, and merge them."""
+"""Read the configuration from files, environment and `initialize`."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -25,12 +25,12 @@ VARIABLES: Mapping[str, str] = {
 
 
 def user_file() -> Path:
-    """Give the path of the user's configuration file, whether or not it exists."""
+    """Path of the user's file, existing or not."""
     return Path(platformdirs.user_config_dir("sidecar", appauthor=False)) / "config.toml"
 
 
 def settings_files(workspace: Path | None) -> tuple[Path, ...]:
-    """Give the files that settings are read from, whether or not they are there."""
+    """Paths of the user's and the workspace's file, existing or not."""
     theirs = () if workspace is None else (workspace / WORKSPACE_FILE,)
     return (user_file(), *theirs)
 
@@ -43,12 +43,10 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """Read the files and merge everything; see `layers_of`.
-
-    Problems in files and environment, and unknown options, are given back to be shown.
+    """Merge all layers; return configuration and problems to show.
 
     Raises:
-        BadRequest: when an option that the client gave has a wrong value.
+      BadRequest: a client option has a wrong value.
     """
     resolved = resolve_all(
         workspace=workspace,
@@ -62,7 +60,7 @@ def load(
 
 
 def check_options(resolved: Resolved) -> None:
-    """Raise BadRequest when an option that the client gave has a wrong value."""
+    """Raise BadRequest where a client option has a wrong value; ignore unknown names."""
     for problem in resolved.problems:
         if problem.where == OPTIONS and not problem.unknown:
             raise BadRequest(
@@ -71,7 +69,7 @@ def check_options(resolved: Resolved) -> None:
 
 
 def unknown_options(options: Mapping[str, object]) -> tuple[str, ...]:
-    """Say of each of the client's options that is no setting which one was meant."""
+    """Messages about client options that are no settings."""
     found = resolve(options_layers(options)).problems
     return tuple(str(problem) for problem in found if problem.unknown)
 
@@ -84,10 +82,10 @@ def resolve_all(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> Resolved:
-    """Read the files and merge everything, with where each setting came from. Blocks.
+    """Read the files and merge all layers. Blocks.
 
-    `user` is another user file than the usual one. The workspace's file is read only where the
-    other layers say that the workspace is trusted, or leave it open and `trusted` says so of them.
+    `user` replaces the user's file. The workspace's file is read only if the other layers set
+    `workspace_trusted`, or leave it unset and `trusted` returns true.
     """
     unread: list[Problem] = []
     usual = _read(user or user_file(), unread)
@@ -105,7 +103,7 @@ def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:
 
 
 def environment_layer(environment: Mapping[str, str]) -> Layer:
-    """Give what environment variables set; empty ones set nothing."""
+    """Settings from environment variables; empty variables count as unset."""
     found = {key: environment.get(name) or None for key, name in _VARIABLES.items()}
     provider = {key: environment.get(name) or None for key, name in _PROVIDER.items()}
     values = {**found, "provider": provider}
@@ -113,7 +111,7 @@ def environment_layer(environment: Mapping[str, str]) -> Layer:
 
 
 def options_layers(options: Mapping[str, object]) -> tuple[Layer, ...]:
-    """Give what the client set. Its `config` object holds settings too, under those beside it."""
+    """Two layers: options inside `config`, then the stronger top-level options."""
     nested = options.get("config")
     direct = {key: value for key, value in options.items() if key != "config"}
     inner = nested if isinstance(nested, Mapping) else {"config": nested}

@@ -1,4 +1,4 @@
-"""MCP servers as people write them in a configuration: `name = {command, args, env}` or `{url}`."""
+"""MCP servers as settings: `name = {command, args, env}` or `{url, headers}`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A server that offers tools: a `command` to start, or a `url` that speaks streamable HTTP.
+    """A server with tools: a `command` to start, or a streamable HTTP `url`.
 
-    `environment` and `headers` may hold keys, so they are never shown.
+    `repr` leaves out `environment` and `headers`, since both may hold keys.
     """
 
     name: str
@@ -19,7 +19,7 @@ class McpServer:
 
 
 def read_servers(value: object) -> tuple[McpServer, ...]:
-    """Read a table of servers by name; raises ValueError that says what is wrong."""
+    """Read servers by name; raise ValueError with the reason."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {docs = {command = "docs-mcp"}}.')  # noqa: TRY004 - as readers do
     return tuple(_server(str(name), table) for name, table in value.items())

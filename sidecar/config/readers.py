@@ -1,4 +1,4 @@
-"""How each setting is read: what its value may be, and what to say when it is something else."""
+"""Readers for values of settings, with error messages."""
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
@@ -17,7 +17,7 @@ LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 
 class Secret(str):
-    """A key. It is text for whoever sends it, and is never shown by `repr` in a log or an error."""
+    """A key, hidden by `repr` from logs and errors."""
 
     __slots__ = ()
 
@@ -29,7 +29,7 @@ NO_KEY = Secret("")
 
 
 def kind_of(value: object) -> str:
-    """Name a value's type as people would."""
+    """Name a value's type, such as `a number`."""
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string"}
     return names.get(type(value), "a list" if isinstance(value, list) else "a table")
 
@@ -131,7 +131,7 @@ def _list(value: object) -> tuple[str, ...]:
 
 
 def _preserve(value: object) -> Mapping[str, Preserve]:
-    """Read `{patterns, tools, texts, focus}`, for all agents, or the same by an agent's name."""
+    """Read one table for all agents, or tables by agent."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {tools = ["skill"], patterns = ["^PLAN"]}.')  # noqa: TRY004 - same
     parts = {*LISTED, "focus"}

@@ -1,4 +1,4 @@
-"""What becomes of settings whose files changed while the daemon runs: some now, some later."""
+"""Apply changed settings: at the next turn, in new sessions or after a restart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -20,7 +20,7 @@ _WHEN: dict[Applies, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Reloaded:
-    """The configuration that holds from now on, and what people are told; `bad` is a warning."""
+    """The new configuration, and messages for the user; `bad` marks warnings."""
 
     config: Config
     told: tuple[str, ...]
@@ -28,10 +28,10 @@ class Reloaded:
 
 
 def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Reloaded:
-    """Take over what may change without a restart.
+    """Apply changes that need no restart.
 
-    With a value that cannot be used, or a file that cannot be read, everything stays as it was:
-    half a file is nobody's wish. Keys that are unknown are told and keep nothing back.
+    One unusable value or unreadable file keeps the whole old configuration, never half of a file.
+    Unknown keys only cause a message.
     """
     if any(not problem.unknown for problem in problems):
         said = " ".join(str(problem) for problem in problems)
@@ -47,7 +47,7 @@ def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Relo
 
 
 def stamps(files: Sequence[Path]) -> Stamps:
-    """Give what tells that a file is another one: its number, size and time; `None`: none there."""
+    """Return inode, bytes and mtime (ns) of each file, or `None` if missing."""
     found: list[tuple[int, int, int] | None] = []
     for file in files:
         try:
@@ -68,7 +68,7 @@ def _value(one: Setting, config: Config) -> str:
 
 
 def _taken(before: Config, after: Config) -> Config:
-    """Give the new values, but the old ones of settings that need a restart."""
+    """Keep the old values of settings that need a restart."""
     kept = [one.name for one in SETTINGS.values() if one.applies == "restart"]
     plain = {name: value_of(before, name) for name in kept if "." not in name}
     tables = {}

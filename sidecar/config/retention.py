@@ -1,4 +1,4 @@
-"""How long what is stored is kept, and how much of it: `retention` in the settings."""
+"""Age and size limits of stored data: the `retention` settings."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """What the hourly sweep does; 0 turns a rule off."""
+    """Limits for the hourly sweep; 0 disables."""
 
     outputs_days: int = setting(
         7,

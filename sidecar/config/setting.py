@@ -1,7 +1,7 @@
-"""One setting: its name, how it is read, what it means, who may set it, when a change takes hold.
+"""The declaration of one setting.
 
-A dataclass of settings has its fields made by `setting`, so that each is described where it is
-declared; the table in `docs`, the commented file and `config show` are made from that.
+`setting` makes dataclass fields; the table in `docs`, the sample file and `config show` are
+generated from those fields.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,9 +18,9 @@ _ABOUT = "setting"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How a value is read. `kind` names in words what it may be.
+    """A parser of values; `kind` names accepted values in words.
 
-    `read` raises ValueError that says what is wrong, after the setting's name: "must be …".
+    `read` raises ValueError with the end of a sentence: "must be …".
     """
 
     kind: str
@@ -29,10 +29,10 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting. `name` has underscores, dotted where it is in a table: `retry.attempts`.
+    """A setting, with a dotted name inside a table: `retry.attempts`.
 
-    `own`: a workspace may not set it; `theirs` reads what it may give. `secret`: its value is never
-    shown. `adds_up`: what a later layer gives is added to what earlier ones gave.
+    `own`: no workspace may set the value; `theirs` reads a workspace's values. `secret`: never
+    shown. `adds_up`: lists of all layers are joined.
     """
 
     name: str
@@ -92,7 +92,7 @@ def setting(
     adds_up: bool = False,
     theirs: Reader | None = None,
 ) -> object:
-    """Declare a field that is a setting; a `default` that can be called makes the default."""
+    """Declare a dataclass field as a setting; a callable `default` is called."""
     given = _About(reader, meaning, applies, own, secret, adds_up, theirs or reader)
     about = {_ABOUT: given}
     if callable(default):
@@ -101,13 +101,13 @@ def setting(
 
 
 def table_of(owner: type) -> dict[str, type]:
-    """Give the fields of a dataclass that are tables of settings: their names and types."""
+    """Names and types of fields that are tables of settings."""
     made: dict[str, object] = {one.name: one.default_factory for one in fields(owner)}
     return {k: kind for k, kind in made.items() if isinstance(kind, type) and is_dataclass(kind)}
 
 
 def settings_of(owner: type) -> dict[str, Setting]:
-    """Give all settings of a dataclass by name, those of its tables among them, as declared."""
+    """All settings of a dataclass and its tables by dotted name, in declared order."""
     return {one.name: one for one in _settings(owner)}
 
 

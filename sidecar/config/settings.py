@@ -1,6 +1,6 @@
-"""All settings, each with its default, what it may be, what it means and when a change takes hold.
+"""All settings: default, accepted values, meaning, when a change applies.
 
-A new setting is a field here, or in a dataclass of its own that is a field here: a table.
+A new setting is a field of `Config` or of one of its tables.
 """
 # ruff: noqa: RUF009 - what `setting` gives is a dataclass's field
 
@@ -44,18 +44,18 @@ DEFAULT_MODEL = "claude-opus-5-5"
 
 
 def default_model(has_key: bool) -> str:
-    """Give the model for who chose none: without a key or a server only the offline one works."""
+    """Choose the default model: without key or server only the offline model answers."""
     return DEFAULT_MODEL if has_key else OFFLINE_MODEL
 
 
 def default_data_dir() -> Path:
-    """Give the folder where sessions are stored unless configured otherwise."""
+    """The system's folder for program data."""
     return Path(platformdirs.user_data_dir("sidecar", appauthor=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Who answers."""
+    """The provider of hosted models."""
 
     name: str = setting(
         "anthropic", TEXT, "the provider's name, for costs and logs", applies="restart", own=True
@@ -74,10 +74,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class PermissionSettings:
-    """Rules for calls that would be asked about; `tools/rules/permission.py` has their form.
-
-    As a setting: `{allow = [rules], reject = [rules]}`.
-    """
+    """Permission rules; `tools/rules/permission.py` has the syntax."""
 
     allow: tuple[str, ...] = setting(
         (),
@@ -98,7 +95,7 @@ class PermissionSettings:
 
 @dataclass(frozen=True, slots=True)
 class DelegateLimits:
-    """What one subtask may take. What is nearly used up leaves it one step for its report."""
+    """Limits of one subtask; near a limit, one step remains for the report."""
 
     steps: int = setting(
         50, count(1, 10_000), "model calls that one subtask may make", applies="turn"
@@ -116,7 +113,7 @@ class DelegateLimits:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How failed model calls are tried again."""
+    """Attempts and waits for failed model calls."""
 
     attempts: int = setting(
         10,
@@ -140,7 +137,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSizes:
-    """What snapshots of a workspace may take, in MiB."""
+    """Limits of workspace snapshots, in MiB."""
 
     file_mib: int = setting(
         2,
@@ -166,7 +163,7 @@ class SnapshotSizes:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All settings. A session may be opened with another model, agent, policy, window or limit."""
+    """All settings. A session may choose its own model, agent, policy, window or limit."""
 
     model: str = setting(
         OFFLINE_MODEL,
@@ -291,7 +288,7 @@ class Config:
 
 
 def value_of(config: Config, name: str) -> object:
-    """Give a setting's value by its dotted name."""
+    """Look up a value by dotted name."""
     table, _, key = name.rpartition(".")
     return getattr(getattr(config, table) if table else config, key)
 

@@ -1,4 +1,4 @@
-"""How the context of one agent is made smaller: `agents` in the settings, by the agent's name."""
+"""The `agents` setting: another policy by agent name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,10 +13,9 @@ KEYS = ("policy", "weights", "auto_compact")
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """What is set for one agent in the place of what holds for all; `None` or empty: nothing.
+    """Overrides for one agent; `None` or empty changes nothing.
 
-    `weights` say how much each scorer counts in `evict-hybrid`, by its name; they need not add
-    up to 1.
+    `weights` of the scorers in `evict-hybrid` need not add up to 1.
     """
 
     policy: str = ""
@@ -28,7 +27,7 @@ NOTHING = Strategy()
 
 
 def read_strategies(value: object) -> Mapping[str, Strategy]:
-    """Read a table of strategies by agent; raises ValueError that says what is wrong."""
+    """Read strategies by agent; raise ValueError with the reason."""
     if not isinstance(value, Mapping):
         raise ValueError('must be a table, such as {plan = {policy = "manual"}}.')  # noqa: TRY004 - as readers do
     return {str(agent): _strategy(str(agent), table) for agent, table in value.items()}

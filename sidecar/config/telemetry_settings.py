@@ -1,4 +1,4 @@
-"""Where metrics and traces go: nowhere, unless the user says so."""
+"""Where metrics and traces go: nowhere by default."""
 # ruff: noqa: RUF009 - what `setting` gives is a dataclass's field
 
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ def _port(value: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """Needs the extra `telemetry`, but for an OpenTelemetry SDK that is there already.
+    """Exporter settings, for the extra `telemetry` or an installed OpenTelemetry SDK.
 
-    Nothing leaves the machine and nothing listens unless `exporter` says so.
+    Nothing is sent and no port opened unless `exporter` is set.
     """
 
     exporter: Exporter = setting(

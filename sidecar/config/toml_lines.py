@@ -1,7 +1,7 @@
-"""Where in a TOML file each key stands, so that people are told a line and not only a name.
+"""Line numbers of TOML keys, for error messages.
 
-The parser of the standard library tells no lines. So the file is cut into statements, each the
-fewest lines that parse under the table they stand in; what a statement adds stands at its line.
+`tomllib` reports no lines, so the file is cut into statements: the fewest lines that parse below
+the current heading.
 """
 
 import tomllib
@@ -12,9 +12,9 @@ LONGEST = 400
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Give the line, from 1, of each dotted key in a file that parses.
+    """Return the line, from 1, of each dotted key in a valid file.
 
-    A key in an inline table stands where that begins. A table stands at its heading.
+    Keys of an inline table share the line of its beginning.
     """
     found: dict[str, int] = {}
     heading = ""
@@ -35,7 +35,7 @@ def lines_of(text: str) -> dict[str, int]:
 
 
 def line_of(text: str, path: str) -> int | None:
-    """Give the line of a dotted key, or of the nearest table around it; `None` if unknown."""
+    """Return the line of a dotted key or its nearest enclosing table, or `None`."""
     found = lines_of(text)
     while path:
         if path in found:

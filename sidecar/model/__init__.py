@@ -1,1 +1,1 @@
-"""The only place that knows a vendor SDK: encode, stream, decode, retry, prices, offline model."""
+"""Models: the only place that knows a vendor's SDK."""

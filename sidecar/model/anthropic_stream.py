@@ -1,7 +1,7 @@
-"""The Anthropic SDK: attempts at a streamed answer, with our retries around them, and pings.
+"""Streamed answers and pings with the Anthropic SDK, under our own retries.
 
-Importing the SDK takes a second or two and 70 MB, so it happens after `initialize` has been
-answered, in a thread, with the garbage collector off: the loop then stalls for milliseconds.
+Importing the SDK takes 1 to 2 s and 70 MB, so the import runs after `initialize`, in a thread, with
+the garbage collector off: the event loop stalls for milliseconds only.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ NO_KEY = (
 
 
 class AnthropicModel:
-    """Implements `model.contract.Model` with the vendor's SDK."""
+    """The `Model` of `model.contract` for hosted providers."""
 
     def __init__(
         self,
@@ -64,11 +64,11 @@ class AnthropicModel:
         self._loading = asyncio.Lock()
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """Give the provider's request body, exactly as `stream` would send it."""
+        """Return the request body exactly as `stream` sends it."""
         return {**encode(request), "stream": True}
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Send the request and yield events up to `ResponseFinished`; see the contract."""
+        """Yield events up to `ResponseFinished`."""
         await self._get_ready()
         body = self.body(request)
         headers = {"x-sidecar-purpose": request.purpose}
@@ -84,7 +84,7 @@ class AnthropicModel:
                 yield event
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Have a prompt read without an answer; see the contract."""
+        """Have a prompt read without an answer; return the usage."""
         await self._get_ready()
         client = self._client
         assert client is not None
@@ -106,13 +106,13 @@ class AnthropicModel:
         await self.warm_up()
 
     async def warm_up(self) -> None:
-        """Import the SDK and make the client, once; the first request waits for it."""
+        """Import the SDK and make the client, once; requests wait."""
         async with self._loading:
             if self._client is None:
                 self._client = await asyncio.to_thread(self._load)
 
     async def aclose(self) -> None:
-        """Close the connections that are kept for the next request."""
+        """Close idle connections."""
         if self._client is not None:
             await self._client.close()
 
@@ -155,7 +155,6 @@ class AnthropicModel:
             raise classify(error, self._now(), self._endpoint.api_key) from None
 
     def _load(self) -> Any:  # noqa: ANN401 - one of the SDK's clients, imported late
-        """Import the SDK off the loop and make the client for this endpoint."""
         gc.disable()
         try:
             sdk = importlib.import_module("anthropic")
@@ -192,9 +191,9 @@ class AnthropicModel:
 
 
 async def _drained(response: AsyncIterator[object]) -> None:
-    """Read what still comes, for a while, so that the connection can be used again.
+    """Read the end of a finished stream, so that the connection can be used again.
 
-    The answer is whole: whatever goes wrong behind it, or does not come, changes nothing.
+    The answer is complete, so errors and a timeout change nothing.
     """
     with suppress(Exception):
         async with asyncio.timeout(DRAIN):

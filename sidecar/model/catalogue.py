@@ -1,8 +1,7 @@
-"""The models we know: windows, limits and prices, as data.
+"""Known models: windows, limits and prices.
 
-Prices agree with `genai-prices` (a test compares them); a model that only it knows gets its price
-from there. Windows and limits: Anthropic's model pages, read 2026-11. Source of the minimums:
-"Prompt caching", same date.
+A test compares the prices with `genai-prices`, the source for all other models. Windows and limits:
+Anthropic's model pages, read 2026-11. Least cacheable tokens: "Prompt caching", same date.
 """
 
 from collections.abc import Mapping
@@ -60,9 +59,9 @@ KNOWN: tuple[str, ...] = tuple(MODELS)
 
 @lru_cache(maxsize=256)
 def lookup(model_id: str) -> ModelInfo:
-    """Give what is known of a model; dated ids stand for their model.
+    """Look a model up by id, dated or not.
 
-    An unknown model gets a cautious window and no price: cost unknown, never a sibling's.
+    An unknown model gets a cautious window and no price, never a sibling's.
     """
     known = MODELS.get(model_id) or MODELS.get(_undated(model_id))
     if known is not None:
@@ -71,7 +70,7 @@ def lookup(model_id: str) -> ModelInfo:
 
 
 def _undated(model_id: str) -> str:
-    """Take away a date (`-20251001`), and what marks a model's place on other clouds."""
+    """Strip a date (`-20251001`) and the affixes of other clouds."""
     name = model_id.removeprefix("anthropic.").partition("@")[0]
     head, _, tail = name.rpartition("-")
     return head if len(tail) == 8 and tail.isdigit() else name

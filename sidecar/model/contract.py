@@ -1,4 +1,4 @@
-"""What the session needs from a model; `anthropic` and the offline model both give it."""
+"""The interface between sessions and models, hosted or offline."""
 
 from collections.abc import AsyncIterator
 from typing import Protocol
@@ -9,26 +9,26 @@ from sidecar.core.prompt.prompt import ModelRequest
 
 
 class Model(Protocol):
-    """Streams answers. Retries are inside: an `AttemptFailed` voids what came before it."""
+    """A model with streamed answers. `AttemptFailed` voids all earlier events of a request."""
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """Give the provider's request body, exactly as `stream` would send it."""
+        """Return the provider's request body exactly as `stream` sends it."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Send the request and yield events up to `ResponseFinished`.
+        """Send the request, retry, and yield events up to `ResponseFinished`.
 
         Raises:
-            ModelFailed: when it cannot succeed, or no attempt is left.
+          ModelFailed: no attempt can succeed, or none is left.
         """
         ...
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Have the provider read a prompt without answering, and give what it reports.
+        """Have the provider read a prompt without answering; return the usage.
 
-        What is cached of the prompt lives on from then. `max_tokens` is taken as 0. Tried once.
+        Renews the lifetime of the cached prefix. `max_tokens` counts as 0. One attempt only.
 
         Raises:
-            ModelFailed: when it cannot be done, or not now.
+          ModelFailed: the request failed.
         """
         ...

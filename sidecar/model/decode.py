@@ -1,4 +1,4 @@
-"""The Messages API's raw stream as provider-neutral events. Pure: one decoder for each response."""
+"""Decode the Messages API's raw stream into provider-neutral events. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,9 +34,9 @@ MOST = 10**12
 
 
 class ResponseDecoder:
-    """Turns events, as plain JSON, into ours. `finished` only after `message_stop`.
+    """Decoder of one response; `finished` only after `message_stop`.
 
-    With `limits`, `take` raises `Endless` where text, thinking and inputs are too much together.
+    With `limits`, `take` raises `Endless` for too much text, thinking and input together.
     """
 
     def __init__(self, limits: AnswerLimits | None = None) -> None:
@@ -50,7 +50,7 @@ class ResponseDecoder:
         self.finished = False
 
     def take(self, event: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Give what one event means; pings and unknown kinds mean nothing."""
+        """Decode one event; ignore pings and unknown kinds."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
                 self._usage = usage_of(_object(message.get("usage")), Usage())
@@ -142,7 +142,7 @@ class ResponseDecoder:
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
-    """Read a usage object; what it leaves out, or what is no count, stays as it was before."""
+    """Read a usage object; missing or invalid counts keep their value in `before`."""
 
     def number(value: Json, otherwise: int) -> int:
         counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST
@@ -165,7 +165,7 @@ def usage_of(told: JsonObject, before: Usage) -> Usage:
 
 
 def _size(value: Json) -> int:
-    """Give how much text there is in a value, in bytes; each other value counts for a few."""
+    """Bytes of text in a value; others count `PER_VALUE` each."""
     total, waiting = 0, [value]
     while waiting:
         match waiting.pop():

@@ -1,4 +1,4 @@
-"""A prompt as the Messages API takes it. Pure: the same prompt gives the same bytes."""
+"""Encode prompts for the Messages API. Pure: equal prompts become equal bytes."""
 
 import msgspec
 
@@ -19,7 +19,7 @@ NOTHING = "(no output)"
 
 
 def encode(request: ModelRequest) -> JsonObject:
-    """Give the request's body, but for `stream`."""
+    """Return the request body without `stream`."""
     marks = {(b.message, b.block): b for b in request.prompt.breakpoints}
     body: JsonObject = {"model": request.model, "max_tokens": request.max_tokens}
     if request.prompt.system:
@@ -51,7 +51,7 @@ def _tool(tool: ToolSpec) -> JsonObject:
 
 
 def _without_blanks(last: JsonObject) -> None:
-    """Take the blanks off the end of an answer that is to be gone on with: the API refuses them."""
+    """Strip trailing blanks of a prefilled answer: the API refuses any."""
     if last["type"] == "text":
         last["text"] = str(last["text"]).rstrip()
 
@@ -107,7 +107,7 @@ def _media(media: Media) -> JsonObject:
 
 
 def _sent(block: JsonObject) -> JsonObject:
-    """Replace lone surrogates, which JSON over HTTP cannot carry; looking for any costs little."""
+    """Replace lone surrogates, refused by JSON over HTTP."""
     try:
         msgspec.json.encode(block)
     except UnicodeEncodeError:

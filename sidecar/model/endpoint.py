@@ -1,14 +1,14 @@
-"""Where the model is: the provider, its address and the key."""
+"""Provider, address and key of a model."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A provider's endpoint. The SDK reads neither key nor address from the environment.
+    """A provider's endpoint; the SDK takes neither key nor address from the environment.
 
-    `name` is anthropic, bedrock, vertex or foundry. With a `base_url`, anthropic reaches a proxy
-    or a local server (Ollama, llama.cpp, LM Studio, vLLM). The key is never shown.
+    `name` is anthropic, bedrock, vertex or foundry. With `base_url`, anthropic means a proxy or
+    local server (Ollama, llama.cpp, LM Studio, vLLM).
     """
 
     name: str = "anthropic"
@@ -17,5 +17,5 @@ class Endpoint:
 
     @property
     def hosted(self) -> bool:
-        """Whether this is the provider's own API, with all that it knows beyond local servers."""
+        """Whether the endpoint is the provider's own API."""
         return not self.base_url

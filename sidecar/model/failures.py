@@ -1,8 +1,8 @@
-"""What went wrong with a model call, and whether another attempt can help.
+"""Classify failed model calls, and whether another attempt can help.
 
-The SDK reports a broken stream in unrelated ways (an APIStatusError with status 200 for an error
-event, a bare transport error for a drop or a stall, nothing at all for a clean early end), so it
-is told by attributes, in one place. Checked with SDK 2.11.
+The SDK (checked: 2.11) reports broken streams in unrelated ways: an APIStatusError with status 200
+for an error event, a bare transport error for a drop or stall, nothing for a clean early end. So
+attributes decide, here alone.
 """
 
 from collections.abc import Mapping
@@ -41,13 +41,13 @@ _ADVICE: dict[str, str] = {
 
 
 class EndedEarly(Exception):
-    """The stream ended cleanly, but before `message_stop`."""
+    """A clean end of the stream before `message_stop`."""
 
 
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
-    """Give an error of the SDK, of its transport or of the stream in our terms.
+    """Convert an error of SDK, transport or stream.
 
-    Some servers quote the key that they refuse: it is taken out, as is what looks like one.
+    The text is redacted, with `key`: some servers quote a refused key.
     """
     status = getattr(error, "status_code", None)
     kind_word = str(getattr(error, "type", "") or "")
@@ -70,12 +70,12 @@ def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
 
 
 def can_pass(status: int) -> bool:
-    """Whether another attempt can help: every fault of a server, and what is over soon."""
+    """Whether another attempt can help: server faults and passing states."""
     return status >= 500 or status in _PASSING_STATUS
 
 
 def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
-    """Read how many seconds the provider asks to wait: in ms, in seconds, or as a date."""
+    """Return the seconds to wait by `retry-after-ms` or `retry-after` (seconds or date)."""
     exact = headers.get("retry-after-ms")
     if exact is not None and _is_number(exact):
         return max(0.0, float(exact) / 1000)
@@ -110,7 +110,7 @@ def _by_status(error: Exception, status: int, said: str, now: Millis) -> ModelFa
 
 
 def _redirected(error: Exception, status: int) -> ModelFailed:
-    """Say where the provider redirects to: the conversation and the key are not sent after it."""
+    """Name a redirect's target; redirects are never followed with conversation and key."""
     response = getattr(error, "response", None)
     asked, location = str(getattr(response, "url", "")), getattr(response, "headers", {})
     origin = "another address"
@@ -134,7 +134,7 @@ def _failed(
 
 
 def _said(error: Exception) -> str:
-    """Give the provider's own words, without the request that the SDK's message quotes."""
+    """The provider's message, without the request that the SDK's message quotes."""
     body = getattr(error, "body", None)
     inner = body.get("error") if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None

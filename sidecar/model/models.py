@@ -1,4 +1,4 @@
-"""The models that a daemon can ask, chosen by id, each made when it is first needed."""
+"""The models of a daemon, by id."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from sidecar.model.vocabulary import load_counter
 
 
 class Models:
-    """The models that this daemon can ask, made when first asked for."""
+    """Models, each made at first use."""
 
     def __init__(
         self,
@@ -36,11 +36,11 @@ class Models:
         self._counting = asyncio.Lock()
 
     def configure(self, config: Config) -> None:
-        """Take the provider and its key from the configuration."""
+        """Take provider and key from the configuration."""
         self._config = config
 
     def model_for(self, model_id: str) -> Model:
-        """Give what answers for a model id: the offline one, or the provider's."""
+        """Return the offline model or the provider's."""
         if model_id == OFFLINE_MODEL:
             if self._offline is None:
                 self._offline = OfflineModel(self._count or len, self._pace)
@@ -57,19 +57,19 @@ class Models:
         return self._hosted
 
     async def counter(self) -> Count:
-        """Give the token counter; its vocabulary takes a fifth of a second, once."""
+        """Return the token counter; loading takes 0.2 s, once."""
         async with self._counting:
             if self._count is None:
                 self._count = await asyncio.to_thread(load_counter)
             return self._count
 
     async def aclose(self) -> None:
-        """Close the connections to the provider that are kept for the next request."""
+        """Close idle connections to the provider."""
         if self._hosted is not None:
             await self._hosted.aclose()
 
     async def warm_up(self) -> None:
-        """Import the vendor's SDK, off the loop, if a hosted model is configured."""
+        """Import the SDK in a thread, if a hosted model is configured."""
         if self._config.model != OFFLINE_MODEL:
             model = self.model_for(self._config.model)
             if isinstance(model, AnthropicModel):

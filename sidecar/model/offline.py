@@ -1,7 +1,7 @@
-"""The offline model: needs no key and no network, so that anyone can try the whole product.
+"""The offline model: answers without key or network, to try the product.
 
-It is not a language model and says so. It follows simple rules (`offline_rules`), calls the real
-tools, sees their results, and reports usage as a provider with a prompt cache would.
+No language model: follows `offline_rules`, calls real tools, reads results, and reports usage like
+a provider with a prompt cache.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ Try: "read README.md and main.py", "search for TODO in src", "list files", \
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """The newest typed text, and the calls and results that followed it."""
+    """The newest typed text, with later calls and results."""
 
     text: str
     calls: tuple[CallBlock, ...]
@@ -48,7 +48,7 @@ class _Turn:
 
 
 class OfflineModel:
-    """Implements `model.contract.Model`. `pace` is seconds between pieces, to be watched."""
+    """The `Model` of `model.contract` without a network; `pace` is seconds between deltas."""
 
     def __init__(self, count: Count, pace: float = 0.0) -> None:
         self._count = count
@@ -56,7 +56,7 @@ class OfflineModel:
         self._cached: dict[str, list[Block]] = {}
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """Give the body that a hosted model would be sent."""
+        """Return the body for a hosted model."""
         return encode(request)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
@@ -88,7 +88,7 @@ class OfflineModel:
         yield ResponseFinished("tool_use" if step else "end_turn", final)
 
     async def _summarising(self, prompt: Prompt) -> AsyncIterator[StreamEvent]:
-        """Say what was said before; nothing new is cached, for nobody asks so again."""
+        """Answer with a summary; the prompt is not cached, since no request repeats it."""
         usage = self._usage(prompt, keep=False)
         yield ResponseStarted("offline", usage)
         text = summarise(prompt)
@@ -97,7 +97,7 @@ class OfflineModel:
         yield ResponseFinished("end_turn", replace(usage, output=self._count(text)))
 
     async def ping(self, request: ModelRequest) -> Usage:  # noqa: ARG002 - the contract's
-        """Do nothing: no cache is kept here that could expire."""
+        """Do nothing: the simulated cache never expires."""
         return Usage()
 
     async def _acting(
@@ -134,9 +134,9 @@ class OfflineModel:
             yield BlockDelta(index, text[start : start + PIECE])
 
     def _usage(self, prompt: Prompt, *, keep: bool = True) -> Usage:
-        """Count as a provider would that caches what the request before had as well.
+        """Count tokens as if the previous request's prompt were cached.
 
-        With `keep` this request is what the next one is compared with.
+        `keep` makes this prompt the cached one.
         """
         static = sum(count_tool(tool, self._count) for tool in prompt.tools)
         static += sum(count_block(block, self._count) for block in prompt.system)
@@ -176,7 +176,7 @@ def _read(prompt: Prompt) -> _Turn:
 
 
 def _next(steps: tuple[Step, ...], turn: _Turn) -> Step:
-    """Give the step whose calls have not been made yet; none when all have."""
+    """Return the first step with calls not yet made, or `()`."""
     made = 0
     for step in steps:
         if made >= len(turn.calls):

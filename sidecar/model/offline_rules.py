@@ -1,7 +1,7 @@
-"""What the offline model makes of a sentence: simple rules, no language model.
+"""Rules of the offline model, from sentences to tool calls.
 
-A text is cut into steps at `then` and at line ends; each step is one kind of act, on one or more
-things, which become calls that run together.
+`then` and line ends separate steps. A step is one kind of act on one or more things; the calls run
+together.
 """
 
 import json
@@ -16,7 +16,7 @@ MOST_REPEATS = 20
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call that the text asks for."""
+    """A tool call for the text."""
 
     name: str
     input: Json
@@ -47,7 +47,7 @@ _CALL = re.compile(r"(?:call|use)\s+(.+)", re.IGNORECASE | re.DOTALL)
 
 
 def plan(text: str, tools: Collection[str]) -> tuple[Step, ...]:
-    """Give the steps that a text asks for; empty when no rule knows it."""
+    """Split a text into steps; skip sentences without a rule."""
     steps: list[Step] = []
     for sentence in _THEN.split(text.strip()):
         repeat = _REPEAT.fullmatch(sentence.strip())
@@ -116,7 +116,7 @@ def _recall(found: re.Match[str], _: Collection[str]) -> Step:
 
 
 def _call(found: re.Match[str], tools: Collection[str]) -> Step:
-    """Read `NAME {json} and NAME2 {json}`; every name must be a tool of this prompt."""
+    """Read `NAME {json} and NAME2 {json}`; every name must be in `tools`."""
     rest = found[1].strip()
     calls: list[Call] = []
     given: Json
@@ -146,7 +146,7 @@ def _things(text: str) -> list[str]:
 
 
 def _bare(text: str | None) -> str:
-    """Take quotes off."""
+    """Strip blanks and quotes."""
     stripped = (text or "").strip()
     found = re.fullmatch(_QUOTED, stripped, re.DOTALL)
     return next((g for g in found.groups() if g is not None), "") if found else stripped

@@ -1,7 +1,4 @@
-"""What the offline model answers when it is asked for a summary: sentences of what it was sent.
-
-It reads the conversation before the request, or the transcript in it, as a hosted model would.
-"""
+"""Summaries by the offline model: sentences of the conversation or its transcript."""
 
 import json
 import re
@@ -31,7 +28,7 @@ _TURN = re.compile(r'turn="(\d+)"')
 
 
 def summarise(prompt: Prompt) -> str:
-    """Answer a request for a summary: sections, then the facts that stand in them."""
+    """Answer a request for a summary: sections, then facts from those sections."""
     *before, last = flat(prompt)
     request = last.content.text if isinstance(last.content, TextBlock) else ""
     found = _ROOM.findall(request)
@@ -57,7 +54,7 @@ def summarise(prompt: Prompt) -> str:
 
 
 def _said(blocks: Sequence[Block]) -> Iterator[Unit]:
-    """Give what was said in a conversation; each typed text begins a turn."""
+    """Split a conversation into units; typed texts begin turns."""
     turn = step = 0
     results = {
         block.content.call_id: block.content
@@ -82,7 +79,6 @@ def _said(blocks: Sequence[Block]) -> Iterator[Unit]:
 
 
 def _transcribed(request: str) -> list[Unit]:
-    """Give what a transcript in the request says was said."""
     kinds: dict[str, UnitKind] = {"user": "typed", "model": "prose", "tool": "call"}
     units = []
     for step, (who, about, text) in enumerate(_ENTRY.findall(request)):
@@ -93,7 +89,7 @@ def _transcribed(request: str) -> list[Unit]:
 
 
 def _told(blocks: Sequence[Block]) -> str:
-    """Give the summary that stands in the conversation already."""
+    """Earlier summaries in the conversation."""
     texts = [block.content.text for block in blocks if isinstance(block.content, TextBlock)]
     return "\n\n".join(told for text in texts if (told := summary_in(text)))
 

@@ -1,6 +1,6 @@
-"""Our own retry loop: visible, bounded and cancellable.
+"""Retries of model calls: visible, bounded, cancellable.
 
-The SDK's would hide the wait, cannot retry a broken stream, and honours a Retry-After of weeks.
+The SDK's retries hide the wait, cannot repeat a broken stream, and obey a Retry-After of weeks.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -20,7 +20,7 @@ OTHERWISE = 3
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often to try in all; the longest wait that is taken, and all of them, in seconds."""
+    """Attempts in all; the longest wait and the sum of waits, in seconds."""
 
     attempts: int = 10
     longest: float = 60.0
@@ -33,10 +33,10 @@ async def with_retries(
     sleep: Callable[[float], Awaitable[None]],
     random: Callable[[], float],
 ) -> AsyncIterator[StreamEvent]:
-    """Yield an attempt's events; after a failure that can pass, say so, wait and try again.
+    """Yield an attempt's events; after a passing failure yield `AttemptFailed`, wait, repeat.
 
     Raises:
-        ModelFailed: when it cannot pass, no attempt is left, or the wait would be too long.
+      ModelFailed: the failure is permanent, no attempt is left, or the wait too long.
     """
     number, others, left = 0, 0, patience.total
     while True:
@@ -70,7 +70,7 @@ async def with_retries(
 def _wait(
     number: int, failed: ModelFailed, chance: float, patience: Patience, left: float
 ) -> float:
-    """Give the seconds to wait after this failure; raises it where that is too long."""
+    """Return the seconds to wait; raise the failure if the wait would be too long."""
     seconds = delay(number, failed.retry_after, chance)
     if failed.retry_after is None:
         seconds = min(seconds, patience.longest)
@@ -88,9 +88,9 @@ def _wait(
 
 
 def delay(attempt: int, asked: float | None, chance: float) -> float:
-    """Seconds before the next attempt: what the provider asked for, else longer each time.
+    """Return the seconds before the next attempt: as asked, else doubling.
 
-    `chance` from 0 to 1 takes up to a quarter off, so that clients do not come back together.
+    `chance` (0 to 1) takes up to a quarter off, so that clients spread out.
     """
     # Who asks for no wait at all is not asked again at once for ever.
     if asked is not None and (asked >= FIRST or attempt < OTHERWISE):

@@ -1,7 +1,7 @@
-"""Streams that drip, fall silent or never end: an answer has its time, and its size.
+"""Limits of time and size for a streamed answer.
 
-A transport's timeout is for the next byte, so a byte a minute would keep a turn waiting for days,
-and a server that pings, for ever.
+A transport's timeout covers the next byte only: a byte a minute would hold a turn for days, a
+server with pings for ever.
 """
 
 import asyncio
@@ -31,33 +31,37 @@ PER_EVENT = 1024 * 1024
 
 
 class CutEvent(Protocol):
-    """What the SDK's decoder makes of bytes; pings are events too."""
+    """An event of the SDK's decoder; pings included."""
 
     event: str | None
 
 
 class EventCutter(Protocol):
-    """The SDK's decoder: cuts a stream of bytes into events."""
+    """The SDK's decoder, from bytes to events."""
 
     def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]:
-        """Give the events."""
+        """Yield events."""
         ...
 
 
 class Stalled(Exception):
-    """No event came whole within `seconds`."""
+    """No whole event came within `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"the model sent nothing whole for {seconds:g} seconds")
 
 
 class Endless(Exception):
-    """An answer takes longer, or is larger, than any of its number of tokens."""
+    """An answer too long or too large for its number of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
-    """What one answer may take: seconds for an event, without content and in all; its size."""
+    """Limits of one answer of `tokens` tokens.
+
+    Seconds for one event (`stall`), without content (`quiet`), in all (`whole`); bytes in all
+    (`most`); `pieces`.
+    """
 
     tokens: int
     stall: float
@@ -67,14 +71,14 @@ class AnswerLimits:
     pieces: int
 
     def check(self, size: int, pieces: int) -> None:
-        """Raise `Endless` for an answer of so many bytes in so many pieces, if that is too much."""
+        """Raise `Endless` for too many bytes or pieces."""
         if size > self.most:
             raise self.too_large(f"{self.most >> 10} KiB")
         if pieces > self.pieces:
             raise self.too_large(f"{self.pieces} pieces")
 
     def too_large(self, size: str) -> Endless:
-        """Give the error for an answer that went beyond a size."""
+        """Make the error for an answer above a size."""
         return Endless(
             f"the answer was given up after {size}: none of {self.tokens} tokens, which is what "
             "it may have, is so long"
@@ -82,7 +86,7 @@ class AnswerLimits:
 
 
 def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
-    """Give the limits of an answer that may have so many tokens."""
+    """Compute the limits of an answer of `tokens` tokens."""
     return AnswerLimits(
         tokens,
         stall,
@@ -94,11 +98,11 @@ def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
 
 
 class InTime:
-    """A decoder around another that raises where an event or the answer takes too much.
+    """Wrap the SDK's decoder with the limits of an answer.
 
     Raises:
-        Stalled: an event does not come whole in time.
-        Endless: nothing but pings comes, the answer goes on too long, or one event is too large.
+      Stalled: no whole event came in time.
+      Endless: nothing but pings, an answer too long, or one event too large.
     """
 
     def __init__(self, inner: EventCutter, limits: AnswerLimits) -> None:
@@ -107,7 +111,7 @@ class InTime:
         self._unread = 0
 
     async def aiter_bytes(self, iterator: AsyncIterator[bytes]) -> AsyncIterator[CutEvent]:
-        """Give the events."""
+        """Yield events within the limits."""
         given, now = self._limits, asyncio.get_running_loop().time
         began = content = now()
         counted = self._counted(iterator)

@@ -1,8 +1,7 @@
-"""The tokenizer for estimates: tiktoken, with its vocabulary inside the package.
+"""The tokenizer for estimates: tiktoken with a packed vocabulary.
 
-tiktoken would download the vocabulary on first use; the daemon must work without a network, so
-the file is packed here and the encoding is built directly. `python -m sidecar.model.vocabulary
-SOURCE.tiktoken` packs it again.
+tiktoken downloads the vocabulary at first use, but the daemon must work offline. `python -m
+sidecar.model.vocabulary SOURCE.tiktoken` packs the vocabulary again.
 """
 
 import base64
@@ -26,7 +25,7 @@ PATTERN = (
 
 
 def load_counter() -> Callable[[str], int]:
-    """Unpack the vocabulary and give a function that counts tokens; takes a fifth of a second."""
+    """Unpack the vocabulary and return a token counter; takes 0.2 s."""
     import tiktoken  # noqa: PLC0415 - not before `initialize` has been answered
 
     encoding = tiktoken.Encoding(
@@ -53,7 +52,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """Cut a text into pieces of at most 64,000 characters, at line ends where there are some."""
+    """Split a text into pieces of at most 64,000 characters, at line ends if any."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:
@@ -66,7 +65,7 @@ def slices(text: str) -> list[str]:
 
 
 def pack(ranks: dict[bytes, int]) -> bytes:
-    """Pack a vocabulary: a byte of length and the bytes of each token, in order of rank."""
+    """Pack a vocabulary: length byte and bytes of each token, in order of rank."""
     ordered = sorted(ranks, key=lambda token: ranks[token])
     assert [ranks[token] for token in ordered] == list(range(len(ordered)))
     return lzma.compress(
@@ -75,7 +74,7 @@ def pack(ranks: dict[bytes, int]) -> bytes:
 
 
 def unpack(packed: bytes) -> dict[bytes, int]:
-    """Read what `pack` wrote."""
+    """Unpack a vocabulary: rank by token."""
     data = lzma.decompress(packed)
     ranks: dict[bytes, int] = {}
     at = 0
