@@ -1,4 +1,4 @@
-"""Content hashes, each with a tag that names its algorithm, so that another can stand beside."""
+"""Content hashes, tagged with the algorithm, so that another can be added."""
 
 import hashlib
 
@@ -6,7 +6,7 @@ TAG = "b2:"
 
 
 def digest(data: bytes, previous: str = "") -> str:
-    """Hash bytes, chained to `previous` where one is given: `b2:` and 40 hex digits."""
+    """Hash bytes, after `previous` if given: `b2:` and 40 hex digits."""
     state = hashlib.blake2b(digest_size=20)
     if previous:
         state.update(previous.encode("ascii"))
@@ -15,10 +15,9 @@ def digest(data: bytes, previous: str = "") -> str:
 
 
 def content_hash(text: str) -> str:
-    """Hash a file's text as it stands on disk: `sha256:` and 64 hex digits.
+    """Hash a file's text: `sha256:` and 64 hex digits.
 
-    What was no UTF-8 is a lone surrogate in it, and the byte that it was is hashed. Text with
-    other lone surrogates was never written; it gets a hash that no file has.
+    Lone surrogates U+DC80 to U+DCFF are hashed as the bytes they stand for. No file holds others.
     """
     try:
         return bytes_hash(text.encode("utf-8", "surrogateescape"))
@@ -27,5 +26,5 @@ def content_hash(text: str) -> str:
 
 
 def bytes_hash(data: bytes) -> str:
-    """Hash a file's bytes, as `content_hash` does its text."""
+    """Hash a file's bytes: `sha256:` and 64 hex digits."""
     return "sha256:" + hashlib.sha256(data).hexdigest()

@@ -1,13 +1,10 @@
-"""Excerpts: some lines or sentences of a text, with marks where others were left out."""
+"""Excerpts: lines or stretches of a text, with marks at gaps."""
 
 from collections.abc import Sequence
 
 
 def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Give the lines of `ranges` (first, last; counted from 1) with a mark at each gap.
-
-    The first mark says how `recall` reads the rest.
-    """
+    """Join lines of `ranges` (first, last; from 1, inclusive), then name the id for `recall`."""
     lines = text.splitlines()
     kept: list[str] = []
     shown = 0
@@ -27,10 +24,7 @@ def lines_kept(text: str, ranges: Sequence[tuple[int, int]], part_id: str) -> st
 
 
 def quoted(text: str, spans: Sequence[tuple[int, int]], part_id: str) -> str:
-    """Give stretches of a text, as (start, end) in characters, with a mark at each gap.
-
-    A last mark names the id with which `recall` reads all of it.
-    """
+    """Join spans (start, end; characters), then name the id for `recall`."""
     kept: list[str] = []
     at = 0
     for start, end in spans:

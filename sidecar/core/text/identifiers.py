@@ -1,7 +1,6 @@
-"""Identifiers: the paths, code names, commands and error strings that an agent comes back to.
+"""Identifiers: paths, code names, commands and error strings.
 
-What a stretch of context is worth is how likely its names are used again. The index only ever
-grows with the log, whatever the view leaves out.
+Context is worth how likely its names are used again. The index only grows, whatever the view hides.
 """
 
 import re
@@ -34,7 +33,7 @@ _SHORT = re.compile(r"(?<![\w./])[\w\-]+\.[A-Za-z]\w{0,5}(?![\w/])")
 
 
 def names_in(text: str) -> frozenset[str]:
-    """Give a text's identifiers: paths, file names, code names of 6 letters, `quoted` spans."""
+    """Find paths, file names, code names of 6 letters or more, and `quoted` spans."""
     words: Iterable[str] = _TOKEN.findall(text)
     if len(text) > LONGEST:
         stripped = (word if len(word) <= LONGEST else word.rstrip(_ENDS) for word in words)
@@ -47,9 +46,10 @@ def names_in(text: str) -> frozenset[str]:
 
 
 def asked_to_keep(text: str) -> frozenset[str]:
-    """Give the names that a typed message asks to keep: `keep src/a.py`, `don't forget …`.
+    """Find the names a typed message asks to keep: `keep src/a.py`, `don't forget …`.
 
-    A sentence that says not to keep something, or to forget it, asks for nothing, nor does data.
+    Negated sentences (`don't keep`, `forget`) ask for nothing. Sentences over `SAID` characters are
+    data.
     """
     kept: set[str] = set()
     for sentence in _with_verbs(text):
@@ -62,7 +62,6 @@ def asked_to_keep(text: str) -> frozenset[str]:
 
 
 def _with_verbs(text: str) -> Iterator[str]:
-    """Give the sentences, data left out, of lines in which one of the verbs stands."""
     for line in text.split("\n"):
         plain = line.casefold()
         if any(verb in plain for verb in _VERBS):
@@ -71,10 +70,9 @@ def _with_verbs(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=32_768)
 def _name(word: str) -> str:
-    """Give the identifier that a word is, without what ends a sentence, or nothing.
+    """Return a word's identifier without trailing punctuation, or `""`.
 
-    A conversation says the same words again and again. One object a name: a plan looks up tens
-    of thousands, and most stand in many texts.
+    Cached and interned: a plan looks up tens of thousands of names, most in many texts.
     """
     name = word.rstrip(_ENDS)
     if len(name) >= LEAST and ("/" in name or _CODEY.search(name) or _FILE.match(name)):
@@ -88,7 +86,7 @@ NameSource: TypeAlias = Literal["result", "call", "prose", "typed"]
 
 @dataclass(slots=True)
 class Name:
-    """What is known of one identifier: steps at which it was first seen, last seen, last used."""
+    """Steps at which an identifier was first seen, last seen and last used (-1: never)."""
 
     first: int
     seen: int
@@ -98,7 +96,7 @@ class Name:
 
 
 class NameIndex:
-    """Every identifier of a session, with how often and when the agent used it."""
+    """Every identifier of a session, and its uses by the agent."""
 
     def __init__(self, names: Mapping[str, Name] = MappingProxyType({})) -> None:
         self._names = dict(names)
@@ -108,7 +106,7 @@ class NameIndex:
 
     @property
     def known(self) -> Mapping[str, Name]:
-        """All names with what is known of them; for those who look up thousands."""
+        """The index without a copy, for thousands of look-ups."""
         return self._names
 
     def __contains__(self, name: object) -> bool:
@@ -118,11 +116,11 @@ class NameIndex:
         return len(self._names)
 
     def copy(self) -> "NameIndex":
-        """Give an index of its own, to be asked what would be if."""
+        """Copy the index and its entries."""
         return NameIndex({name: replace(known) for name, known in self._names.items()})
 
     def see(self, names: Iterable[str], step: int, source: NameSource = "result") -> None:
-        """Take in names that a tool or the user brought."""
+        """Add names from a tool or the user."""
         known = self._names
         for name in names:
             entry = known.get(name)
@@ -132,7 +130,7 @@ class NameIndex:
                 entry.seen = step
 
     def use(self, names: Iterable[str], step: int, source: NameSource = "prose") -> None:
-        """Take in names that the agent wrote; one that was there before counts as used."""
+        """Add names written by the agent; a name known before this step counts as used."""
         known = self._names
         for name in names:
             entry = known.get(name)

@@ -1,8 +1,4 @@
-"""JSON text as everybody reads it. Pure.
-
-Python's reader takes and gives NaN and infinities, which are no JSON: whoever gets them later, an
-editor or a provider, refuses the whole message.
-"""
+"""JSON without NaN and infinities, which Python allows but editors and providers refuse. Pure."""
 
 import json
 import math
@@ -30,37 +26,31 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*+"?', re.S)
 
 
 class TooMuch(ValueError):
-    """JSON would take many times the memory that its text does."""
+    """JSON would take many times the memory of its text."""
 
 
 class TooDeep(ValueError):
-    """JSON is nested so deep that Python's reader gives up."""
+    """JSON is nested too deep for Python's reader."""
 
 
 def read(text: str | bytes) -> Json:
-    """Read one JSON value; integers keep their size.
+    """Parse a JSON value; integers keep their size.
 
     Raises:
-        ValueError: it is none, or has a number that JSON cannot say or that is too large.
+        ValueError: no JSON, or NaN, an infinity or too large a number.
+        TooMuch: over `MOST_INNER` lists and objects.
+        TooDeep: too deep for Python's reader.
     """
     return _loaded(text, _refuse, _finite)
 
 
 def read_all(text: str | bytes) -> Json:
-    """Read one JSON value that was taken before; a number that JSON cannot say is null.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """Parse stored JSON; NaN and infinities become null. Raises as `read` does."""
     return _loaded(text, _nothing, _finite_or_none)
 
 
 def check_inner(text: str | bytes) -> None:
-    """Refuse a text of more lists and objects than are taken, before anything is made of it.
-
-    Raises:
-        TooMuch: it has more.
-    """
+    """Raise `TooMuch` for a text of over `MOST_INNER` lists and objects, before parsing."""
     if isinstance(text, bytes):
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))
@@ -72,7 +62,7 @@ def check_inner(text: str | bytes) -> None:
 
 
 def is_deep(value: Json) -> bool:
-    """Whether a value is nested deeper than is taken."""
+    """Whether a value is nested over `DEEPEST` levels."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEEPEST):
         inner = [one.values() if isinstance(one, dict) else one for one in level]
@@ -83,7 +73,7 @@ def is_deep(value: Json) -> bool:
 
 
 def plain(value: Json) -> Json:
-    """Give a value that is not deep as JSON can say it: null for a number that it cannot."""
+    """Replace NaN and infinities by null; recursive, so check `is_deep` first."""
     match value:
         case dict():
             return {key: plain(inner) for key, inner in value.items()}
@@ -96,7 +86,7 @@ def plain(value: Json) -> Json:
 
 
 def kind(value: Json) -> str:
-    """Name a JSON value's type, with its article."""
+    """Name a value's JSON type, as in "an object"."""
     return next((name for found, name in _NAMES if isinstance(value, found)), "null")
 
 

@@ -1,7 +1,6 @@
-"""Which lines of two texts differ: hunks, counts and unified diffs. Works on bytes. Pure.
+"""Line diffs of bytes: hunks, counts, unified diffs. Pure.
 
-A line ends with its line feed; what stands before that, a carriage return too, belongs to it. The
-last line may have none.
+Lines end at line feeds only; a carriage return belongs to its line.
 """
 
 import re
@@ -33,9 +32,9 @@ class Hunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A unified diff for people, and how many lines came and went in all.
+    """A unified diff for people, and lines added and deleted in all.
 
-    `diff` is empty where nothing differs, and one line of words for what is no text.
+    `diff` is empty for equal texts, a sentence for binary data.
     """
 
     diff: str
@@ -44,7 +43,7 @@ class Difference:
 
 
 def split(data: bytes) -> list[bytes]:
-    """Divide into lines, so that joined they are the same bytes."""
+    """Divide after line feeds; joined, the lines are the same bytes."""
     if b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"):
         # It would divide at single carriage returns too, but is twice as quick.
         return data.splitlines(keepends=True)
@@ -57,12 +56,12 @@ def split(data: bytes) -> list[bytes]:
 
 
 def is_binary(data: bytes) -> bool:
-    """Tell whether bytes are no text: text has no zero byte."""
+    """Whether bytes hold a zero byte."""
     return b"\0" in data
 
 
 def hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
-    """Give what differs, in order; between two hunks stands a line at least that does not."""
+    """List differing stretches in order, with an equal line at least between two."""
     head = _shared(old, new)
     most = min(len(old), len(new)) - head
     tail = _shared(old[len(old) - most :][::-1], new[len(new) - most :][::-1])
@@ -78,7 +77,7 @@ def hunks(old: Sequence[bytes], new: Sequence[bytes]) -> list[Hunk]:
 
 
 def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
-    """Count the lines that came and that went; none where one is no text."""
+    """Count lines (added, deleted); (0, 0) for binary data."""
     old, new = old or b"", new or b""
     if old == new or is_binary(old) or is_binary(new):
         return 0, 0
@@ -88,7 +87,7 @@ def count(old: bytes | None, new: bytes | None) -> tuple[int, int]:
 
 
 def in_header(name: str) -> str:
-    """Quote a file's name for a diff, as git does, where it would forge a line of its own."""
+    """Quote a file name with control characters as git does, against forged diff lines."""
     if _CONTROL.search(name) is None:
         return name
     return f'"{_QUOTED.sub(lambda found: _escaped(found[0]), name)}"'
@@ -106,10 +105,10 @@ def unified(
     source: str | None = None,
     most: int = 2000,
 ) -> Difference:
-    """Show what differs; `None` is absence.
+    """Diff two contents; `None` is a missing file.
 
-    `source`: the path that the old content had, where it was another. `most` is how many lines
-    are shown, those of context too. Bytes that are no UTF-8 are shown as U+FFFD.
+    `source`: the old path, if another. `most`: lines shown, context included. Bytes outside UTF-8
+    become U+FFFD.
     """
     before, after = old or b"", new or b""
     if before == after:
@@ -167,7 +166,7 @@ def _group(old: list[bytes], new: list[bytes], group: Sequence[Hunk]) -> Iterato
 
 
 def _span(start: int, end: int) -> str:
-    """Number lines from 1; an empty range is named by the line before it."""
+    """Format a range from 1; an empty range is named by the line before."""
     if end - start == 1:
         return f"{start + 1}"
     return f"{start + 1 if end > start else start},{end - start}"
@@ -184,7 +183,7 @@ def _shown(sign: str, lines: Sequence[bytes]) -> str:
 
 
 def _shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    """Count the lines that two texts share at their beginning."""
+    """Count equal lines at the start."""
     low, high = 0, min(len(one), len(other))
     if one[:high] == other[:high]:
         return high
@@ -203,7 +202,6 @@ _Match: TypeAlias = tuple[int, int, int]
 
 
 def _matches(old: Sequence[bytes], new: Sequence[bytes]) -> list[_Match]:
-    """Give stretches that stand in both, in order."""
     pairs = _fewest(old, new, _QUICK)
     if pairs is not None:
         return _stretches(pairs)
@@ -235,7 +233,7 @@ def _stretches(pairs: Iterable[tuple[int, int]]) -> list[_Match]:
 
 
 def _anchored(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """Match by lines that each text has once, and look for the fewest changes between those."""
+    """Match lines unique in each text, then the fewest changes between."""
     budget = STEPS
     found: list[tuple[int, int]] = []
     i = j = 0
@@ -254,7 +252,7 @@ def _anchored(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _anchors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """Give the most lines that both have once, and in the same order."""
+    """Find the longest common series of unique lines."""
     in_a, in_b = _once(a), _once(b)
     tops: list[int] = []
     ends: list[tuple[int, int]] = []
@@ -285,7 +283,7 @@ def _once(lines: Sequence[int]) -> dict[int, int]:
 
 
 def _fewest(a: Sequence[object], b: Sequence[object], steps: int) -> list[tuple[int, int]] | None:
-    """Match with the fewest changes (Myers' greedy way); `None` where that takes too much work."""
+    """Match with the fewest changes (Myers, greedy); `None` beyond `steps` or `_MOST_EDITS`."""
     n, m = len(a), len(b)
     if not n or not m:
         return []

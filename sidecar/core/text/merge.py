@@ -1,4 +1,4 @@
-"""Merges two edits of one text, line by line, where both began with the same. Pure."""
+"""Three-way merge of texts, line by line. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _OPEN, _MIDDLE, _CLOSE = b"<" * 7, b"=" * 7, b">" * 7
 
 @dataclass(frozen=True, slots=True)
 class MergedText:
-    """A text with both edits in it; where they clash, both stand between markers."""
+    """A merged text; the `clashes` stand between markers."""
 
     content: bytes
     clashes: int
@@ -26,10 +26,9 @@ class MergedText:
 def merge(
     base: bytes, mine: bytes, theirs: bytes, *, my_name: str = "mine", their_name: str = "theirs"
 ) -> MergedText | Unmergeable:
-    """Merge two edits of `base`. Edits clash where no line stays as it is between them.
+    """Merge two edits of `base`, byte for byte; edits with no unchanged line between clash.
 
-    Equal edits count once. The names stand at the markers. Bytes are taken as they are, line ends
-    too.
+    Equal edits count once. Returns `"large"` beyond `MOST_BYTES` or `MOST_LINES`.
     """
     if theirs in (mine, base):
         return MergedText(mine, 0)
@@ -64,7 +63,7 @@ _Region: TypeAlias = tuple[int, int, list[Hunk], list[Hunk]]
 
 
 def _regions(mine: Sequence[Hunk], theirs: Sequence[Hunk]) -> Iterator[_Region]:
-    """Group hunks of both sides that overlap or touch, as ranges of the base's lines."""
+    """Group overlapping or touching hunks, as line ranges of the base."""
     both = sorted([*((h, True) for h in mine), *((h, False) for h in theirs)])
     start = stop = -1
     my_hunks: list[Hunk] = []
@@ -84,7 +83,6 @@ def _regions(mine: Sequence[Hunk], theirs: Sequence[Hunk]) -> Iterator[_Region]:
 def _side(
     old: Sequence[bytes], new: Sequence[bytes], start: int, stop: int, own: Sequence[Hunk]
 ) -> list[bytes]:
-    """Give what one side has where the base has the lines from `start` to `stop`."""
     lines: list[bytes] = []
     for hunk in own:
         lines += old[start : hunk.old_from]
@@ -97,7 +95,7 @@ def _side(
 def _marked(
     left: Sequence[bytes], right: Sequence[bytes], my_name: str, their_name: str, end: bytes
 ) -> list[bytes]:
-    """Put both sides between markers, without the lines that they share at their ends."""
+    """Put both sides between markers, without shared first and last lines."""
     head = 0
     while head < min(len(left), len(right)) and left[head] == right[head]:
         head += 1

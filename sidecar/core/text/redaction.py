@@ -1,6 +1,6 @@
-"""Takes what looks like a key or a password out of whatever is handed to others. Pure.
+"""Removes keys and passwords from values for others. Pure.
 
-Only shapes that keys have are taken: a wrong hit changes a text that somebody may need as it was.
+Only shapes of known keys: a wrong hit spoils a text somebody may need.
 """
 
 import re
@@ -100,13 +100,13 @@ _BY_NAME = tuple((marker, re.compile(pattern)) for marker, pattern in _NAMED)
 
 @dataclass(slots=True)
 class Redaction:
-    """Goes through values and counts what was taken out; `known` are secrets to take wherever."""
+    """Redacts values and counts hits; `known` lists secrets to remove anywhere."""
 
     known: tuple[str, ...] = ()
     count: int = 0
 
     def text(self, text: str) -> str:
-        """Give a text without its keys."""
+        """Replace keys in a text by `REDACTED`."""
         for secret in self.known:
             if secret in text:
                 self.count += text.count(secret)
@@ -120,10 +120,7 @@ class Redaction:
         return text
 
     def value(self, value: T) -> T:
-        """Give a frozen value, or JSON, with every text in it without its keys.
-
-        Images and what a provider signed stay as they are: there, no text is a key.
-        """
+        """Redact every text in a frozen value or JSON, except images and signed data."""
         return cast("T", self._walk(value))
 
     def _walk(self, value: object, name: str = "") -> object:
@@ -157,7 +154,6 @@ class Redaction:
         return clean
 
     def _field(self, name: str, text: str) -> str:
-        """Give the text of a field without what its name says is a key."""
         before = f"{name}: "
         for marker, pattern in _patterns_of(name):
             clean = pattern.sub(partial(self._instead, marker), before + text)
@@ -182,12 +178,12 @@ class Redaction:
 
 @lru_cache(256)
 def _patterns_of(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Give what to look for in a field of this name; there are few names and many fields."""
+    """Patterns for a field name; cached, as names are few."""
     return tuple((marker, pattern) for marker, pattern in _BY_NAME if marker in name.lower())
 
 
 def secrets_in(variables: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Give the values of variables whose names say that they are secret, the longest first."""
+    """Values of variables with secret names, longest first; no paths, none under `SHORTEST`."""
     found = {
         value
         for name, value in variables

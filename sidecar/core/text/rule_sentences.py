@@ -1,7 +1,6 @@
-"""Finds sentences of typed text that forbid or require something, in many languages.
+"""Finds sentences that forbid or require something, in some thirty languages.
 
-No grammar takes part: words of some thirty languages, and signs that need none. What sounds like a
-rule and is none costs a few tokens; what is one and is missed is lost to the model.
+By words and signs, without grammar. A false hit costs a few tokens, a missed rule is lost.
 """
 
 import re
@@ -26,8 +25,6 @@ _SCRIPTS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff\uac00-\ud7af"
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Words to look for: whole ones, stems by their first letter, phrases by their first word."""
-
     whole: frozenset[str]
     stems: Mapping[str, tuple[str, ...]]
     phrases: Mapping[str, re.Pattern[str]]
@@ -35,7 +32,7 @@ class _Words:
 
     @classmethod
     def of(cls, text: str, endings: tuple[str, ...] = ()) -> "_Words":
-        """Read a list: `+` stands for a space, `*` at the end for any ending."""
+        """Parse a list: `+` for a space, `*` for any ending."""
         words = set(text.split())
         phrases: dict[str, list[str]] = {}
         for phrase in sorted(word for word in words if "+" in word):
@@ -55,7 +52,6 @@ class _Words:
         )
 
     def has(self, word: str) -> bool:
-        """Whether it is one of the whole words, or of their endings and stems."""
         if word in self.whole or word.endswith(self.endings):
             return True
         if word[0] in rule_words.JOINED and word[1:] in self.whole:
@@ -63,7 +59,7 @@ class _Words:
         return word.startswith(self.stems.get(word[0], ()))
 
     def begin_in(self, words: Iterable[str], text: str) -> bool:
-        """Whether one of the phrases stands in a text of these words."""
+        """Whether a phrase stands in `text`, whose words are `words`."""
         if self.phrases.keys().isdisjoint(words):
             return False
         return any(
@@ -73,7 +69,7 @@ class _Words:
 
 
 def _solid(text: str) -> re.Pattern[str]:
-    """Give a search for words of scripts that are written without spaces."""
+    """Compile a search for words of scripts without spaces."""
     words = sorted(text.split(), key=lambda word: (-len(word), word))
     body = "|".join(re.escape(word).replace(r"\+", r"\s*") for word in words)
     return re.compile(rf"(?=[{_SCRIPTS}])(?:{body})")
@@ -102,20 +98,20 @@ _CURLY = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " "})
 
 @dataclass(frozen=True, slots=True)
 class RuleSentence:
-    """A sentence that forbids or requires: its characters (start, end), and how sure that is."""
+    """A rule: `span` in characters (start, end), `sure` is `FIRM` or `SOFT`."""
 
     span: Span
     sure: int
 
 
 def rules_in(text: str) -> tuple[RuleSentence, ...]:
-    """Give the rules of a text in its order, each wording once; fenced code holds none."""
+    """List rules in order, each wording once, at most `MOST_RULES`; none in fenced code."""
     found = (RuleSentence(span, sure) for span, sure in _graded(text) if sure)
     return tuple(islice(found, MOST_RULES))
 
 
 def sureness(sentence: str) -> int:
-    """Say how sure it is that a sentence forbids or requires something: `FIRM`, `SOFT` or 0."""
+    """Grade how surely a sentence forbids or requires: `FIRM`, `SOFT` or 0."""
     plain = sentence.casefold()
     solid = not plain.isascii()
     if solid:
@@ -135,7 +131,7 @@ def sureness(sentence: str) -> int:
 
 
 def _graded(text: str) -> Iterator[tuple[Span, int]]:
-    """Give each wording once, with its sureness; what stands in a list of rules is one."""
+    """Yield each wording once, graded; items of a list of rules are `FIRM`."""
     seen: set[str] = set()
     listed = False
     for start, end in _unfenced(text):
@@ -149,7 +145,6 @@ def _graded(text: str) -> Iterator[tuple[Span, int]]:
 
 
 def _unfenced(text: str) -> Iterator[Span]:
-    """Give the sentences outside of fenced code."""
     at = 0
     ends = (len(text), len(text))
     for fence, after in (*(match.span() for match in _FENCE.finditer(text)), ends):
@@ -159,7 +154,7 @@ def _unfenced(text: str) -> Iterator[Span]:
 
 
 def _opens_rules(sentence: str) -> bool:
-    """Whether a line stands over a list of rules."""
+    """Whether a line is the heading of a list of rules."""
     title = sentence.startswith("#") or sentence.rstrip("* ").endswith((":", "\uff1a"))
     short = len(sentence) <= 80
     if not title or not short:
@@ -172,7 +167,7 @@ def _opens_rules(sentence: str) -> bool:
 
 
 def _is_loud(sentence: str) -> bool:
-    """Whether a sentence is written in capitals, or three words of it are."""
+    """Whether three words, and half of all, are in capitals."""
     if sentence.islower() or not _LOUD.search(sentence):
         return False
     words = _WORD.findall(sentence)
@@ -181,5 +176,5 @@ def _is_loud(sentence: str) -> bool:
 
 
 def size_of(text: str) -> int:
-    """Count bytes of UTF-8, with lone surrogates, which a tool's JSON may hold."""
+    """Count bytes of UTF-8; a lone surrogate, as JSON may hold, takes three."""
     return len(text.encode("utf-8", "surrogatepass"))

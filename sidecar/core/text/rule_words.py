@@ -1,6 +1,6 @@
-"""Words of rules in many languages, as data for `core/text/rule_sentences`.
+"""Words of rules in many languages, for `core/text/rule_sentences`.
 
-Small letters. `+` stands for a space, `*` at the end of a word for any ending.
+Lower case; `+` for a space, a final `*` for any ending.
 """
 
 FIRM = """

@@ -1,7 +1,6 @@
-"""What tells a secret: the name of the variable that holds it, and what its value looks like.
+"""Tells secrets by variable name and by value. Pure.
 
-One list for those who keep such variables from children and those who take their values out of
-what is handed to others. Pure.
+One list both for redaction and for variables withheld from children.
 """
 
 import re
@@ -17,18 +16,18 @@ _PATH = re.compile(r"(?:~|\.{0,2})/|[A-Za-z]:[\\/]")
 
 
 def names_secret(name: str) -> bool:
-    """Tell whether a variable of the environment holds a secret, by its name."""
+    """Whether an environment variable's name says secret."""
     return _VARIABLE.fullmatch(name) is not None
 
 
 def is_random(value: str) -> bool:
-    """Tell a key from a name in code: it has letters and digits, mixed more than once."""
+    """Whether letters and digits alternate three times, as in keys but not in code."""
     kinds = re.sub(r"[A-Za-z]+", "a", re.sub(r"[0-9]+", "0", value))
     return len(re.findall("a0|0a", kinds)) >= 3
 
 
 def is_login(value: str) -> bool:
-    """Tell whether it is what HTTP's basic authorization sends: a name and a password, packed."""
+    """Whether a value is `name:password` in base64, as in HTTP basic authorization."""
     try:
         return b":" in b64decode(value, validate=True)
     except ValueError:
@@ -36,5 +35,5 @@ def is_login(value: str) -> bool:
 
 
 def is_path(value: str) -> bool:
-    """Tell a path, as of the file that a secret stands in, from a secret that begins like one."""
+    """Whether a value is a path, such as a key file's, rather than a key with a slash."""
     return _PATH.match(value) is not None and not is_random(value)

@@ -1,7 +1,7 @@
-"""Sentences of a text in any script, as stretches of characters.
+"""Sentences of a text in any script, as spans of characters.
 
-A sentence ends at its own mark, at a blank line, before a list item or heading, and at a line's
-end unless the next line goes on with it. Stretches without an end are cut into pieces.
+A sentence ends at its mark, a blank line, before a list item or heading, and at a line's end unless
+the next line continues. Endless stretches are cut.
 """
 
 import re
@@ -35,7 +35,7 @@ Span = tuple[int, int]
 
 
 def sentences(text: str) -> Iterator[Span]:
-    """Give each sentence as (start, end), without the space around it, in order."""
+    """Yield (start, end) of each sentence, stripped, in order."""
     for start, end in _paragraphs(text):
         at = start
         for match in _END.finditer(text, start, end):
@@ -47,12 +47,11 @@ def sentences(text: str) -> Iterator[Span]:
 
 
 def is_item(line: str) -> bool:
-    """Whether a line begins a list item, a quotation or a heading."""
+    """Whether a line begins a list item, quotation or heading."""
     return _ITEM.match(line) is not None
 
 
 def _paragraphs(text: str) -> Iterator[Span]:
-    """Give stretches of lines that belong together."""
     start: int | None = None
     at = 0
     before = ""
@@ -76,7 +75,7 @@ def _is_wrapped(before: str, line: str) -> bool:
 
 
 def _goes_on(text: str, start: int, match: re.Match[str], end: int) -> bool:
-    """Whether a dot ends no sentence: an abbreviation, a list's number, or a small letter next."""
+    """Whether a dot ends no sentence: an abbreviation, an item's number, a small letter next."""
     if not match[0].startswith((".", "\u2026")):
         return False
     after = text[match.end() : min(end, match.end() + 4)].lstrip()
@@ -87,7 +86,7 @@ def _goes_on(text: str, start: int, match: re.Match[str], end: int) -> bool:
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[Span]:
-    """Give a stretch without the space around it, cut where it is too long."""
+    """Yield a stretch, stripped, in pieces of at most `LONGEST`."""
     while end - start > LONGEST:
         cuts = list(_CLAUSE.finditer(text, start + LONGEST // 2, start + LONGEST))
         at = cuts[-1].end() if cuts else start + LONGEST

@@ -1,7 +1,4 @@
-"""What all charts share: frames, round numbers at axes, rooms for labels. SVG as text, pure.
-
-A page that is one file draws its charts here, so that it needs nothing from elsewhere.
-"""
+"""Shared parts of SVG charts: frame, ticks, room for labels. Pure."""
 
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -14,14 +11,14 @@ ROW = 14
 
 
 def frame(width: int, height: int, body: str, label: str) -> str:
-    """Give a chart that scales with the page; `label` says what it shows to who cannot see it."""
+    """Wrap a chart; `label` is for screen readers."""
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(label)}">{body}</svg>'
     )
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Give round numbers from low to high, at most one more than `most`."""
+    """Round numbers from low to high, at most `most` + 1."""
     rough = (high - low) / most
     size = 10.0 ** floor(log10(rough))
     step = next(size * n for n in (1, 2, 5, 10) if size * n >= rough * 0.999)
@@ -30,7 +27,7 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 
 
 def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
-    """Give those of the values that have room for a line of text, the highest first."""
+    """Yield values with room for a line of text, highest first."""
     last = None
     for value in sorted(set(values), reverse=True):
         if last is None or (last - value) * scale >= ROW:
@@ -39,7 +36,7 @@ def spaced(values: Iterable[float], scale: float) -> Iterator[float]:
 
 
 def short(tokens: float) -> str:
-    """Write a count as it fits at an axis: 950, 1.2k, 52k, 1.5M."""
+    """Format a count for an axis: 950, 1.2k, 52k, 1.5M."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
         if abs(tokens) >= size:
             return f"{tokens / size:.1f}".removesuffix(".0") + letter

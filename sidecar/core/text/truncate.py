@@ -1,4 +1,4 @@
-"""Cutting a long output at its source: the model sees an end or both, and how to read the rest."""
+"""Cuts long outputs at the source, and says how to read the rest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MAX_BYTES = 50 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Text as the model sees it. The totals, in lines and bytes of UTF-8, are of the whole."""
+    """Text for the model; totals (lines, bytes of UTF-8) of the whole."""
 
     text: str
     cut: bool
@@ -29,10 +29,9 @@ def cut(
     keep: Keep = "head",
     part_id: str = "",
 ) -> Cut:
-    """Keep at most `max_lines` lines and `max_bytes` bytes, and say what was left out.
+    """Keep `max_lines` lines and `max_bytes` bytes at most, plus a note.
 
-    The note is not counted. Cuts fall between code points, and at line ends where that costs
-    little. `part_id` names the output in the note, so that `recall` can be called with it.
+    Cuts fall between code points, at line ends where cheap. `part_id` is for `recall` in the note.
     """
     # A tool's JSON may hold lone surrogates; their size is counted as they would be encoded.
     data = text.encode("utf-8", "surrogatepass")
@@ -57,7 +56,7 @@ def cut(
 def cut_to_tokens(
     text: str, most: int, tokens: Callable[[str], int], *, keep: Keep = "both", part_id: str = ""
 ) -> Cut:
-    """Keep what `tokens` counts as at most `most`, the note about what was left out included."""
+    """Cut to `most` tokens, note included, as `tokens` counts."""
     piece = cut(text, keep=keep, part_id=part_id)
     room = len(piece.text.encode("utf-8", "surrogatepass"))
     while room and (size := tokens(piece.text)) > most:
@@ -75,7 +74,6 @@ def _note(left_out: bytes, offset: int, part_id: str) -> str:
 
 
 def _head(data: bytes, max_lines: int, max_bytes: int) -> int:
-    """Give the index where a kept head ends."""
     end = min(max_bytes, len(data))
     at = -1
     for _ in range(max_lines):
@@ -91,7 +89,6 @@ def _head(data: bytes, max_lines: int, max_bytes: int) -> int:
 
 
 def _tail(data: bytes, max_lines: int, max_bytes: int) -> int:
-    """Give the index where a kept tail begins."""
     begin = max(0, len(data) - max_bytes)
     at = len(data) - data.endswith(b"\n")
     for _ in range(max_lines):
@@ -107,7 +104,7 @@ def _tail(data: bytes, max_lines: int, max_bytes: int) -> int:
 
 
 def _boundary(data: bytes, index: int, step: int) -> int:
-    """Move an index to the next edge of a code point: continuation bytes are 10xxxxxx."""
+    """Move an index to a code point's edge; continuation bytes are 10xxxxxx."""
     while 0 < index < len(data) and data[index] & 0xC0 == 0x80:
         index += step
     return index

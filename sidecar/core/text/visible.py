@@ -1,8 +1,4 @@
-"""Makes text from elsewhere fit to be shown: what could steer a terminal is spelt out.
-
-Titles, names, paths and what models and tools say go through here on their way to a table, a
-prompt, a line of a log or JSON that is printed.
-"""
+"""Spells out characters that could steer a terminal, in any text from elsewhere."""
 
 import json
 import unicodedata
@@ -17,10 +13,9 @@ JOINERS = frozenset({"\u200c", ZWJ})
 
 
 def visible(text: str, keep: str = "") -> str:
-    r"""Give a text on one line, in which nothing is hidden and nothing steers; but for `keep`.
+    r"""Spell out hidden and steering characters, except `keep`.
 
-    Control characters become pictures such as `␛`, bytes that are no UTF-8 `\xe9`, and others that
-    have no shape `\u202e`.
+    Controls become pictures such as `␛`, bytes outside UTF-8 `\xe9`, others `\u202e`.
     """
     if text.isprintable():
         return text
@@ -28,12 +23,12 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Give a text of several lines so: its line ends and tabs stay."""
+    """Spell out as `visible`, but keep line ends and tabs."""
     return visible(text, keep="\n\t")
 
 
 def visible_json(value: Json, indent: int | None = None) -> str:
-    r"""Give JSON that means the value and can be printed: `\u202e` for what would steer."""
+    r"""Serialise a value as printable JSON: `\u202e` for steering characters."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if text.isprintable():
         return text
@@ -42,7 +37,7 @@ def visible_json(value: Json, indent: int | None = None) -> str:
 
 
 def whole_letters(text: str, most: int) -> str:
-    """Give the beginning of a text, of at most `most` characters, that cuts no letter or flag."""
+    """Cut to at most `most` characters without splitting a letter, emoji or flag."""
     end = min(most, len(text))
     while 0 < end < len(text) and _joined(text, end):
         end -= 1
@@ -50,7 +45,7 @@ def whole_letters(text: str, most: int) -> str:
 
 
 def _joined(text: str, at: int) -> bool:
-    """Whether what stands at a place belongs to the letter before it."""
+    """Whether the character at `at` belongs to the letter before."""
     before, letter = text[at - 1], text[at]
     if _is_half_a_flag(letter):
         flags = 0

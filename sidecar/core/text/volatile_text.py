@@ -1,8 +1,7 @@
-"""Finds text in a static prompt that will be another at the next start, and so cost its cache.
+"""Finds text in a static prompt that will change by the next start and break the cache.
 
-What only looks volatile is left alone: versions (2024.1, 1.2.3), plain years, colours, ratios,
-well-known ports, ids of models. A date may well be meant ("decided on 2024-05-01"), so each
-finding has its kind, and callers decide.
+Skips versions (2024.1, 1.2.3), plain years, colours, ratios, known ports, model ids. A date may be
+meant ("decided on 2024-05-01"), so callers decide by kind.
 """
 
 import re
@@ -19,7 +18,7 @@ EPHEMERAL = 32_768
 
 @dataclass(frozen=True, slots=True)
 class Volatile:
-    """A volatile piece of a text; `offset` counts characters from its beginning."""
+    """A volatile piece; `offset` in characters."""
 
     kind: VolatileKind
     text: str
@@ -27,7 +26,7 @@ class Volatile:
 
 
 def volatile(text: str) -> tuple[Volatile, ...]:
-    """Give what is volatile in a text, in order, without overlaps: the longer reading wins."""
+    """Find volatile pieces in order, without overlaps; the longer reading wins."""
     found = [
         Volatile(rule.kind, match["v"], match.start("v"))
         for rule in _RULES
@@ -49,7 +48,7 @@ def _any(_: str) -> bool:
 
 
 def _mixed(text: str) -> bool:
-    """Whether there are both digits and letters: neither a number nor a word."""
+    """Whether a text has digits and letters."""
     return any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
 
 
@@ -62,7 +61,6 @@ def _is_ephemeral(port: str) -> bool:
 
 
 def _is_made_up(path: str) -> bool:
-    """Whether a part of the path has a name that a program chose."""
     return "var/folders" in path or any(map(_is_random, re.split(r"[/\\]", path)))
 
 
@@ -75,7 +73,7 @@ def _is_random(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What the group `v` of the pattern matches is volatile if the check agrees."""
+    """Group `v` of `pattern` is volatile if `check` agrees."""
 
     kind: VolatileKind
     pattern: re.Pattern[str]
