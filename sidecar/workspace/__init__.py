@@ -1,1 +1,1 @@
-"""The only place that touches the user's files: buffers, paths, instructions, volatile facts."""
+"""The only package that touches the user's files: buffers, paths, snapshots, restores."""

@@ -1,4 +1,4 @@
-"""The editor's open documents: what a file says there stands for what it says on disk."""
+"""The editor's open documents: their text counts instead of the file on disk."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An open document, saved or not. `version` is the editor's own count."""
+    """An open document, saved or not; `version` is the editor's count of changes."""
 
     path: Path
     text: str
@@ -17,29 +17,29 @@ class Buffer:
 
 
 class Buffers:
-    """Open documents by resolved path. It holds what the editor holds open, and nothing more."""
+    """Open documents by resolved path, none once the editor has closed them."""
 
     def __init__(self) -> None:
         self._open: dict[str, Buffer] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def set(self, path: Path, text: str, version: int) -> None:
-        """Remember a document that was opened or changed."""
+        """Keep the text of an opened or changed document."""
         real = os.path.realpath(path)
         self._open[real] = Buffer(Path(real), text, version)
 
     def close(self, path: Path) -> None:
-        """Forget a document: from now on its file is read from disk."""
+        """Forget a document; its file is read from disk again."""
         self._open.pop(os.path.realpath(path), None)
 
     def get(self, path: Path) -> Buffer | None:
-        """Give an open document, or `None` when the file is not open."""
+        """Return an open document, or `None` when the file is not open."""
         return self._open.get(os.path.realpath(path)) if self._open else None
 
     def open_paths(self) -> tuple[Path, ...]:
-        """Give the resolved paths of all open documents, sorted."""
+        """Return the resolved paths of all open documents, sorted."""
         return tuple(Path(path) for path in sorted(self._open))
 
     def writing(self, path: Path) -> asyncio.Lock:
-        """Give the lock under which a file is read, changed and written, so that edits queue."""
+        """Return a file's lock for reading, changing and writing, so that edits queue."""
         return self._locks.setdefault(os.path.realpath(path), asyncio.Lock())

@@ -1,7 +1,7 @@
-"""Reading and writing the user's files. Everything blocks: call it in a thread.
+"""Read and write the user's files. Everything blocks: call in a thread.
 
-Text keeps every byte: what is no UTF-8 becomes lone surrogates (`surrogateescape`) and goes back
-to disk as it was; `legible` makes such text fit to be shown.
+Text keeps every byte: invalid UTF-8 is decoded to lone surrogates (`surrogateescape`) and written
+back unchanged; `legible` replaces surrogates for display.
 """
 
 import errno
@@ -27,18 +27,18 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 @dataclass(frozen=True, slots=True)
 class FileLines:
-    """Some lines of a file. `more`: the file goes on after them."""
+    """Some lines of a file; `more` when others follow."""
 
     text: str
     more: bool
 
 
 def read_text(real: Path) -> str:
-    """Read a whole text file by its resolved path, line endings as they are.
+    """Read a whole text file by its resolved path, line endings unchanged.
 
     Raises:
-        BadRequest: when it is no regular file, binary or over `MAX_FILE`.
-        OSError: when it cannot be read.
+        BadRequest: no regular file, binary, or over `MAX_FILE` bytes.
+        OSError: unreadable.
     """
     with _open_exact(real) as (descriptor, size):
         if size > MAX_FILE:
@@ -53,10 +53,9 @@ def read_text(real: Path) -> str:
 
 
 def read_beginning(path: Path | str, most: int) -> bytes:
-    """Read up to `most` bytes of a regular file, through links; raises OSError if it is none.
+    """Read up to `most` bytes of a regular file, through links; raises OSError for any other kind.
 
-    For files that are read without anybody asking, such as `.gitignore`: a pipe of that name
-    would be waited for until somebody writes into it.
+    For files read unasked, such as `.gitignore`: opening a named pipe would wait for a writer.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as file:
@@ -66,11 +65,11 @@ def read_beginning(path: Path | str, most: int) -> bytes:
 
 
 def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
-    """Read `limit` lines from line `offset` (the first is 1), at most `MAX_FILE` bytes of them.
+    """Read `limit` lines from line `offset` (first is 1), at most `MAX_FILE` bytes.
 
     Raises:
-        BadRequest: when it is no regular file or binary.
-        OSError: when it cannot be read.
+        BadRequest: no regular file, or binary.
+        OSError: unreadable.
     """
     kept: list[bytes] = []
     number, room = 1, MAX_FILE
@@ -91,11 +90,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Give the text of a file's bytes.
-
-    Raises:
-        BadRequest: when the bytes are no text.
-    """
+    """Decode a file's bytes as text; raises BadRequest for UTF-16 and binary content."""
     start = data[:_SNIFFED]
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadRequest(f"{name} is UTF-16, which cannot be read. Convert it first.", "input.path")
@@ -105,25 +100,25 @@ def decode(data: bytes, name: str) -> str:
 
 
 def legible(text: str) -> str:
-    """Make text fit to be shown: valid UTF-8, lines that end in LF, no byte order mark."""
+    """Make text valid UTF-8 with LF line endings and no byte order mark, for display."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return _SURROGATES.sub("\ufffd", plain)
 
 
 def newline(text: str) -> str:
-    """Give the line ending that a file uses most."""
+    """Return a text's most frequent line ending."""
     windows = text.count("\r\n")
     return "\r\n" if windows > text.count("\n") - windows else "\n"
 
 
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
-    """Write a whole file by its resolved path: a reader sees the old text or the new one.
+    """Write a whole file by its resolved path: readers see the old text or the new.
 
-    The mode of an existing file stays; what is `private` only its owner can read. Missing folders
-    are made. Durable when it returns.
+    Keeps the mode of an existing file, unless `private` (readable by the owner only); makes missing
+    folders. The text is durable on return.
 
     Raises:
-        OSError: when it cannot be written; the file is as it was.
+        OSError: not written; the file is unchanged.
     """
     data = text.encode("utf-8", "surrogateescape")
     with folder_of(real, make=True) as folder:
@@ -147,14 +142,14 @@ def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
 
 
 def _strange(data: bytes) -> int:
-    """Count bytes that text does not have: undecodable ones and control characters."""
+    """Count bytes unusual in text: undecodable ones and control characters."""
     undecodable = len(data) - len(data.decode("utf-8", "ignore").encode())
     return undecodable + sum(data.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
 
 
 @contextmanager
 def _open_exact(real: Path) -> Iterator[tuple[int, int]]:
-    """Open a regular file by its resolved path; a link put there since is not followed."""
+    """Open a regular file by its resolved path, following no link put there since."""
     # Without O_NONBLOCK, opening a named pipe would wait for its writer.
     flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
     with folder_of(real) as folder:

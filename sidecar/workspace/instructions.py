@@ -1,7 +1,4 @@
-"""What the user and the project want every agent to know: AGENTS.md, else CLAUDE.md.
-
-Blocks: call it in a thread.
-"""
+"""Instructions for every agent from user and project: AGENTS.md, else CLAUDE.md. Blocks."""
 
 import os
 import stat
@@ -21,24 +18,23 @@ MAX_INSTRUCTION = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """A file of instructions. `path` is absolute; `text` is capped at 64 KiB."""
+    """A file of instructions: absolute `path`, `text` capped at 64 KiB."""
 
     path: str
     text: str
 
 
 def user_folder() -> Path:
-    """Give the folder of the user's own configuration and instructions."""
+    """Return the folder of the user's own configuration and instructions."""
     return Path(platformdirs.user_config_dir("sidecar", appauthor=False))
 
 
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
-    """Read instructions, the most general first: the user's own, then from the top down to `cwd`.
+    """Read instructions, general before specific: the user's, then from the top down to `cwd`.
 
-    The top is the repository's root; without a repository it is the user's home, or the file
-    system's root outside of it. Folders above `cwd` in which anybody may write (/tmp) are passed
-    over, and so are links that lead out of the top. An untrusted workspace gives nothing.
-    `user` is the user's own folder.
+    The top is the repository's root; without a repository, the user's home, or the file system's
+    root outside of the home. World-writable folders above `cwd` (/tmp) and links leading out of the
+    top are skipped. An untrusted workspace adds nothing. `user` is the user's own folder.
     """
     found = [_first(user, None)]
     if trusted:
@@ -48,7 +44,7 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
 
 
 def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
-    """Give the folders that exist in which `read_instructions` would look, trusted or not."""
+    """Return the existing folders in which `read_instructions` looks, trusted or not."""
     folders = (user, *_downward(Path(os.path.realpath(cwd))))
     return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 
@@ -66,7 +62,7 @@ def _downward(cwd: Path) -> list[Path]:
 
 
 def _shared(folder: Path) -> bool:
-    """Whether anybody may put files into a folder."""
+    """Whether anybody may write into a folder."""
     try:
         return bool(folder.stat().st_mode & stat.S_IWOTH)
     except OSError:

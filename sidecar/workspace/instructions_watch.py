@@ -1,8 +1,8 @@
-"""Notices that files of instructions changed, for as long as the daemon runs.
+"""Notice changed files of instructions while the daemon runs.
 
-The system's events only make it quick. Nothing hangs on them: whether the text is another is
-found out by reading it and comparing hashes, after each event and every few seconds without one,
-for what is edited over a network, behind a link or in a folder that was made just now.
+File events only speed detection up. After each event, and every few seconds without one, the text
+is read and its hash compared: edits over a network, behind a link or in a new folder may cause no
+event.
 """
 
 import asyncio
@@ -35,12 +35,12 @@ SeenInstructions: TypeAlias = Callable[[tuple[Instruction, ...]], None]
 
 
 def hashes(instructions: Sequence[Instruction]) -> Mapping[str, str]:
-    """Give the content hash of each file by its path; a path that no text can hold is mended."""
+    """Map each file's path, without lone surrogates, to its content hash."""
     return {name_of(one.path): digest(one.text.encode()) for one in instructions}
 
 
 def name_of(path: str) -> str:
-    """Give a path as a request and the store can carry it: without lone surrogates."""
+    """Replace lone surrogates in a path, for requests and the store."""
     return path.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -54,7 +54,7 @@ class _Follower:
 
 
 class InstructionsWatch:
-    """One watch over the instructions of all open workspaces; it takes one thread."""
+    """One watch, in one thread, over the instructions of all open workspaces."""
 
     def __init__(self, user: Path | None = None, every: float = EVERY) -> None:
         self._user = user_folder() if user is None else user
@@ -73,7 +73,7 @@ class InstructionsWatch:
         read: ReadInstructions,
         seen: SeenInstructions,
     ) -> None:
-        """Tell `seen` what a workspace's instructions are: soon, and whenever they are others.
+        """Call `seen` with a workspace's instructions soon, and after each change.
 
         `key` names the follower for `forget`.
         """
@@ -81,19 +81,19 @@ class InstructionsWatch:
         self._moved.set()
 
     def forget(self, key: str) -> None:
-        """Tell this follower nothing more."""
+        """Stop calling a follower."""
         if self._followers.pop(key, None) is not None:
             self._moved.set()
 
     def status(self) -> JsonObject:
-        """Say how changes are noticed, and in how many folders.
+        """Return how changes are noticed (`mode`) and the number of `folders`.
 
-        `mode` is `events`, `polling`, `idle` where nothing is followed, or `off` before `run`.
+        `mode`: `events`, `polling`, `idle` with nothing followed, or `off` before `run`.
         """
         return {"mode": self._mode, "folders": len(self._folders)}
 
     async def run(self) -> None:
-        """Watch until it is cancelled."""
+        """Watch until cancelled."""
         async with asyncio.TaskGroup() as group:
             while True:
                 self._moved = moved = asyncio.Event()
@@ -110,7 +110,7 @@ class InstructionsWatch:
                     await self._by_polling(moved)
 
     async def _by_events(self, moved: asyncio.Event) -> bool:
-        """Look after each event until the folders are others; says whether events can be had."""
+        """Look after each event until the folders change; return `False` where events fail."""
         from watchfiles import awatch  # noqa: PLC0415 - loaded in a thread, when it is first needed
 
         folders = self._folders[:MOST_FOLDERS]
@@ -148,7 +148,7 @@ class InstructionsWatch:
             await self._look(moved)
 
     async def _look(self, moved: asyncio.Event) -> None:
-        """Read everything that is followed, each workspace once, and tell what is new."""
+        """Read the instructions of each followed workspace once, and report changes."""
         found: dict[tuple[str, bool], tuple[Instruction, ...]] = {}
         async with self._looking:
             for key, follower in tuple(self._followers.items()):

@@ -1,7 +1,7 @@
-"""What was learned in a workspace, in `.sidecar/learned`: read for prompts, and added to.
+"""Facts learned in a workspace, in `.sidecar/learned`: read for prompts, and added to.
 
-Everything blocks: call it in a thread. An untrusted workspace is neither read nor written, and
-no link leads out of it.
+Everything blocks: call in a thread. An untrusted workspace is neither read nor written, and links
+leading out are refused.
 """
 
 import threading
@@ -25,7 +25,7 @@ _writing = threading.Lock()
 
 
 def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
-    """Read what was learned, by kind; what is missing or cannot be read is left out."""
+    """Read learned text by kind; missing and unreadable files are left out."""
     if not trusted:
         return {}
     found = {kind: _read(cwd, kind) for kind in FILES}
@@ -39,14 +39,13 @@ def promote(
     facts: Sequence[Fact],
     writes: Callable[[Path, str], None] | None = None,
 ) -> frozenset[str]:
-    """Add facts to their files, and give the keys of all that stand there now.
+    """Add facts to their files; return the keys of all facts now in the files.
 
-    `writes` is told each file that is written, before it is, with its text.
-
-    What stands there already, in whatever file and spelling, is not added again.
+    `writes` is called with path and text before each write. A fact present in any file and spelling
+    is not added again.
 
     Raises:
-        OSError: a file cannot be written; it is as it was.
+        OSError: a file cannot be written, and is unchanged.
     """
     if not trusted:
         return frozenset()
@@ -79,7 +78,7 @@ def _bullet(fact: Fact, session_id: SessionId) -> Bullet:
 
 
 def _place(cwd: Path, kind: str) -> Path | None:
-    """Give where a file really is, or `None` where that is none of this workspace's business."""
+    """Resolve a kind's file; `None` outside the workspace or in git's own folder."""
     try:
         place = locate(f"{FOLDER}/{FILES[kind]}", cwd)
     except BadRequest:
@@ -88,7 +87,7 @@ def _place(cwd: Path, kind: str) -> Path | None:
 
 
 def _read(cwd: Path, kind: str) -> str | None:
-    """Give a file's text, empty where there is none; `None` for what is not ours to touch."""
+    """Return a file's text, empty when missing; `None` if refused, unreadable or too long."""
     real = _place(cwd, kind)
     if real is None:
         return None

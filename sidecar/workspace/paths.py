@@ -1,4 +1,4 @@
-"""Where a path given by the model really leads, and whether that lies inside the workspace."""
+"""Resolve paths given by the model, and tell whether they lie inside the workspace."""
 
 import itertools
 import os
@@ -24,8 +24,8 @@ MAX_DEPTH = 3
 class Place:
     """A resolved path.
 
-    `real` is absolute and without links. `shown` is what people and the model read: relative to
-    the workspace with `/` where `real` lies inside it, else absolute.
+    `real` is absolute and without links. `shown`, for people and the model, is relative to the
+    workspace with `/` where `real` lies inside, else absolute.
     """
 
     real: Path
@@ -34,12 +34,12 @@ class Place:
 
 
 def locate(given: str, root: Path) -> Place:
-    """Resolve a path, absolute or relative to `root`, through every link on its way.
+    """Resolve a path, absolute or relative to `root`, through every link.
 
-    What does not exist yet counts by its nearest existing parent.
+    A missing path resolves by its nearest existing parent.
 
     Raises:
-        BadRequest: when it can be no path.
+        BadRequest: empty, too long, no valid path, or a loop of links.
     """
     _check(given)
     joined = _joined(given, root)
@@ -63,11 +63,11 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def leading_out(words: tuple[str, ...], folder: Path, root: Path) -> tuple[str, ...]:
-    """Give those of a command's words that name something outside of the workspace, by any link.
+    """Return the words of a command that name something outside the workspace, through any link.
 
-    `folder` is where the command runs. What follows an `=` or stands before a `::` is looked at
-    too. What does not exist is no way out unless a link leads there; words that can be no path
-    are none.
+    `folder` is the command's working directory. Text after `=` and before `::` is checked too. A
+    missing path counts only if a link inside the workspace leads there; words invalid as paths
+    never count.
     """
     base = Path(os.path.realpath(root))
     return tuple(word for word in words[1:] if _leads_out(word, folder, base))
@@ -92,9 +92,10 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 
 
 def _depends(path: Path) -> bool:
-    """Whether a path leads through /proc or /dev, where each process finds other things.
+    """Whether a path leads through /proc or /dev, whose contents differ by process.
 
-    Each link on the way is followed here, for one may lead back out of there, and not for all.
+    Follows links one by one, since a later link may lead back out of /proc. More than `MAX_LINKS`
+    count as a yes.
     """
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
@@ -111,11 +112,11 @@ def _depends(path: Path) -> bool:
 def linked_names(
     given: Iterable[str], folder: Path, root: Path, holding: Callable[[str], object]
 ) -> tuple[str, ...]:
-    """Give other names that paths in a folder have by links, shown as `Place.shown` is.
+    """Return other names, through links, of paths in a folder, shown as `Place.shown`.
 
-    Those are the ones that each path goes through, what it really is, and links to it or above it
-    that stand in a folder above it or in the home folder; in git's hooks there, and in what those
-    folders have of folders with a name that is `holding`, some levels deep.
+    Covers links on each path, its resolved path, and links to the path or its parents. Such links
+    are looked for in each parent folder, the home folder and their `.git/hooks`, and `MAX_DEPTH`
+    levels deep in subfolders whose name is `holding`.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []
@@ -135,7 +136,7 @@ def linked_names(
 
 
 def _ways(at: Path) -> list[Path]:
-    """Give a path, and what each link on it makes of it in turn."""
+    """List a path and each path obtained by resolving its first link in turn."""
     found: list[Path] = []
     while at not in found and len(found) < MAX_LINKS:
         found.append(at)
@@ -147,10 +148,10 @@ def _ways(at: Path) -> list[Path]:
 
 
 def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path, Path]]:
-    """Give the links in a folder, and in those of its folders to look into, with where each leads.
+    """Yield the links in a folder and its searched subfolders, each with its target.
 
-    The nearest come first; of the names below its folders no more than `MAX_LOOKED` are looked at.
-    The folders take turns, so that a large one such as `node_modules` hides nothing in another.
+    Nearest first; at most `MAX_LOOKED` names in subfolders. Subfolders take turns, so a large
+    `node_modules` hides no link in another.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:
@@ -176,21 +177,21 @@ def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path
 
 
 def display(path: Path, root: Path) -> str:
-    """Give a path relative to `root` with `/` when it lies below it, else as it is."""
+    """Return a path relative to `root` with `/` when below `root`, else unchanged."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
 def printable(name: str) -> str:
-    r"""Make a file name fit for JSON: bytes that are no UTF-8 are shown as `\xe9`."""
+    r"""Make a file name fit for JSON: bytes invalid in UTF-8 are shown as `\xe9`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def in_git(real: Path) -> bool:
-    """Whether a resolved path lies in a repository's own folder, which only git may change.
+    """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
-    Some disks find `.git` where `.GIT`, `.git.` or a name with invisible letters is written.
-    A folder that is called otherwise is one as well, where it looks so to git: `.git` may be a
-    file that names it.
+    Matches `.git` in any case, with trailing dots or spaces, and with invisible letters, as some
+    disks do. A folder of another name counts if it holds HEAD, objects and refs: a `.git` file may
+    point to such a folder.
     """
     named = any(_plain(part) == ".git" for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))

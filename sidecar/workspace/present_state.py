@@ -1,4 +1,4 @@
-"""How files and the branch of a workspace stand now. Everything blocks: call it in a thread."""
+"""Current hashes of files and the branch of a workspace. Everything blocks: call in a thread."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -19,10 +19,10 @@ _HEADS = "ref: refs/heads/"
 
 
 def hash_files(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
-    """Hash files as tools see them, open documents first; at most the first 500 of them.
+    """Hash the first 500 files as tools see them, open documents first.
 
-    `None` is where there is no file, an empty text where there is one that cannot be hashed.
-    Links are followed, as the tools that touched these files did.
+    `None` for a missing file, empty for one too long or unreadable. Links are followed, as the
+    tools that touched the files did.
     """
     found: dict[str, str | None] = {}
     for path in paths:
@@ -48,9 +48,9 @@ def _hash(path: str, root: Path, buffers: Buffers) -> str | None:
 
 
 def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
-    """Name what stands in a root and no snapshot holds: `.git`, and what is built.
+    """Name top-level entries held by no snapshot: `.git` and build output.
 
-    `covered` gives what the snapshots have at a path.
+    `covered` returns the snapshots' entry at a path.
     """
     base = os.fsencode(root) + b"/"
     found = (name for name in BESIDE if os.path.lexists(base + name) and not covered(name))
@@ -58,9 +58,9 @@ def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
 
 
 def read_branch(root: Path) -> str:
-    """Give the branch that is checked out, or the commit where there is none; empty if no git.
+    """Return the checked-out branch, 12 digits of a detached commit, or empty without git.
 
-    Only `.git/HEAD` is read: no program is run, so that this may be asked in any workspace.
+    Reads `.git/HEAD` only and runs no program: safe in any workspace.
     """
     for folder in (root, *root.parents):
         git = folder / ".git"

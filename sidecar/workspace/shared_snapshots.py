@@ -1,4 +1,4 @@
-"""The snapshots of the folders that are worked in: one for each, whoever asks for it."""
+"""One set of snapshots for each folder in use, shared by all sessions."""
 
 import asyncio
 import logging
@@ -35,9 +35,9 @@ class _How(Protocol):
 
 
 class SharedSnapshots:
-    """Opens a folder's snapshots when they are first asked for, and keeps them until `close`.
+    """Opens a folder's snapshots on first use, and keeps them until `close`.
 
-    `now` gives milliseconds since 1970. Methods belong to one event loop.
+    `now` returns milliseconds since 1970. Methods belong to one event loop.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class SharedSnapshots:
 
     @property
     def sizes(self) -> Sizes:
-        """What is stored at most, to be told."""
+        """Return the configured storage limits, in bytes."""
         most = self._limits
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
     async def run(self) -> None:
-        """Make folders whole in the background and store what they held at first, until `close`."""
+        """End interrupted restores and store first contents in the background, until `close`."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             self._tasks.append(group.create_task(self._settle_all()))
@@ -84,10 +84,10 @@ class SharedSnapshots:
                 task.cancel()
 
     async def of(self, folder: str) -> Snapshots:
-        """Give a folder's snapshots.
+        """Return a folder's snapshots.
 
         Raises:
-            BadRequest: this folder can have none; the message says why.
+            BadRequest: no snapshots are possible here; the message says why.
             StorageFailed: the store cannot be read.
         """
         root = await asyncio.to_thread(os.path.realpath, folder)
@@ -101,7 +101,7 @@ class SharedSnapshots:
             return self._open[root]
 
     async def recover(self, folder: str) -> None:
-        """End what a process that died left of a restore in a folder; `news` tells of it."""
+        """End a restore left in a folder by a dead process; `news` reports the outcome."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         try:
             ended = await self._end(root, recover)
@@ -113,7 +113,7 @@ class SharedSnapshots:
                 self._news.setdefault(root, _told(ended))
 
     async def _settle_all(self) -> None:
-        """Make whole what killed processes left in any folder, used here or not."""
+        """End interrupted restores in all folders, used here or not."""
         try:
             roots = [os.fsdecode(root) for root in await self._store.restores.roots()]
         except SidecarError as error:
@@ -137,9 +137,9 @@ class SharedSnapshots:
             return await how(Path(root), self._store, touched=touched)
 
     def recheck(self, made: Snapshots) -> None:
-        """Look in the background whether events told everything, if that is due: at first it is.
+        """Check in the background for changes without an event, if due (the first call always is).
 
-        Some changes come without one. What is found is in the next snapshot.
+        The next snapshot includes the changes found.
         """
         now = self._now()
         due = self._rechecked.get(made, -self._recheck_every) + self._recheck_every
@@ -150,15 +150,15 @@ class SharedSnapshots:
         self._tasks.append(self._group.create_task(_recheck(made)))
 
     async def own(self, real: Path, text: str) -> None:
-        """Remember what the daemon itself is about to write to a file.
+        """Record the hash of a file the daemon is about to write.
 
-        In every window, and after a restart; raises StorageFailed.
+        Holds for every window and after a restart; raises StorageFailed.
         """
         name = digest(text.encode("utf-8", "surrogateescape"))
         await self._store.facts.writes(os.fsencode(real), name)
 
     async def without_own(self, root: Path, delta: Delta) -> Delta:
-        """Leave out what the daemon itself wrote, and the folders that it made for it."""
+        """Remove from a delta files written by the daemon, and folders made for those files."""
         base = os.fsencode(root)
         written = await self._store.facts.written(base) if delta else frozenset()
         own = {
@@ -172,7 +172,7 @@ class SharedSnapshots:
         )
 
     async def read_anew(self, folder: str) -> None:
-        """Let go of a folder's chain, which may have begun anew: with its last session it does."""
+        """Drop a folder's chain if outdated: the end of the last session starts a new chain."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         made = self._open.get(root)
         if made is not None and not await made.stands():
@@ -181,7 +181,7 @@ class SharedSnapshots:
             await made.close()
 
     def news(self, folder: str) -> str:
-        """Say, once, what became of a restore that was broken off; empty where there was none."""
+        """Return the outcome of an interrupted restore once; empty where there was none."""
         return self._news.pop(folder, "")
 
     async def _begin(self, root: str) -> Snapshots:
@@ -206,7 +206,7 @@ class SharedSnapshots:
             self._tasks.append(self._group.create_task(_in_background(made)))
 
     def status(self) -> list[Json]:
-        """Say for each folder how changes are noticed and what is stored, or why it has none."""
+        """Return each folder's snapshot status, or the reason for having none."""
         told: list[Json] = [
             {"root": _legible(root), **made.status()} for root, made in self._open.items()
         ]
@@ -217,7 +217,7 @@ class SharedSnapshots:
         return [*told, *refused]
 
     async def close(self) -> None:
-        """Keep what was learned for the next start; twice is once."""
+        """Store known stats for the next start, and close all; may be called twice."""
         async with self._opening:
             self._ended.set()
             for made in self._open.values():
@@ -227,7 +227,7 @@ class SharedSnapshots:
 
 
 async def _in_background(made: Snapshots) -> None:
-    """Store the beginning and sweep; what fails here fails again, and louder, where it matters."""
+    """Store first contents and sweep. Errors are only logged: they recur where needed."""
     try:
         await made.run()
     except (SidecarError, OSError) as error:
@@ -235,7 +235,7 @@ async def _in_background(made: Snapshots) -> None:
 
 
 async def _recheck(made: Snapshots) -> None:
-    """Look at everything once; what fails here fails again, and louder, in the next snapshot."""
+    """Check all files once. Errors are only logged: they recur in the next snapshot."""
     try:
         found = await made.recheck()
     except (SidecarError, OSError, RuntimeError) as error:

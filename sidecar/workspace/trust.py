@@ -1,4 +1,4 @@
-"""Which workspaces the user trusts: a list of folders in the data folder, for this user only."""
+"""Workspaces trusted by the user: a list of folders in the user's data folder."""
 
 import json
 import os
@@ -11,13 +11,13 @@ NAME = "trusted-workspaces.json"
 
 
 def is_trusted(data: Path, workspace: Path) -> bool:
-    """Whether the user has trusted this folder, or one above it; unreadable lists trust nothing."""
+    """Whether the user trusts this folder or one above; an unreadable list trusts nothing."""
     trusted = {Path(folder) for folder in _read(data)}
     return any(folder in trusted for folder in (workspace, *workspace.parents))
 
 
 def trust(data: Path, workspace: Path) -> None:
-    """Remember that the user trusts a folder and all below it; durable when this returns."""
+    """Trust a folder and everything below; durable on return."""
     folders = sorted({*_read(data), str(workspace)})
     make_folder(data)
     descriptor, name = tempfile.mkstemp(dir=data, prefix=NAME)
@@ -29,9 +29,9 @@ def trust(data: Path, workspace: Path) -> None:
 
 
 def standing(data: Path, workspace: Path, *, trusted: bool) -> Path:
-    """Give the folder in which the user's own programs start: the workspace only where trusted.
+    """Return the starting folder of the user's own programs: the workspace only if trusted.
 
-    Elsewhere that is an empty folder: npx and its like run what lies in the current one.
+    Otherwise an empty folder: npx and similar tools run files of the current folder.
     """
     if trusted:
         return workspace

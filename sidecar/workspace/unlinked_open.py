@@ -1,7 +1,7 @@
-"""Opens and looks at resolved paths through no link at all. Blocks.
+"""Open and stat resolved paths through no link. Blocks.
 
-Linux does that in one call, `openat2`, which costs no more than `open`. Whatever that call refuses,
-and every path where there is none, goes folder by folder (`ways`), which says what is wrong.
+On Linux a single `openat2`, as cheap as `open`. Where refused or missing, folder by folder
+(`folder_of`), for a precise error.
 """
 
 import ctypes
@@ -24,11 +24,11 @@ _SIZE = ctypes.c_size_t(_HOW.size)
 
 
 def open_straight(real: bytes, flags: int) -> int:
-    """Open what is there by a resolved path; gives a descriptor.
+    """Open a resolved path; return a descriptor.
 
     Raises:
-        Moved: where something on the way, or what it leads to, is a link by now.
-        OSError: where it cannot be opened.
+        PathMoved: a part of the path is a link by now.
+        OSError: cannot be opened.
     """
     call = _syscall()
     if call is not None:
@@ -43,7 +43,7 @@ def open_straight(real: bytes, flags: int) -> int:
 
 
 def stat_straight(real: bytes) -> os.stat_result:
-    """Look at what is there by a resolved path, which may be a link itself; raises as opening."""
+    """Stat a resolved path, itself possibly a link; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:
@@ -53,7 +53,7 @@ def stat_straight(real: bytes) -> os.stat_result:
 
 
 def link_straight(real: bytes) -> tuple[os.stat_result, bytes]:
-    """Give a link's target with the stat that it has afterwards; raises as opening."""
+    """Return a link's stat, taken after reading, and its target; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:

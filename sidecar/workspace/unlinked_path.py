@@ -1,7 +1,7 @@
-"""The way to a resolved path, folder by folder and without following a link. Blocks.
+"""Reach a resolved path folder by folder, following no link. Blocks.
 
-Between the moment when a path was resolved and its use, any folder on the way may have become a
-link. Opening each from the one before leaves nothing to happen in between.
+Any folder may become a link after a path is resolved. Opening each folder from its parent's
+descriptor closes that gap.
 """
 
 import errno
@@ -22,18 +22,18 @@ WAY = (
 
 
 class PathMoved(PermissionError):
-    """Something on the way to a resolved path is a link by now."""
+    """A part of a resolved path is a link by now."""
 
 
 @contextmanager
 def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
-    """Open the folder in which a resolved path lies; with `make`, folders that are missing come.
+    """Open the folder of a resolved path; `make` creates missing folders.
 
-    Gives a descriptor to look, open and rename in; not one to read or sync.
+    Yields a descriptor for looking, opening and renaming, not for reading or syncing.
 
     Raises:
-        Moved: where something on the way is a link by now.
-        OSError: where the way ends or is closed.
+        PathMoved: a part of the path is a link by now.
+        OSError: a folder is missing or closed.
     """
     descriptor = os.open(real.anchor, WAY)
     try:
@@ -48,10 +48,10 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
 
 @contextmanager
 def standing_in(real: Path) -> Iterator[str]:
-    """Give a name of a resolved folder to start a process in, within the block.
+    """Yield a path of a resolved folder to start a process in, within the block.
 
-    On Linux it leads there whatever becomes of the path meanwhile; elsewhere it is the path.
-    Raises as `folder_of`.
+    On Linux valid whatever becomes of the folder's path; elsewhere the path itself. Raises as
+    `folder_of`.
     """
     with folder_of(real / "-") as folder:
         name = f"/proc/self/fd/{folder}"
@@ -59,7 +59,7 @@ def standing_in(real: Path) -> Iterator[str]:
 
 
 def open_in(folder: int, real: Path, flags: int) -> int:
-    """Open what a resolved path names in its folder, never through a link; see `folder_of`."""
+    """Open a resolved path's last name in its folder, never through a link; raises OSError."""
     try:
         return os.open(real.name or ".", flags | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
     except OSError as error:
@@ -93,7 +93,7 @@ def _enter(folder: int, name: str, real: Path, *, make: bool) -> int:
 
 
 def _told(error: OSError, real: Path, folder: int, name: str) -> OSError:
-    """Name the whole path, and say what a link on it means."""
+    """Add the whole path to an error; a link in the path becomes PathMoved."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(folder, name):
         return PathMoved(errno.EPERM, "moved while it was opened; try again", str(real))
     return type(error)(error.errno, os.strerror(error.errno or 0), str(real))

@@ -1,4 +1,4 @@
-"""Which variables of the environment a child process is given, and where programs are found."""
+"""Environment variables for child processes, and the search for programs."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from sidecar.core.text.secret_names import names_secret
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Leave out variables that look like keys by their names, and others that hold the same."""
+    """Remove variables with names of secrets, and variables containing a secret's value."""
     kept = {name: value for name, value in environment.items() if not _is_kept_back(name)}
     held = {value for name, value in environment.items() if _is_kept_back(name)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
@@ -18,17 +18,16 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """Find a program. A folder that PATH gives relative to the current one may be a workspace's."""
+    """Find a program in absolute folders of PATH: relative ones may lie in a workspace."""
     folders = environment.get("PATH", "").split(os.pathsep)
     return shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
 
 
 def for_git(environment: Mapping[str, str]) -> dict[str, str]:
-    """Add what keeps git from running what a folder's files, not its user, say.
+    """Add variables that keep git from running programs named by a folder's files.
 
-    A folder that looks like a repository without a `.git` is none unless it is named, no monitor
-    of files is started, nothing pages, and no variable names a program for differences. Settings
-    that come by variables already stay.
+    A bare repository is used only if named, no file monitor or pager starts, and no variable names
+    a diff program. Other settings made by variables stay.
     """
     kept = {name: value for name, value in environment.items() if not _names_setting(name)}
     own = re.compile(r"GIT_CONFIG_KEY_\d+")

@@ -1,6 +1,6 @@
-"""How things stand at this moment, for the end of the newest user message.
+"""Current state for the end of the newest user message.
 
-The date, git and what the editor shows change all the time, so they never stand in the prefix.
+Date, git and editor state change all the time, so never stand in the prefix.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _SEVERITIES = {1: "error", 2: "warning", 3: "information", 4: "hint"}
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """A repository's state: the branch and the changed files as `git status --short` has them."""
+    """A repository's branch and changed files, as lines of `git status --short`."""
 
     branch: str
     changed: tuple[str, ...]
@@ -37,11 +37,11 @@ class Git:
 
 
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
-    """Render the block; the same arguments give the same bytes.
+    """Render the block; equal arguments give equal bytes.
 
-    `shown` is what the client gave with the prompt: `openFiles` (paths, URIs or objects with one),
+    `shown` comes from the client with the prompt: `openFiles` (paths, URIs or objects with one),
     `selection` (`{path, range?, text?}`) and `diagnostics` (`{path, range?, severity?, message}`).
-    What is missing or malformed there is left out.
+    Missing and malformed items are left out.
     """
     lines = [f"Date: {day.isoformat()}"]
     if git is not None:
@@ -61,10 +61,10 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
 
 
 async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> Git | None:
-    """Ask git for branch and status, within a second; `None` where there is nothing to tell.
+    """Ask git for branch and status, within a second; `None` for no answer.
 
-    A repository's own configuration can name programs to run, so git is not run where the
-    workspace is not trusted. Nothing is locked or refreshed in the repository.
+    Never runs in untrusted workspaces, since a repository's configuration can name programs to run.
+    Locks and refreshes nothing in the repository.
     """
     git = program("git", environment)
     if not trusted or git is None:
@@ -107,7 +107,7 @@ async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> 
 
 
 def parse_status(output: bytes) -> Git | None:
-    """Read what `git status --porcelain=v1 --branch -z` printed; `None` when it printed nothing."""
+    """Parse the output of `git status --porcelain=v1 --branch -z`; `None` if empty."""
     fields = output.decode("utf-8", "backslashreplace").split("\0")
     head = fields[0].removeprefix("## ")
     if not fields[0].startswith("## "):
@@ -149,7 +149,7 @@ def _bounded(title: str, lines: Iterable[str], more: int) -> list[str]:
 
 
 def _path(item: Json, cwd: Path) -> str:
-    """Give a file as the model would name it; clients give a path, a URI or an object with one."""
+    """Return a file as the model would name it, from a path, a URI or an object with one."""
     if isinstance(item, dict):
         item = item.get("path") or item.get("uri") or item.get("file")
     if not isinstance(item, str) or not item:
@@ -183,7 +183,7 @@ def _diagnostic(item: Json, cwd: Path) -> str:
 
 
 def _lines(place: Json) -> str:
-    """Give `:line` of an LSP range, whose lines count from 0, or of a plain line number."""
+    """Return `:line` of an LSP range (counted from 0) or of a plain line number."""
     if isinstance(place, int):
         return f":{place}"
     start = place.get("start") if isinstance(place, dict) else None
@@ -192,6 +192,6 @@ def _lines(place: Json) -> str:
 
 
 def _line(text: str) -> str:
-    """Keep a value on one line and short; it comes from outside."""
+    """Shorten an outside value to `MAX_LINE` characters on one line."""
     plain = " ".join(text.split()) if "\n" in text or "\r" in text else text
     return f"{plain[:MAX_LINE]}…" if len(plain) > MAX_LINE else plain

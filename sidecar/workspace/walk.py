@@ -1,6 +1,6 @@
-"""The files of a folder, without what .gitignore files and common sense leave out.
+"""Files of a folder, except those ignored by .gitignore or in `SKIPPED`.
 
-Everything blocks: call it in a thread. Links are listed, never followed.
+Everything blocks: call in a thread. Links are listed, never followed.
 """
 
 import os
@@ -27,32 +27,32 @@ MAX_IGNORE_FILE = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Ignore:
-    """The rules of one .gitignore file; they hold for paths below `folder`."""
+    """The rules of one .gitignore file, for paths below `folder`."""
 
     folder: str
     spec: GitIgnoreSpec
 
 
 def list_folder(real: Path) -> tuple[str, ...]:
-    """Give the names in a folder, sorted, folders with a `/` at the end.
+    """Return the names in a folder, sorted, folders with a trailing `/`.
 
     Raises:
-        OSError: when it is no folder or cannot be read.
+        OSError: no folder, or unreadable.
     """
     return tuple(sorted(f"{name}/" if is_folder else name for name, is_folder in _names(real)))
 
 
 def walk(real: Path) -> Iterator[str]:
-    """Yield the files below a folder, sorted, as paths relative to it with `/`.
+    """Yield the files below a folder, sorted, as relative paths with `/`.
 
-    The .gitignore files of the enclosing repository hold too. A folder that cannot be read is
-    passed over, as git does.
+    The enclosing repository's .gitignore files apply too. Unreadable folders are skipped, as in
+    git.
     """
     yield from _walk(str(real), "", inherited(real))
 
 
 def visible(real: Path, relative: str) -> bool:
-    """Whether `walk` over a folder would yield a file, given as a path relative to it."""
+    """Whether `walk` over a folder would yield the relative path."""
     ignores = inherited(real)
     folder = str(real)
     *folders, name = relative.split("/")
@@ -71,7 +71,7 @@ def glob(pattern: str) -> Callable[[str], bool]:
     `*.py` matches at any depth, `src/*.py` from the top, `**` any folders, `{a,b}` either.
 
     Raises:
-        BadRequest: when it is no valid pattern.
+        BadRequest: an invalid pattern.
     """
     try:
         spec = GitIgnoreSpec.from_lines(_alternatives(pattern.removeprefix("./")))
@@ -98,7 +98,7 @@ def _walk(folder: str, prefix: str, ignores: tuple[Ignore, ...]) -> Iterator[str
 
 
 def _names(real: Path) -> list[tuple[str, bool]]:
-    """Give the names in a folder and which are folders; no link is followed on the way to it."""
+    """List the names in a folder and whether each is a folder; follows no link."""
     with folder_of(real / "-") as way:
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
         try:
@@ -116,7 +116,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
-    """The innermost file with an opinion decides, and in it the last matching line."""
+    """Decide by the innermost file with a match, and its last matching line."""
     for ignore in reversed(ignores):
         relative = os.path.relpath(path, ignore.folder).replace(os.sep, "/")
         verdict = ignore.spec.check_file(f"{relative}/" if is_folder else relative).include
@@ -126,9 +126,9 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 
 
 def inherited(real: Path) -> tuple[Ignore, ...]:
-    """Give the rules of the folders above, up to the one that holds .git; none outside of git.
+    """Return the rules of the folders above, up to the one with .git; none outside of git.
 
-    None either where they leave out the folder itself: who asks for it wants to see it.
+    None if those rules ignore the folder itself: a request for an ignored folder wants its files.
     """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)
@@ -153,7 +153,7 @@ def _rules(folder: str, name: str = ".gitignore") -> Ignore | None:
 
 
 def _valid(lines: list[str]) -> Iterator[str]:
-    """Leave out the lines that are no patterns, as git does."""
+    """Drop invalid patterns, as git does."""
     for line in lines:
         try:
             GitIgnoreSpec.from_lines([line])
@@ -163,7 +163,7 @@ def _valid(lines: list[str]) -> Iterator[str]:
 
 
 def _alternatives(pattern: str, limit: int = 64) -> list[str]:
-    """Write out `{a,b}`: .gitignore patterns have no braces, but models like to use them."""
+    """Expand `{a,b}`: .gitignore patterns have no braces, but models use them."""
     done: list[str] = []
     open_ones = [pattern]
     while open_ones and len(done) + len(open_ones) < limit:

@@ -1,1 +1,1 @@
-"""Carries out what a rollback plans: all of it or nothing, whatever happens meanwhile."""
+"""Carries out planned restores completely or not at all."""

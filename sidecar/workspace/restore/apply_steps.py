@@ -1,4 +1,4 @@
-"""Does the steps of a restore: looks again, moves, and looks at what was moved. Blocks."""
+"""Carry out a restore's steps: check again, move, and check the moved entries. Blocks."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ from sidecar.workspace.restore.staging import new_name, old_name
 
 
 class StateMoved(Exception):
-    """Something is not as it was when it was checked, so everything goes back."""
+    """A path changed since its check; the whole restore must be undone."""
 
     def __init__(self, conflict: Conflict) -> None:
         super().__init__(conflict.reason)
@@ -37,7 +37,7 @@ class StateMoved(Exception):
 
 
 class _Kept(Exception):
-    """A folder holds what no step takes away, so it stays."""
+    """A folder holds entries removed by no step, so the folder stays."""
 
 
 def apply(
@@ -47,11 +47,11 @@ def apply(
     changed: Mapping[bytes, int],
     done: Callable[[int], None],
 ) -> list[bytes]:
-    """Do all steps; gives the folders that stay because something else is in them.
+    """Carry out all steps; return the folders kept because of other entries in them.
 
-    `changed`: when (`ctime`, ns) what stands at a path last changed as it was checked. `done` is
-    told after each step how many are done; it may raise, as `StateMoved` and OSError may come: then
-    the steps that were done are to be undone.
+    `changed`: `ctime` (ns) of each path at its check. `done` is called after each step with the
+    number of finished steps, and may raise. On any error, including StateMoved and OSError, the
+    caller must undo finished steps.
     """
     kept: list[bytes] = []
     with root_folder(root) as top:
@@ -71,10 +71,7 @@ def apply(
 
 
 def same(mark: FileMark, found: os.stat_result) -> bool:
-    """Tell whether what was found is what the mark was made of.
-
-    A folder is the same whatever came into it or left it.
-    """
+    """Tell whether a stat matches a mark: inode and mode; for files also mtime and size."""
     if mark.inode != found.st_ino or mark.mode != found.st_mode:
         return False
     if stat.S_ISDIR(mark.mode):
@@ -134,7 +131,7 @@ def _set_aside(step: Step, mark: FileMark, target: At, old: At) -> None:
 
 
 def _look(step: Step, mark: FileMark, aside: At, back: Callable[[], object]) -> None:
-    """Look whether what was set aside is what was meant, and put it back where it is not."""
+    """Compare an entry set aside with its mark; put back and raise on a difference."""
     found = stat_in(aside.folder, aside.name)
     if found is None or not same(mark, found):
         back()
@@ -158,7 +155,7 @@ def _expect(step: Step, mark: FileMark, found: os.stat_result | None, changed: i
 
 
 def _settled(top: int, stages: Sequence[bytes], steps: Sequence[Step]) -> None:
-    """See that nobody wrote to what was set aside, through a descriptor opened before."""
+    """Raise StateMoved if an entry set aside was written through a descriptor opened before."""
     for step in steps:
         if step.kind != "put" or step.old is None or stat.S_ISDIR(step.old.mode):
             continue

@@ -1,4 +1,4 @@
-"""Looks whether everything stands as a plan expects it. Touches nothing. Blocks."""
+"""Compare the files with a plan's expectations, changing nothing. Blocks."""
 
 import os
 import stat
@@ -33,7 +33,7 @@ HOLDS_OTHERS = "The folder holds other files, so nothing can take its place."
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A path that is not as the plan expects it, and why, for people."""
+    """A path that differs from the plan, with a reason for people."""
 
     path: bytes
     reason: str
@@ -41,9 +41,9 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What stands at an action's path: as expected, with its stat; `None` for nothing.
+    """An action whose path is as expected, with its stat; `None` for nothing there.
 
-    `mark` has the hash of what was read.
+    `mark` holds the hash of the bytes read.
     """
 
     action: Action
@@ -52,11 +52,10 @@ class Checked:
 
 
 def check_plan(actions: Sequence[Action]) -> None:
-    """Refuse a plan that nobody can carry out.
+    """Refuse an impossible plan.
 
     Raises:
-        BadRequest: for paths that no restore may touch, paths that stand there twice, and what
-            is not stored.
+        BadRequest: a path closed to restores, a path listed twice, or content not stored.
     """
     seen: set[bytes] = set()
     for action in actions:
@@ -76,7 +75,7 @@ def check_plan(actions: Sequence[Action]) -> None:
 
 
 def only_mode(action: Action) -> bool:
-    """Tell whether what stands there stays, and has at most another mode."""
+    """Tell whether the content stays and at most the mode changes."""
     entry, expect = action.entry, action.expect
     if entry is None or expect is None or entry.kind != expect.kind:
         return False
@@ -89,7 +88,7 @@ def only_mode(action: Action) -> bool:
 def check(
     root: bytes, actions: Sequence[Action], stopped: Callable[[], bool]
 ) -> tuple[list[Checked], list[Conflict]]:
-    """Compare what every action expects with what is there; raises OSError."""
+    """Compare every action's expectation with the disk; raises OSError."""
     made = {a.path for a in actions if a.entry is not None and a.entry.is_folder}
     taken = {a.path for a in actions if a.entry is None}
     checked: list[Checked] = []
@@ -109,7 +108,7 @@ def check(
 
 
 def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
-    """Compare an entry with what is at a name; gives its stat and mark, or why it is another."""
+    """Compare an entry with the disk; return its stat and mark, or the reason it differs."""
     found = stat_in(at, name)
     if found is None:
         return GONE
@@ -132,7 +131,7 @@ def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, Fi
 
 
 def mark_of(found: os.stat_result, name: str = "") -> FileMark:
-    """Give that by which something is known again."""
+    """Make the mark by which an entry is recognised later."""
     return FileMark(found.st_mode, found.st_ino, found.st_mtime_ns, found.st_size, name)
 
 
@@ -179,7 +178,7 @@ def names_in(top: int, path: bytes) -> list[bytes]:
 
 
 def missing_folders(top: int, checked: Sequence[Checked]) -> list[bytes]:
-    """Give the folders on the way to what is to be made that no action makes and are not there."""
+    """Return missing parent folders of new entries, except those made by an action."""
     made = {c.action.path for c in checked if c.action.entry is not None}
     found: set[bytes] = set()
     there: set[bytes] = set()

@@ -1,7 +1,7 @@
-"""Lays out what a plan takes: what goes into which staging folder, and the order of the steps.
+"""Order a plan's steps, and assign each a staging folder.
 
-First files leave, then the folders that they leave empty, then what is new comes, the outer
-before the inner; modes are set last, so that a folder is closed when everything is in it.
+Files leave first, then emptied folders; new entries come next, outer before inner. Modes are set
+last, so a folder is closed only when complete.
 """
 
 import os
@@ -21,9 +21,9 @@ OPEN = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Something that leaves a path, comes to it, or both. `entry` is what comes.
+    """An entry that leaves a path, comes to it, or both; `entry` comes.
 
-    `action` is `None` for a folder on the way that no action makes; its mode is the user's umask's.
+    `action` is `None` for a missing parent folder, made with the user's umask.
     """
 
     path: bytes
@@ -36,9 +36,10 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`stages`: folders (relative to the root) to make a staging folder in.
+    """Staging folders and ordered steps.
 
-    `puts` and `modes` in their order. `loosened`: folders that are opened for it first.
+    `stages`: folders, relative to the root, in which to make a staging folder. `loosened`: folders
+    made writable first.
     """
 
     stages: tuple[bytes, ...]
@@ -47,7 +48,7 @@ class Layout:
     modes: tuple[Step, ...]
 
     def steps(self, staged: Mapping[int, FileMark]) -> tuple[Step, ...]:
-        """Give all steps, now that what comes stands in the staging folders, by number."""
+        """Return all steps; `staged` maps each number to the mark of the staged entry."""
         made = [
             Step("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
             for put in self.puts
@@ -65,7 +66,7 @@ class Layout:
 
 
 def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
-    """Order what is to be done; looks at folders. Raises OSError."""
+    """Order a checked plan's steps, looking at folders; raises OSError."""
     with root_folder(root) as top:
         devices = _Devices(top)
         missing = missing_folders(top, checked)
@@ -95,7 +96,7 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
 
 
 class _Devices:
-    """Where on each file system things can stand before they are moved to their place."""
+    """Outermost folder of each file system, for staging: moves cannot cross file systems."""
 
     def __init__(self, top: int) -> None:
         self._top = top
@@ -103,7 +104,7 @@ class _Devices:
         self.folders: list[bytes] = []
 
     def stage(self, path: bytes) -> int:
-        """Give the number of the staging folder for what lies in a folder."""
+        """Return the number of the staging folder for a folder's entries."""
         _, outermost = self._place(path)
         if outermost not in self.folders:
             self.folders.append(outermost)

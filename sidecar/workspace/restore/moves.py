@@ -1,6 +1,6 @@
-"""Moves that never overwrite: to a free name, or two names at once for each other.
+"""Moves that never overwrite: to a free name, or two names exchanged.
 
-Where the system cannot exchange two names, what is in the way is set aside first.
+Where the system cannot exchange names, the entry in the way is set aside first.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ class At(NamedTuple):
 
 
 def move(source: At, target: At) -> None:
-    """Move to a name at which nothing is; raises FileExistsError, or another OSError."""
+    """Move to a free name; raises FileExistsError, or another OSError."""
     if _renamed(source, target, _NO_REPLACE):
         return
     try:
@@ -36,7 +36,7 @@ def move(source: At, target: At) -> None:
 
 
 def exchange(one: At, other: At) -> bool:
-    """Let two things that are there change places; `False` where that is not possible at once."""
+    """Exchange two existing entries atomically; `False` where unsupported."""
     return _renamed(one, other, _EXCHANGE)
 
 

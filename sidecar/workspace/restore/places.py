@@ -1,6 +1,6 @@
-"""Ways to a path that never leave the root: folder by folder, without following a link.
+"""Reach paths folder by folder, following no link, so never leaving the root.
 
-Nothing opened is kept from one use to the next, because a folder may be moved away in between.
+No descriptor is kept between uses, because a folder may be moved away.
 """
 
 import errno
@@ -27,10 +27,7 @@ T = TypeVar("T")
 
 
 class Blocked(Exception):
-    """The way to a path ends early: `at` is the folder of the path that is none.
-
-    `missing`: nothing is there; otherwise a file or a link is.
-    """
+    """A parent of a path, `at`, is no folder: `missing`, or else a file or link."""
 
     def __init__(self, at: bytes, *, missing: bool) -> None:
         super().__init__(at)
@@ -39,10 +36,10 @@ class Blocked(Exception):
 
 
 def check_path(path: bytes) -> None:
-    """Refuse paths that no restore may touch.
+    """Refuse a path closed to restores.
 
     Raises:
-        BadRequest: for paths out of the root, in a version history, or of our own.
+        BadRequest: outside the root, in a version history, or a restore's own.
     """
     names = path.split(b"/")
     shown = path.decode("utf-8", "backslashreplace")
@@ -55,7 +52,7 @@ def check_path(path: bytes) -> None:
 
 
 class _Opened(AbstractContextManager[T]):
-    """Something opened, until the block ends; a generator would take as long again as the calls."""
+    """A descriptor closed at the end of the block; a generator would double the time."""
 
     __slots__ = ("_descriptor", "_given")
 
@@ -71,19 +68,19 @@ class _Opened(AbstractContextManager[T]):
 
 
 def root_folder(root: bytes) -> AbstractContextManager[int]:
-    """Open a workspace's own folder; raises OSError."""
+    """Open a workspace's root; raises OSError."""
     descriptor = os.open(root, _WAY)
     return _Opened(descriptor, descriptor)
 
 
 def folder(root: int, path: bytes) -> AbstractContextManager[int]:
-    """Open a folder below the root (which is empty); raises Blocked or OSError."""
+    """Open a folder below the root (empty path: the root); raises Blocked or OSError."""
     descriptor = _entered(root, path)
     return _Opened(descriptor, descriptor)
 
 
 def around(root: int, path: bytes) -> AbstractContextManager[tuple[int, bytes]]:
-    """Open the folder that a path lies in; gives it and the path's name."""
+    """Open a path's parent folder, as its descriptor and the path's last name."""
     outer, _, name = path.rpartition(b"/")
     descriptor = _entered(root, outer)
     return _Opened(descriptor, (descriptor, name))
@@ -111,7 +108,7 @@ def _entered(root: int, path: bytes) -> int:
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:
-    """Look at a name in a folder, not through a link; `None` where there is nothing."""
+    """Stat a name in a folder, not through a link; `None` where missing."""
     try:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
@@ -119,10 +116,10 @@ def stat_in(at: int, name: bytes) -> os.stat_result | None:
 
 
 def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
-    """Tell whether all names of a path are listed as they are written here.
+    """Tell whether all names of a path are listed in this exact spelling.
 
-    Many disks find `A` where `a` stands; there, nothing stands at `A`. `names`: those in a
-    folder, by its path; where it cannot be listed, the disk is believed.
+    Case-insensitive disks find `a` under `A`, though `A` is not listed. `names` lists a folder by
+    path; an unreadable folder counts as listed.
     """
     try:
         places = (at.rpartition(b"/") for at in (*ancestors(path), path))
@@ -132,7 +129,7 @@ def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
 
 
 def stat_at(root: int, path: bytes) -> os.stat_result | None:
-    """Look at a path; `None` where there is nothing or the way to it is blocked."""
+    """Stat a path; `None` where missing or blocked."""
     try:
         with around(root, path) as (at, name):
             return stat_in(at, name)
@@ -141,7 +138,7 @@ def stat_at(root: int, path: bytes) -> os.stat_result | None:
 
 
 def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
-    """Read a file's bytes or a link's target; `None` where it is another by now."""
+    """Read a file's bytes or a link's target; `None` if kind or size changed since `found`."""
     try:
         if stat.S_ISLNK(found.st_mode):
             return os.readlink(name, dir_fd=at)
@@ -160,7 +157,7 @@ def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
 
 
 def set_mode(at: int, name: bytes, mode: int) -> None:
-    """Set the mode of a file or folder, never of what a link leads to; raises OSError."""
+    """Set the mode of a file or folder, never through a link; raises OSError."""
     try:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:
@@ -178,7 +175,7 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
 
 
 def sync(root: int, path: bytes) -> None:
-    """Bring a folder's names to the disk; one that is gone has none. Raises OSError."""
+    """Sync a folder's names to disk, unless missing or unreadable. Raises OSError."""
     try:
         with folder(root, path) as at:
             # What only names a folder cannot be synced.

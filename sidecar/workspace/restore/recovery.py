@@ -1,4 +1,4 @@
-"""Ends restores: takes back what does not stand, and removes what those that stand left behind."""
+"""End interrupted restores: undo unfinished ones, and clean up after finished ones."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ _tokens: set[str] = set()
 
 @contextmanager
 def claimed(root: bytes) -> Iterator[RestoreClaim]:
-    """Claim a workspace's restores for this process, with a token of its own."""
+    """Claim a workspace's restores for this process, with a fresh token."""
     token = secrets.token_hex(8)
     claim = RestoreClaim(root, this_process(token), frozenset(_tokens))
     _tokens.add(token)
@@ -39,13 +39,13 @@ def claimed(root: bytes) -> Iterator[RestoreClaim]:
 async def recover(
     root: Path, store: Store, *, touched: OnTouched | None = None
 ) -> Recovered | None:
-    """End what a process that died left of a restore; `None` where there is nothing to do.
+    """End a restore left by a dead process; `None` where there is none.
 
-    It is due before a session of the workspace is loaded, and before its first snapshot.
-    `touched` is told the paths (`Snapshots.mark_dirty`).
+    Due before loading a session of the workspace and before its first snapshot. `touched` is called
+    with the paths (`Snapshots.mark_dirty`).
 
     Raises:
-        StorageFailed: when it cannot be ended now; the next call tries again.
+        StorageFailed: cannot be ended now; the next call tries again.
     """
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     with claimed(base) as claim:
@@ -56,12 +56,12 @@ async def recover(
 
 
 async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
-    """Make a workspace whole as `recover` does, and leave it to `recover` to tell of it.
+    """Undo or finish files as `recover` does, but leave the report to a later `recover`.
 
-    Whoever uses the workspace next is told, even if that is another process.
+    The next user of the workspace gets the report, even in another process.
 
     Raises:
-        StorageFailed: when it cannot be done now; the next call tries again.
+        StorageFailed: cannot be done now; the next call tries again.
     """
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     rows = store.restores
@@ -99,7 +99,7 @@ async def _settle(
 async def end(
     root: bytes, rows: RestoreRows, found: Unfinished, touched: OnTouched | None = None
 ) -> Recovered:
-    """End a restore that was taken over; raises StorageFailed."""
+    """End an adopted restore; raises StorageFailed."""
     paths = [step.path for step in found.steps]
     left: tuple[Conflict, ...] = ()
     if touched is not None:
@@ -116,10 +116,10 @@ async def end(
 
 
 async def take_back(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conflict, ...]:
-    """Undo a restore and forget it; gives what somebody changed meanwhile.
+    """Undo a restore and forget it; return paths changed by somebody meanwhile.
 
     Raises:
-        StorageFailed: where not everything can be taken back now.
+        StorageFailed: some steps cannot be undone now.
     """
     left = await _undo(root, rows, found)
     await _tidy(root, rows, found)
@@ -135,10 +135,10 @@ async def clean(
     *,
     small: bool = False,
 ) -> str:
-    """Remove the staging folders and forget the restore; says for people why it cannot.
+    """Remove the staging folders and forget the restore; return why not, for people, or empty.
 
-    `meanwhile` is called while the disk works; what it raises is raised when that is done.
-    `small`: the restore was of a few files.
+    `meanwhile` runs during the removal; its error is raised afterwards. `small`: the restore was of
+    a few files.
     """
     removed = asyncio.get_running_loop().run_in_executor(None, remove_stages, root, stages)
     try:
@@ -168,7 +168,7 @@ async def _undo(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conf
 
 
 async def _tidy(root: bytes, rows: RestoreRows, found: Unfinished) -> str:
-    """Clean up; what was undone is said to be so first, or nothing may be removed."""
+    """Clean up, recording an undo first: until then nothing may be removed."""
     if found.state == "applying":
         try:
             await rows.undone(found.id)

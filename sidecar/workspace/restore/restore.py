@@ -1,9 +1,9 @@
-"""Carries out a plan: all of it, with what the session's log says of it, or nothing.
+"""Carry out a plan completely, with the session's records of it, or not at all.
 
-What is new is written beside the files first. Then the store is told what will be moved, and from
-there until the end a restart takes everything back: what leaves a path is only set aside. The one
-transaction that writes the conversation's records also says that the restore stands; what is left
-to do after it is to remove what was set aside.
+New content is first written beside the files. Then the store records the intended moves; from here
+on a restart undoes everything, since replaced entries are only set aside. The transaction with the
+conversation's records also marks the restore as done; afterwards only the entries set aside remain
+to be removed.
 """
 
 import asyncio
@@ -56,17 +56,17 @@ INLINE_BYTES = 256 * 1024
 
 
 async def _nothing() -> Sequence[StoreChange]:
-    """Give the changes of a session where there is none."""
+    """Return no changes, for a restore without a session."""
     return ()
 
 
 class _Stopped(Exception):
-    """Somebody cancelled it before it stood."""
+    """Cancelled before the restore was done."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """One restore: where, of what, and whom it tells."""
+    """A restore's root, store rows, claim and callbacks."""
 
     root: bytes
     rows: RestoreRows
@@ -90,7 +90,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a plan comes to in the folder that `root` (its real path) is."""
+    """A plan checked against the folder with the real path `root`."""
 
     root: bytes
     layout: Layout
@@ -108,25 +108,25 @@ async def restore(
     progress: Progress | None = None,
     quick: bool = False,
 ) -> RestoreOutcome:
-    """Carry out a plan in a workspace: all of it or nothing, whatever happens meanwhile.
+    """Carry out a plan in a workspace, completely or not at all.
 
-    `record` gives the changes of the session's log that become durable together with the files.
-    It is asked once, when the files are as they will be, and what it gives is written before
-    anything that is written to the store later; where it was asked and this raises, nothing of
-    it was written. What it raises takes everything back, and is raised here. `touched`
-    is told the paths before files are moved, when they were, and when they went back
-    (`Snapshots.mark_dirty`). `stands` is called once the restore stands, while the disk is made
-    clean; it must not raise. `progress` is told how much is done of how much. `quick`: the file
-    system answers at once, so that threads need not look at a few small files.
+    `record` returns the session's log changes to commit with the files. The call comes once, after
+    all moves, and its changes are written before any later write to the store. An error from
+    `record` undoes everything and is raised here; no change is then written.
 
-    Cancelled, it takes everything back and raises CancelledError; once it stands, it gives its
-    outcome.
+    `touched` is called with the paths before the moves, after them, and after an undo
+    (`Snapshots.mark_dirty`). `stands` is called once the restore is durable, during clean-up, and
+    must not raise. `progress` is called with steps done and total. `quick`: the file system is
+    fast, so few small files are checked without a thread.
+
+    Cancelled before the commit, everything is undone and CancelledError raised; after the commit,
+    the outcome is returned.
 
     Raises:
-        BadRequest: for a plan that cannot be carried out, or files that may not be written.
-        Overloaded: while another window restores files in this folder.
-        StorageFailed: when a disk is full or fails. Every file is as it was, unless the message
-            says that the restore will be taken back later.
+        BadRequest: an impossible plan, or unwritable files.
+        Overloaded: another window is restoring files in this folder.
+        StorageFailed: a full or failing disk. Every file is unchanged, unless the message says that
+            the restore will be undone later.
     """
     check_plan(actions)
     stop = threading.Event()
@@ -295,7 +295,7 @@ def _write(
     first: bool,
     last: bool,
 ) -> dict[int, FileMark]:
-    """Write a portion of what comes, into folders that are there for the first and synced last."""
+    """Write a batch of new entries; the first makes the staging folders, the last syncs them."""
     if first:
         make_stages(root, stages)
     marks = write_batch(root, stages, batch, contents)
@@ -305,7 +305,7 @@ def _write(
 
 
 async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> RestoreOutcome:
-    """Wait for the end of a restore also when cancelled, so that nothing is left half done."""
+    """Wait for a restore's end even when cancelled, so that nothing is left half done."""
     cancelled: asyncio.CancelledError | None = None
 
     async def guarded() -> RestoreOutcome | Exception:
@@ -340,14 +340,14 @@ async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> Rest
 
 
 def _needed(put: Put) -> str:
-    """Give the hash of the blob that is to come to a path; empty where none is needed."""
+    """Return the hash of the blob needed at a path, or empty."""
     if put.entry is None or put.entry.is_folder or put.entry.hash == EMPTY:
         return ""
     return "" if put.action is not None and put.action.content is not None else put.entry.hash
 
 
 def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
-    """Read what is to be overwritten; `None` where it is another by now, which is noticed later."""
+    """Read an entry about to be replaced; `None` if changed, noticed at a later check."""
     try:
         with root_folder(root) as top, around(top, put.path) as (at, name):
             found = stat_in(at, name)
@@ -358,7 +358,7 @@ def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
 
 
 def _touch_nobody(*paths: bytes) -> None:
-    """Take paths that nobody asked for."""
+    """Ignore the paths: no caller asked for them."""
 
 
 def _shown(path: bytes) -> str:

@@ -1,4 +1,4 @@
-"""How a restore can end, and its failures in words for people."""
+"""Outcomes of a restore, and its failures in words for people."""
 
 import errno
 from dataclasses import dataclass
@@ -40,9 +40,9 @@ SWEPT = (
 
 @dataclass(frozen=True, slots=True)
 class FilesRestored:
-    """All of it stands. `kept`: folders that stay because something else is in them.
+    """The restore is complete. `kept`: folders that stay because of other entries in them.
 
-    `leftover`: why something of our own could not be removed yet, for people; else empty.
+    `leftover`: why a staging folder remains, for people; else empty.
     """
 
     kept: tuple[bytes, ...] = ()
@@ -51,7 +51,7 @@ class FilesRestored:
 
 @dataclass(frozen=True, slots=True)
 class RestoreRefused:
-    """Nothing of it stands, because of these paths: they are not as the plan expects them."""
+    """Nothing was restored, because these paths differ from the plan."""
 
     conflicts: tuple[Conflict, ...]
 
@@ -61,11 +61,11 @@ RestoreOutcome: TypeAlias = FilesRestored | RestoreRefused
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What became of a restore that had been broken off.
+    """Outcome of ending an interrupted restore.
 
-    `finished`: all of it stood already. `undone`: everything is as before it, with the sessions'
-    logs; of `paths` it had touched some. `left`: what somebody changed meanwhile and so stays.
-    `leftover`: why something of our own could not be removed yet, for people; else empty.
+    `finished`: the restore was complete. `undone`: files and session logs are as before; some of
+    the `paths` had been touched. `left`: paths changed by somebody meanwhile, left alone.
+    `leftover`: why a staging folder remains, for people; else empty.
     """
 
     how: Literal["finished", "undone"]
@@ -75,7 +75,7 @@ class Recovered:
 
 
 def failure(error: Exception) -> Exception:
-    """Say what kept a restore from being done, when all of it was taken back."""
+    """Turn the error of a fully undone restore into one for people."""
     match error:
         case SidecarError():
             return error
@@ -91,7 +91,7 @@ def failure(error: Exception) -> Exception:
 
 
 def half_done(error: Exception) -> StorageFailed:
-    """Say that a restore stands half done, and why."""
+    """Make the error for a restore not yet undone, with the reason."""
     kind: StorageFailure = "io"
     told = storage_failed(error)
     why = error.strerror if isinstance(error, OSError) else told.message

@@ -1,4 +1,4 @@
-"""Writes what is to come beside the files, in folders of our own, durable and complete. Blocks."""
+"""Write new content into staging folders beside the files, durably. Blocks."""
 
 import ctypes
 import os
@@ -29,19 +29,19 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFO
 
 
 def new_name(number: int) -> bytes:
-    """Name what is to come."""
+    """Name a new entry in its staging folder."""
     return b"%d.new" % number
 
 
 def old_name(number: int) -> bytes:
-    """Name what was set aside."""
+    """Name an entry set aside in its staging folder."""
     return b"%d.old" % number
 
 
 def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
     """Make the staging folders; raises OSError.
 
-    Each ignores itself, so that `git clean` or `git add` in the middle leave it alone.
+    Each has a `.gitignore` of everything, so `git clean` and `git add` leave it alone.
     """
     with root_folder(root) as top:
         for stage in stages:
@@ -55,7 +55,7 @@ def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
-    """Give what is to come in portions."""
+    """Split new entries into batches of `BATCH_FILES` files or `BATCH_BYTES` bytes."""
     batch: list[Put] = []
     size = 0
     for put in puts:
@@ -73,7 +73,7 @@ def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
 def write_batch(
     root: bytes, stages: Sequence[bytes], batch: Sequence[Put], contents: Mapping[str, bytes]
 ) -> dict[int, FileMark]:
-    """Write a portion and sync it; gives the marks by number. Raises OSError."""
+    """Write and sync a batch; return marks by number. Raises OSError."""
     marks: dict[int, FileMark] = {}
     opened: list[int] = []
     with root_folder(root) as top:
@@ -104,7 +104,7 @@ def write_batch(
 
 
 def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Bring the staging folders' names to the disk."""
+    """Sync the names of the staging folders to disk."""
     with root_folder(root) as top:
         for stage in stages:
             sync(top, stage)
@@ -112,10 +112,10 @@ def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Remove the staging folders with what is in them.
+    """Remove the staging folders with their contents.
 
     Raises:
-        OSError: where something cannot be removed, such as a folder with something in it.
+        OSError: an entry cannot be removed, such as a folder that is not empty.
     """
     with root_folder(root) as top:
         for stage in stages:
@@ -148,7 +148,7 @@ def _content(put: Put, contents: Mapping[str, bytes]) -> bytes:
 
 
 def _begin_writing(opened: Sequence[int]) -> None:
-    """Let the disk begin with all files, where it can be told to; waits for none of them."""
+    """Start writeback of all files, where the system can, without waiting."""
     call = _sync_file_range()
     if call is not None:
         for descriptor in opened:
@@ -176,7 +176,7 @@ def _make_folder(place: At, put: Put) -> FileMark:
 
 
 def _write(top: int, place: At, put: Put, data: bytes) -> int:
-    """Write a file and give its descriptor, not synced yet."""
+    """Write a file; return its descriptor, not yet synced."""
     assert put.entry is not None
     descriptor = os.open(place.name, _NEW, 0o600, dir_fd=place.folder)
     try:

@@ -1,7 +1,7 @@
-"""Takes steps back, from the last to the first. Blocks.
+"""Undo steps from last to first. Blocks.
 
-Which of them were done is seen on the disk: a restore may have been killed between any two
-system calls. What is as it was is left alone, so that it can be done again and again.
+Finished steps are recognised on disk, since a restore may be killed between any two system calls.
+Paths already as before are left alone, so undoing may be repeated.
 """
 
 import errno
@@ -45,12 +45,12 @@ REST = b".before-restore"
 def undo(
     root: bytes, stages: Sequence[bytes], steps: Sequence[Step], contents: Mapping[str, bytes]
 ) -> list[Conflict]:
-    """Take everything back; gives what somebody changed meanwhile, and what became of it.
+    """Undo all steps; return paths changed by somebody meanwhile, each with its outcome.
 
-    `contents`: by hash, what `lacking` asks for.
+    `contents`: bytes by hash, for the hashes from `lacking`.
 
     Raises:
-        OSError: where a step cannot be taken back; all others are.
+        OSError: a step cannot be undone; all others are.
     """
     left: list[Conflict] = []
     failed: OSError | None = None
@@ -71,7 +71,7 @@ def undo(
 
 
 def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> frozenset[str]:
-    """Give the hashes of what was set aside in a staging folder that somebody removed."""
+    """Return hashes of content whose staging folder, with the original, was removed by somebody."""
     found: set[str] = set()
     with root_folder(root) as top:
         for step in steps:
@@ -84,10 +84,10 @@ def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> froz
 
 
 class _Now(NamedTuple):
-    """What stands at a step's path, and whether its staging folder is there.
+    """A step's path and staging folder as found on disk.
 
-    `aside`: the name in that folder of what stood at the path before. `waiting`: what is to come
-    has not left it.
+    `staged`: the staging folder exists. `aside`: the name there of the former entry. `waiting`: the
+    new entry is still there.
     """
 
     target: os.stat_result | None
@@ -165,7 +165,7 @@ def _put_back(step: Step, source: At, target: At, *, ours: bool, there: bool) ->
 def _without_aside(
     top: int, step: Step, now: _Now, *, ours: bool, contents: Mapping[str, bytes]
 ) -> Conflict | None:
-    """Take back a step for which nothing was set aside, or nothing is any more."""
+    """Undo a step with no entry set aside, or whose entry was since removed."""
     data = None if step.old is None else contents.get(step.old.hash)
     folder_left = step.old is not None and stat.S_ISDIR(step.old.mode)
     # What is neither there nor here went with the staging folder; where that one stands, it was
@@ -236,7 +236,7 @@ def _undo_mode(top: int, step: Step) -> Conflict | None:
 
 
 def _is_ours(mark: FileMark, found: os.stat_result) -> bool:
-    """Tell whether what is there is what we put there; the mode of a folder is set later."""
+    """Tell whether an entry is the restored one; a folder's mode is ignored, since set later."""
     if stat.S_ISDIR(mark.mode):
         return mark.inode == found.st_ino and stat.S_ISDIR(found.st_mode)
     return same(mark, found)

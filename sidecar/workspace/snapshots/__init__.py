@@ -1,1 +1,1 @@
-"""Snapshots of a workspace: what every file in it was at a moment, exactly and cheaply."""
+"""Snapshots of a workspace: the exact state of every file at a moment, cheaply."""

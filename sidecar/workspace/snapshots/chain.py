@@ -1,4 +1,4 @@
-"""Where a workspace's chain of snapshots stands, as this process knows it."""
+"""A workspace's chain of snapshots, as known to this process."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -24,9 +24,9 @@ BRIEFLY = 5
 
 
 class SnapshotChain:
-    """The head that is known, and what follows it.
+    """The known head of a chain, and operations on the chain.
 
-    `begun`: there is a first snapshot. `complete`: its content is stored. `held`: bytes stored.
+    `begun`: a first snapshot exists. `complete`: its content is stored. `held`: bytes stored.
     """
 
     def __init__(self, base: bytes, rows: SnapshotRows, now: Callable[[], int]) -> None:
@@ -42,14 +42,14 @@ class SnapshotChain:
 
     @property
     def begun(self) -> bool:
-        """Tell whether there is a snapshot to go on from."""
+        """Tell whether a first snapshot exists."""
         return self.head > 0
 
     async def wait(self, patience: int) -> None:
-        """Wait as long as another process tells a beginning; looks so often when nothing comes.
+        """Wait while another process stores a first snapshot; give up after `patience` idle looks.
 
-        Who began anew instead would take its place, and with it what is known of its steps. With
-        many files two processes would do that to each other for ever.
+        Starting a new chain meanwhile would replace the other's, and with many files two processes
+        could do so to each other for ever.
         """
         before, still = None, 0
         while still < patience and (now := await self._rows.telling(self._base)) is not None:
@@ -57,9 +57,9 @@ class SnapshotChain:
             await asyncio.sleep(PAUSE)
 
     async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
-        """Go on from what is stored, and give the state there; nothing where none can be used.
+        """Continue from the stored chain; return its state by path, or empty if unusable.
 
-        `patience`: how long to `wait` for another process that may be telling it just now.
+        `patience`: idle looks to `wait` for another process storing a first snapshot.
         """
         self._untold = {}
         found = await self._stored()
@@ -78,7 +78,7 @@ class SnapshotChain:
         self._stand(await self._rows.begin(self._base, self._now()))
 
     async def append(self, addition: Addition) -> ChainMoved | None:
-        """Append a snapshot; gives where the chain stands if others were faster."""
+        """Append a snapshot; return the chain's head instead if other processes moved it."""
         parent = self.head
         moved = self._done(await self._rows.append(self._id, parent, addition, self._now()))
         few = moved is None and len(addition.delta) <= MOST_UNTOLD
@@ -86,7 +86,7 @@ class SnapshotChain:
         return moved
 
     async def fill(self, addition: Addition, *, complete: bool = False) -> ChainMoved | None:
-        """Tell more about the state at the head; gives where the chain stands if not here."""
+        """Store more of the state at the head; return the chain's head if others moved it."""
         moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
         self.complete = self.complete or (complete and moved is None)
         if moved is None:
@@ -94,20 +94,20 @@ class SnapshotChain:
         return moved
 
     def learn(self, known: Mapping[bytes, SeenEntry | None]) -> bool:
-        """Remember stats that belong to the head; says whether it is time to `keep` them."""
+        """Remember stats at the head; return whether `keep` is due."""
         self._untold.update(known)
         return len(self._untold) > MOST_UNTOLD
 
     async def keep(self) -> None:
-        """Store the stats that were learned; without them those files would be read anew."""
+        """Store learned stats, which save reading those files again."""
         if self._untold:
             await self.fill(Addition((), [], list(self._untold.items())))
 
     async def adopt(self, moved: ChainMoved) -> dict[bytes, SeenEntry | None] | None:
-        """Go where the chain stands, and give what others found on the way.
+        """Move to the chain's current head; return the state of paths changed by others.
 
-        `None` where that is another chain: `load` it. Where a process has just begun that one,
-        it is waited for until it has told what there was.
+        `None` for another chain, to be read with `load`. If another process has just begun that
+        chain, waits until its first snapshot is stored.
         """
         deltas = await self._rows.deltas(self._id, self.head, moved.head)
         if deltas is None:
@@ -120,17 +120,17 @@ class SnapshotChain:
         return {path: _to_look_at(path, seen.get(path)) for path in paths}
 
     async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
-        """Give what led from one snapshot to a later one."""
+        """Return the deltas from one snapshot to a later one; `None` if swept."""
         if self._newest is not None and self._newest[:2] == (first, last):
             return (self._newest[2],)
         return await self._rows.deltas(self._id, first, last)
 
     async def stands(self) -> bool:
-        """Tell whether there is a chain that has the head which is known here."""
+        """Tell whether the stored chain still has the known head."""
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:
-        """Let go of some of what snapshots before one hold; says whether there was any."""
+        """Drop some content of snapshots before one; return whether any was left to look at."""
         done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)
         self.held = done.held
         return done.looked > 0
@@ -155,6 +155,6 @@ class SnapshotChain:
 
 
 def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
-    """Let no stat of others prove what a folder holds, or its rules: these are to be read here."""
+    """Distrust others' stats of folders and .gitignore files: both must be read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

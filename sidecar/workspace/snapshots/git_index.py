@@ -1,4 +1,4 @@
-"""The paths that git tracks, read from a repository's index and nothing else of it."""
+"""Paths tracked by git, read from a repository's index alone."""
 
 import struct
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ MOST_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Paths relative to the repository's folder, and the folders on the way to them."""
+    """Tracked files and their parent folders, relative to the repository's folder."""
 
     files: frozenset[bytes]
     folders: frozenset[bytes]
@@ -19,7 +19,7 @@ NOTHING = Tracked(frozenset(), frozenset())
 
 
 def read_tracked(git: Path) -> Tracked:
-    """Read the index in a `.git` folder; nothing where it is missing or of an unknown form."""
+    """Read the index of a `.git` folder; empty where missing, over `MOST_BYTES` or unknown."""
     index = git / "index"
     try:
         if index.stat().st_size > MOST_BYTES:

@@ -1,7 +1,7 @@
-"""Which paths are left out: .gitignore at every level, what git excludes, built-in names.
+"""Ignored paths: .gitignore at every level, git's own excludes, built-in names.
 
-Paths are bytes. A path is only asked about when the folders above it are not ignored, so that
-the last line that fits decides and no line of a folder inside an ignored one is ever read.
+Paths are bytes. A path is asked about only if no folder above is ignored, so the last matching line
+decides, and rules inside ignored folders are never read.
 """
 
 import os
@@ -47,10 +47,11 @@ _BRACKETS = re.compile(r"\\.|\[(?!\^/\])\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One line. `plain`: it has no `/` but at its end, so it fits names at any depth.
+    """One line of a rule file.
 
-    `literal`: the only name that it fits; empty where it has wildcards or is not plain.
-    `piece`: what is in every name that it fits; empty where nothing is known to be.
+    `plain`: no `/` except at the end, so matches names at any depth. `literal`: the only name
+    matched; empty with wildcards or if not plain. `piece`: text contained in every matching name;
+    empty if unknown.
     """
 
     regex: "re.Pattern[str]"
@@ -62,7 +63,7 @@ class Pattern:
 
 
 class Patterns:
-    """The lines of one file, with what they said of names before."""
+    """The lines of one file, with a cache of verdicts by name."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
@@ -77,14 +78,14 @@ class Patterns:
         self._names: tuple[dict[bytes, tuple[int, bool]], ...] = ({}, {})
 
     def silent(self, names: list[bytes], text: bytes) -> bool:
-        """Tell at once that no line says anything of names; `text` has all of them in it."""
+        """Tell quickly that no line matches any of the names; `text` contains all names."""
         if not self._literals.isdisjoint(names):
             return False
         # A generator would take longer than the search.
         return not any(map(text.__contains__, self._pieces))
 
     def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
-        """Say whether a path relative to the file's folder is ignored; `None` without opinion."""
+        """Whether a path relative to the file's folder is ignored; `None` without a match."""
         known = self._names[is_folder]
         best = known.get(name) if self._wild or name in self._literals else NO_OPINION
         if best is None:
@@ -100,7 +101,7 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Repository:
-    """A folder with `.git` in it. `folder` is where it lies, `above` what leads from it to us."""
+    """A folder with `.git`: at `folder` inside the workspace, or `above` levels around the root."""
 
     git: Path
     folder: bytes
@@ -108,18 +109,18 @@ class Repository:
 
     @cached_property
     def tracked(self) -> Tracked:
-        """Read what it tracks, once."""
+        """Read the tracked paths, once."""
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
-        """Tell whether a path of the workspace is tracked, or leads to one that is."""
+        """Tell whether a path of the workspace is tracked, or a folder of tracked files."""
         relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
         return relative in (self.tracked.folders if is_folder else self.tracked.files)
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreLevel:
-    """Patterns that hold below a folder of the workspace, or (`above`) of one around it."""
+    """Patterns for paths below a folder of the workspace, or (`above`) of one around the root."""
 
     patterns: Patterns
     folder: bytes
@@ -128,7 +129,7 @@ class IgnoreLevel:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """What holds in one folder. `levels` go from the weakest to the strongest."""
+    """The rules of one folder; `levels` run from weakest to strongest."""
 
     levels: tuple[IgnoreLevel, ...] = ()
     repository: Repository | None = None
@@ -139,7 +140,7 @@ class IgnoreRules:
     """Files of rules that lie where nothing is watched, or that nobody looks at."""
 
     def ignored(self, path: bytes, is_folder: bool) -> bool:
-        """Tell whether a path in this folder is left out."""
+        """Tell whether a path in this folder is ignored."""
         name = path.rpartition(b"/")[2]
         if name in HISTORIES or name.startswith((STAGING, LOCK)):
             return True
@@ -148,7 +149,7 @@ class IgnoreRules:
         return self.repository is None or not self.repository.tracks(path, is_folder)
 
     def keeps_all(self, names: list[bytes]) -> bool:
-        """Tell at once that none of a folder's names is left out; most folders are like that."""
+        """Tell quickly that no name of a folder is ignored, the usual case."""
         text = b"/" + b"/".join(names)
         # What is left out by its name alone begins with a dot, as little else does.
         dotted = b"/." in text and (
@@ -167,9 +168,9 @@ class IgnoreRules:
     def inside(
         self, root: Path, folder: bytes, *, git: bool, gitignore: bool, unsaid: bool = False
     ) -> "IgnoreRules":
-        """Give the rules for what lies in a folder below this one.
+        """Return the rules inside a folder below this one.
 
-        `unsaid`: it is known that none says anything of that folder (`keeps_all`).
+        `unsaid`: no rule is known to match that folder (`keeps_all`).
         """
         only = self.only_tracked or (not unsaid and self._matches(folder, True))
         if not (git or gitignore) and self.own == (False, False) and only == self.only_tracked:
@@ -184,7 +185,7 @@ class IgnoreRules:
         return rules
 
     def with_own_looked_at(self, real: Path, folder: bytes) -> Self:
-        """Take a folder's own file for one that lies outside, where it ignores itself."""
+        """Treat a .gitignore that ignores itself as unwatched, to be checked each time."""
         path = folder + b"/.gitignore" if folder else b".gitignore"
         if not (self.own[1] and self.ignored(path, False)):
             return self
@@ -207,7 +208,7 @@ class IgnoreRules:
 
 
 def root_rules(root: Path) -> IgnoreRules:
-    """Read what holds in a workspace's own folder, from the enclosing repository down."""
+    """Read the rules of a workspace's root, from the enclosing repository down."""
     around = [root, *root.parents]
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))
@@ -227,7 +228,7 @@ def root_rules(root: Path) -> IgnoreRules:
 
 
 def _leaves_out(top: Path, root: Path) -> bool:
-    """Tell whether a repository's own rules leave out a folder in it."""
+    """Tell whether a repository's own rules ignore a folder inside."""
     if top == root:
         return False
     rules, folder = root_rules(top), b""
@@ -242,7 +243,7 @@ def _leaves_out(top: Path, root: Path) -> bool:
 def _in_repository(
     rules: IgnoreRules, real: Path, folder: bytes, above: bytes = b""
 ) -> IgnoreRules:
-    """Begin anew with what a repository says: nothing around it holds inside it."""
+    """Start afresh with a repository's rules: outer rules end at its border."""
     git = real / ".git"
     try:
         if git.is_file():
@@ -311,14 +312,14 @@ def _pattern(line: str) -> Pattern | None:
 
 
 def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
-    """Make one expression that fits whatever any of them fits; one that never does for none."""
+    """Join patterns into one expression matching any of them; none never match."""
     return re.compile("|".join(f"(?:{p.regex.pattern})" for p in patterns) or r"(?!)")
 
 
 def _last(
     patterns: list[tuple[int, Pattern]], some: "re.Pattern[str]", name: str, is_folder: bool
 ) -> tuple[int, bool]:
-    """Give the number and the verdict of the last pattern that fits."""
+    """Return number and verdict of the last matching pattern."""
     folder = name + "/"
     if not (some.match(name) or (is_folder and some.match(folder))):
         return NO_OPINION

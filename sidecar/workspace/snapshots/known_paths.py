@@ -1,4 +1,4 @@
-"""What is known of a workspace: every path with its stat, by folder."""
+"""All known paths of a workspace with their stats, by folder."""
 
 import gc
 import os
@@ -19,9 +19,9 @@ KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
 
 class KnownPaths:
-    """Paths and what was seen there; `folders` has the names in each folder. The root is empty.
+    """Known paths and their stats; `folders` maps each folder to its names, the root being empty.
 
-    A path may be known although its folder is not, where a tool of ours wrote what is ignored.
+    A path may be known without its folder, where a tool wrote an ignored file.
     """
 
     def __init__(self) -> None:
@@ -30,18 +30,18 @@ class KnownPaths:
         self._table: StatTable | None = None
 
     def get(self, path: bytes) -> SeenEntry | None:
-        """Give what is known at a path."""
+        """Return the entry known at a path."""
         folder, _, name = path.rpartition(b"/")
         names = self.folders.get(folder)
         return None if names is None else names.get(name)
 
     def is_folder(self, path: bytes) -> bool:
-        """Tell whether a path is known as a folder that is looked into."""
+        """Tell whether a path is the root or a known folder."""
         seen = self.get(path) if path else None
         return not path or (seen is not None and seen.entry.is_folder)
 
     def put(self, path: bytes, seen: SeenEntry | None) -> None:
-        """Know something else at a path from now on; what was below a folder stays known."""
+        """Set or remove (`None`) a path's entry; entries below a folder stay."""
         if self._table is not None:
             self._table.doubt(path, known=seen is not None)
         folder, _, name = path.rpartition(b"/")
@@ -60,12 +60,12 @@ class KnownPaths:
             del self.folders[path]
 
     def begin(self, folders: dict[bytes, dict[bytes, SeenEntry]]) -> None:
-        """Know what is in folders of which nothing was known."""
+        """Add folders unknown so far, with their entries."""
         self.folders |= folders
         self._table = None
 
     def below(self, path: bytes) -> Iterator[bytes]:
-        """Yield what is known below a folder, the inner paths after the outer ones."""
+        """Yield known paths below a folder, outer before inner."""
         pending = [path]
         while pending:
             folder = pending.pop()
@@ -76,15 +76,15 @@ class KnownPaths:
                     pending.append(inner)
 
     def items(self) -> Iterator[tuple[bytes, SeenEntry]]:
-        """Yield all paths."""
+        """Yield all paths with their entries."""
         for folder, names in self.folders.items():
             for name, seen in names.items():
                 yield join(folder, name), seen
 
     def table(self, base: bytes) -> StatTable | None:
-        """Give the stats that prove what is known, made when they are first asked for.
+        """Return the table of proven stats, made on first use; `None` where unsupported.
 
-        `base`: the root's path. Made anew where more is gone than is left.
+        `base`: the root's path. Remade when most of its paths are gone.
         """
         known = len(self)
         if self._table is None or len(self._table) > 2 * known + 1000:
@@ -96,7 +96,7 @@ class KnownPaths:
         return self._table
 
     def copy(self) -> "KnownPaths":
-        """Give what is known now, to be looked through while this one goes on."""
+        """Copy the current entries, for a scan beside further changes."""
         other = KnownPaths()
         other.folders = {folder: names.copy() for folder, names in self.folders.items()}
         other.root = self.root
@@ -108,9 +108,9 @@ class KnownPaths:
 
 @contextmanager
 def lasting() -> Iterator[None]:
-    """Make many objects that stay, without a search for garbage among them, now or later.
+    """Build many lasting objects without garbage collection, now or later.
 
-    In a workspace of 28,000 files each such search would stop everything for a tenth of a second.
+    With 28,000 files, each collection would stop everything for a tenth of a second.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -123,12 +123,12 @@ def lasting() -> Iterator[None]:
 
 
 def join(folder: bytes, name: bytes) -> bytes:
-    """Give the path of a name in a folder."""
+    """Join a folder's path and a name."""
     return folder + b"/" + name if folder else name
 
 
 def ancestors(path: bytes) -> Iterator[bytes]:
-    """Yield the folders that lead to a path, the outermost first, without the root."""
+    """Yield the folders above a path, outermost first, without the root."""
     at = path.find(b"/")
     while at >= 0:
         yield path[:at]
@@ -136,9 +136,9 @@ def ancestors(path: bytes) -> Iterator[bytes]:
 
 
 def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
-    """Tell whether a stat proves that what was seen is still there.
+    """Tell whether a stat proves an entry unchanged.
 
-    What nobody has read yet is as it was seen however young its time stamp is.
+    An unread entry counts as unchanged even with a time stamp too young to prove so.
     """
     return (
         seen.ctime == found.st_ctime_ns
@@ -151,7 +151,7 @@ def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
 
 
 def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
-    """Tell whether nothing was written between two stats of a path."""
+    """Tell whether two stats of a path show no write in between."""
     return (
         one.st_ctime_ns == other.st_ctime_ns
         and one.st_mtime_ns == other.st_mtime_ns
@@ -162,20 +162,20 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def is_tracked_kind(mode: int) -> bool:
-    """Tell whether a kind of file is one that can be put back: no pipes, sockets, devices."""
+    """Tell whether a kind of file can be restored: no pipes, sockets, devices."""
     return mode & 0o170000 in KINDS
 
 
 def seen_of(
     entry: TreeEntry, found: os.stat_result, read_ms: int, *, followed: bool = False
 ) -> SeenEntry:
-    """Remember what was read at a time (ms) with the stat that it had then."""
+    """Make the record of an entry read at a time (ms), with its stat."""
     racy = is_racy(found, read_ms)
     return SeenEntry(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
 
 
 def unread_of(found: os.stat_result, at: int) -> SeenEntry:
-    """Take what was found at a time (ms) as it is, to be read later."""
+    """Make the record of an entry found at a time (ms), to be read later."""
     mode, mtime = found.st_mode, found.st_mtime_ns
     is_folder = mode & 0o170000 == 0o040000
     # Every file of a workspace comes by here before its first turn: tuples are made without the
@@ -190,16 +190,16 @@ def unread_of(found: os.stat_result, at: int) -> SeenEntry:
 
 
 def is_racy(found: os.stat_result, read_ms: int) -> bool:
-    """Tell whether what was read at a time (ms) may be written again within its time stamp."""
+    """Tell whether a file read at a time (ms) may change again without a new time stamp."""
     stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
     return stamp >= read_ms * 1_000_000 - (FINE_NS if stamp % 1_000_000 else COARSE_NS)
 
 
 def lost(found: os.stat_result, why: Loss) -> TreeEntry:
-    """Give the entry of something whose content is not stored."""
+    """Make the entry of a file without stored content."""
     return TreeEntry(found.st_mode, "", found.st_size, why, found.st_mtime_ns)
 
 
 def left_out(mode: int, size: int) -> TreeEntry:
-    """Give the entry of something that the rules ignore: nothing is known of its content."""
+    """Make the entry of an ignored path, whose content is unknown."""
     return TreeEntry(mode, "", size, "ignored")

@@ -1,4 +1,4 @@
-"""Reads what files held before anything of ours changed them. Blocks: call it in a thread."""
+"""Read the contents of files before the agent changes them. Blocks: call in a thread."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -25,30 +25,30 @@ Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """What is still to be told of a first snapshot: its paths, with what was seen there.
+    """Paths of a first snapshot whose content is still to be stored, with their stats.
 
-    Until somebody gathers it, that is all that is known.
+    Until gathered by `left`, all known paths count.
     """
 
     def __init__(self) -> None:
         self._left: Batch | None = {}
 
     def begin(self) -> None:
-        """A first snapshot was taken, and nothing of it is told yet."""
+        """Start over after a first snapshot, with nothing stored."""
         self._left = None
 
     def left(self, state: KnownPaths) -> Batch:
-        """Give it; takes time in proportion to it when first asked."""
+        """Return the remaining paths; the first call takes time in proportion to their number."""
         if self._left is None:
             self._left = dict(state.items())
         return self._left
 
     def count(self, state: KnownPaths) -> int:
-        """Count the paths."""
+        """Count the remaining paths."""
         return len(state if self._left is None else self._left)
 
     def told(self, paths: Iterable[bytes]) -> None:
-        """Take out what was told, here or by others."""
+        """Remove paths stored here or by others."""
         if self._left is not None:
             for path in paths:
                 self._left.pop(path, None)
@@ -56,23 +56,23 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class PreImage:
-    """What a file holds. `same`: it is as the newest snapshot has it."""
+    """A file's content; `same` if equal to the newest snapshot's."""
 
     seen: SeenEntry
     blob: PressedBlob | None
     same: bool
 
     def followed(self, follow: bool) -> SeenEntry:
-        """Give what is known of it from now on."""
+        """Return the file's record, marked as followed or not."""
         return self.seen._replace(followed=follow)
 
     def looked(self, path: bytes, seen: SeenEntry) -> Looked:
-        """Give it as something that was looked at."""
+        """Wrap the content as the result of a look."""
         return Looked({path: seen}, [] if self.blob is None else [self.blob])
 
 
 def slice_of(unread: Mapping[bytes, SeenEntry]) -> Batch:
-    """Give the next paths to read."""
+    """Return the next paths to read, up to `SLICE_FILES` files or `SLICE_BYTES` bytes."""
     batch: Batch = {}
     size = 0
     for path, seen in unread.items():
@@ -90,7 +90,7 @@ def read_batch(
     room: int,
     now: Callable[[], int],
 ) -> Looked:
-    """Read paths that are as they were first seen; the others are for a snapshot to tell."""
+    """Read paths unchanged since the first snapshot; changed ones are left to a later snapshot."""
     stats: dict[bytes, os.stat_result] = {}
     restless: set[bytes] = set()
     for path, seen in batch.items():
@@ -118,7 +118,7 @@ def read_batch(
 def pre_image(
     base: bytes, path: bytes, known: SeenEntry | None, limits: Limits, now: Callable[[], int]
 ) -> PreImage | None:
-    """Read a file that is about to be written; `None` where there is none."""
+    """Read a file about to be written; `None` where there is none."""
     at = now()
     try:
         found = stat_straight(base + b"/" + path)

@@ -1,4 +1,4 @@
-"""Which folders can have snapshots at all."""
+"""Folders that may have snapshots."""
 
 import os
 from pathlib import Path
@@ -7,11 +7,11 @@ from sidecar.core.errors import BadRequest
 
 
 def check_root(root: Path, data_dir: Path, home: Path | None = None) -> Path:
-    """Give the folder's real path.
+    """Return a folder's real path, if snapshots are allowed there.
 
     Raises:
-        BadRequest: for the file system's root, the home folder and what contains it, and a
-            folder that contains our own data or lies in it.
+        BadRequest: no folder, the file system's root, the home folder or one above, or a folder
+            that contains Sidecar's data or lies inside.
     """
     real = Path(os.path.realpath(root))
     own = Path(os.path.realpath(data_dir))

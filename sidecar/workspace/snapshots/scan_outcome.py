@@ -1,4 +1,4 @@
-"""What a scan and a reading come to: the delta, and what is known afterwards."""
+"""Results of a scan: the delta, and the state known afterwards."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from sidecar.workspace.snapshots.steady_read import Looked
 
 @dataclass(frozen=True, slots=True)
 class ScanOutcome:
-    """`delta`: what changed. `known`: every path of which something else is known now."""
+    """`delta`: changes since the last snapshot. `known`: each path's new state, changed or not."""
 
     delta: Delta
     known: Mapping[bytes, SeenEntry | None]
 
 
 def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
-    """Compare what was found with what was known."""
+    """Compare scanned and read paths with the known state."""
     changes: list[TreeChange] = []
     known: dict[bytes, SeenEntry | None] = {}
     for path, now in (looked.seen | dict.fromkeys(scan.gone)).items():
@@ -36,7 +36,7 @@ def conclude(state: KnownPaths, scan: Scan, looked: Looked) -> ScanOutcome:
 
 
 def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> None:
-    """Know what an outcome says; outer paths go last."""
+    """Apply new states of paths; removals run inner before outer."""
     for path in sorted((p for p, seen in known.items() if seen is None), reverse=True):
         state.put(path, None)
     for path, seen in known.items():
@@ -45,9 +45,9 @@ def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> Non
 
 
 def missed(scan: Scan, state: KnownPaths) -> set[bytes]:
-    """Give the paths that a scan found to be others than they are known to be.
+    """Return scanned paths that differ from the known state.
 
-    A folder whose time stamp moved on is none: what is in it was looked at by itself.
+    A folder's new time stamp alone does not count: its contents are scanned separately.
     """
     found = set(scan.gone)
     for path, now in scan.stats.items():

@@ -1,4 +1,4 @@
-"""Snapshots of one workspace: exact states of its files, by reading only what changed."""
+"""Snapshots of one workspace: exact states of its files, reading only changed ones."""
 
 import asyncio
 import os
@@ -34,9 +34,9 @@ BUSY = "Too many other processes take snapshots of this folder. Try again."
 
 
 class Snapshots:
-    """Takes and remembers states of a workspace's files. Methods belong to one event loop.
+    """Takes and keeps states of a workspace's files. Methods belong to one event loop.
 
-    Paths are bytes relative to the root, with `/`. Everything may raise StorageFailed.
+    Paths are bytes relative to the root, with `/`. All methods may raise StorageFailed.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class Snapshots:
         limits: Limits | None = None,
         watch: ChooseWatch | None = choose,
     ) -> "Snapshots":
-        """Begin with a workspace, or go on with what is stored of it; looks at no file yet.
+        """Open a workspace's snapshots, new or stored; looks at no file yet.
 
-        `now` gives milliseconds since 1970. `watch` makes the source of events; without one,
-        everything is looked at each time.
+        `now` returns milliseconds since 1970. `watch` makes the source of events; without a watch,
+        each snapshot looks at everything.
 
         Raises:
-            BadRequest: for folders that can have no snapshots.
+            BadRequest: the folder can have no snapshots.
         """
         real = await asyncio.to_thread(check_root, root, data_dir)
         self = cls(real, rows, now, limits or Limits())
@@ -90,10 +90,10 @@ class Snapshots:
         return self
 
     async def snapshot(self) -> SnapshotId:
-        """Remember the state that the files have now.
+        """Take a snapshot of the files' current state.
 
-        Every change whose system call returned before this call is in it. Where nothing changed
-        since the newest snapshot, it is that one.
+        Includes every change whose system call returned before this call. Without changes, returns
+        the newest snapshot.
         """
         if not self._lock.locked() and self._chain.begun and self._noticing.quiet(self._state):
             return self._chain.head
@@ -101,16 +101,16 @@ class Snapshots:
             return await self._take()
 
     async def ready(self) -> None:
-        """Wait until what the files held at the first snapshot is stored.
+        """Wait until the contents of the first snapshot are stored.
 
-        Before something that may overwrite any file, such as a shell command.
+        Due before any command that may overwrite files, such as in a shell.
         """
         while not self._chain.complete:
             async with self._lock:
                 await (self._read_more() if self._chain.begun else self._take())
 
     async def run(self) -> None:
-        """Store the beginning, keep stats, and sweep what is too much, until cancelled."""
+        """Store first contents, keep stats, and sweep beyond the size limit, until cancelled."""
         while True:
             await self._work.wait()
             self._work.clear()
@@ -124,10 +124,9 @@ class Snapshots:
                 await self._chain.keep()
 
     async def note_edit(self, path: bytes) -> TreeEntry | None:
-        """Store what a file holds before a tool of ours writes it; `None` where there is none.
+        """Store a file's content before a tool writes the file; `None` where there is none.
 
-        From then on it is in the snapshots, also where the rules ignore it, up to the limit for
-        tracked files.
+        From now on snapshots include the file even if ignored, up to the limit for tracked files.
         """
         async with self._lock:
             if not self._chain.begun:
@@ -135,18 +134,18 @@ class Snapshots:
             return await self._note(path)
 
     async def stands(self) -> bool:
-        """Tell whether what is known here of the chain is what is stored."""
+        """Tell whether the known chain is the stored one."""
         return not self._chain.begun or await self._chain.stands()
 
     def mark_dirty(self, *paths: bytes) -> None:
-        """Look at these paths in the next snapshot, whether or not an event comes."""
+        """Look at these paths in the next snapshot, even without an event."""
         for path in paths:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """Give what leads from one snapshot to another, in either direction.
+        """Return the changes from one snapshot to another, in either direction.
 
-        `None` where that is not known any more, because one of them was swept.
+        `None` if either was swept.
         """
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
@@ -155,10 +154,10 @@ class Snapshots:
         return net(deltas) if before <= after else inverse(net(deltas))
 
     async def recheck(self) -> tuple[bytes, ...]:
-        """Look at all files, and give those that changed without an event.
+        """Look at all files; return those changed without an event.
 
-        Stores through `mmap`, and through hard links elsewhere, are like that. The next snapshot
-        has them; and as events cannot be trusted here, everything is looked at from now on.
+        Writes through `mmap` or outside hard links cause no event. The next snapshot includes the
+        changes; if there are any, every later snapshot looks at all files.
         """
         async with self._lock:
             await self._take()
@@ -183,7 +182,7 @@ class Snapshots:
             return tuple(sorted(found))
 
     async def sweep(self, before: SnapshotId) -> None:
-        """Forget the snapshots before one, and what only they held; in slices."""
+        """Forget snapshots before one, with content held only by them; in slices."""
         while True:
             async with self._lock:
                 if not await self._chain.sweep(before):
@@ -191,13 +190,13 @@ class Snapshots:
 
     @property
     def quick(self) -> bool:
-        """Whether a little is looked at sooner than a thread could: the file system is local."""
+        """Whether the file system is local, so that few files are read sooner without a thread."""
         return self._noticing.quick
 
     def status(self) -> JsonObject:
-        """Say how changes are noticed, and why so; the paths known; bytes stored, and at most.
+        """Return watch mode and its reason, known paths, stored bytes and their limit.
 
-        `unread`: files whose first content is still to be stored.
+        `unread`: files whose first content is not yet stored.
         """
         return {
             "mode": self._noticing.mode,
@@ -209,16 +208,16 @@ class Snapshots:
         }
 
     def entry(self, path: bytes) -> TreeEntry | None:
-        """Give what the newest snapshot has at a path."""
+        """Return the newest snapshot's entry at a path."""
         seen = self._state.get(path)
         return None if seen is None else seen.entry
 
     def entries(self) -> dict[bytes, TreeEntry]:
-        """Give the whole newest snapshot; it takes time in proportion to its size."""
+        """Return all entries of the newest snapshot, in time proportional to their number."""
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:
-        """Keep what was learned for the next start, and let go of everything; twice is once."""
+        """Store known stats for the next start, and release the watch; may be called twice."""
         async with self._lock:
             if self._closed:
                 return
@@ -249,7 +248,7 @@ class Snapshots:
         raise StorageFailed(BUSY, kind="io")
 
     async def _begin(self) -> None:
-        """Take the state as it is now, to be read later."""
+        """Take the first snapshot as found, to be read later."""
         at = self._now()
         scan, nothing = await self._scanned(Noticed(all=True), False, lambda _: Looked())
         unread = {path: unread_of(found, at) for path, found in scan.stats.items()}
@@ -260,7 +259,7 @@ class Snapshots:
         self._work.set()
 
     async def _look(self, noticed: Noticed, rules: bool) -> ChainMoved | None:
-        """Look at what was noticed, and append what it comes to unless others did before."""
+        """Look at noticed paths and append a snapshot; return the head instead if others did."""
         scan, looked = await self._scanned(noticed, rules, partial(self._read, at=self._now()))
         outcome = conclude(self._state, scan, looked)
         if outcome.delta:
@@ -287,7 +286,7 @@ class Snapshots:
             self._noticing.give_up("Many files here have several names (hard links).")
 
     async def _read_more(self) -> None:
-        """Read and store some of what the beginning held."""
+        """Read and store a slice of the first snapshot's contents."""
         left = await self._in_thread(partial(self._beginning.left, self._state))
         batch = slice_of(left)
         # Half of what a workspace may take is left for what changes later.
@@ -300,7 +299,7 @@ class Snapshots:
             self._beginning.told(batch)
 
     async def _tell(self, batch: Batch, looked: Looked, *, complete: bool = False) -> bool:
-        """Store more of the state at the head, without a change to it."""
+        """Store more of the state at the head, unchanged."""
         known = {path: looked.seen.get(path, seen) for path, seen in batch.items()}
         addition = Addition((), looked.blobs, list(known.items()))
         moved = await self._chain.fill(addition, complete=complete)
@@ -337,7 +336,7 @@ class Snapshots:
         raise StorageFailed(BUSY, kind="io")
 
     async def _adopt(self, moved: ChainMoved) -> None:
-        """Go on from where another process has brought the chain."""
+        """Continue from a head moved by another process."""
         known = await self._chain.adopt(moved)
         if known is None:
             self._state, self._rules, self._beginning = KnownPaths(), {}, Beginning()
@@ -390,7 +389,7 @@ class Snapshots:
         return looked
 
     def _limit(self, scan: Scan, path: bytes, size: int) -> int:
-        """Give how many bytes a file may have to be stored."""
+        """Return the most bytes of a file to store."""
         if size <= self._limits.untracked:
             return self._limits.untracked
         generous = path in self._noticing.unwatched.follow or scan.rules.outside(path).tracked(path)

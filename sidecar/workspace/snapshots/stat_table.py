@@ -1,9 +1,8 @@
-"""The stats of all known paths as the system writes them, compared as memory.
+"""Stats of all known paths as raw kernel bytes, compared in bulk.
 
-Looking everywhere costs a call for each path. What comes after the call costs as much again where
-each stat becomes an object and is compared field by field, with what lies all over the memory;
-bytes beside bytes are compared at once. They say only that nothing changed: what differs, be it
-the time of the last access alone, is looked at again by `os.lstat`.
+Looking everywhere costs one system call per path. Turning each stat into an object and comparing
+its fields would double the time; adjacent bytes compare at once. Equal bytes prove a path
+unchanged; any difference, even in the access time alone, is checked again with `os.lstat`.
 """
 
 import ctypes
@@ -27,10 +26,10 @@ _Fstatat: TypeAlias = Callable[[int, bytes, ctypes.c_void_p, int], int]
 
 
 class StatTable:
-    """Tells which paths are proven unchanged. Blocks: it is used in the thread of a scan.
+    """Tells which paths are proven unchanged. Blocks: used in a scan's thread.
 
-    A stat is taken for what was seen at a path only if it was taken before an `os.lstat` that
-    proved the same; so nothing that changes in between is ever taken for what was seen.
+    A raw stat counts as proof only if taken before an `os.lstat` that proved the path unchanged, so
+    a change in between is always noticed.
     """
 
     def __init__(self, base: bytes, fstatat: _Fstatat) -> None:
@@ -48,10 +47,10 @@ class StatTable:
         return len(self._paths)
 
     def suspects(self) -> set[bytes]:
-        """Give the known paths whose stat is not the proven one, or that have none yet.
+        """Return known paths whose stat differs from the proven one, or without one.
 
         Raises:
-            OSError: when the root cannot be opened.
+            OSError: the root cannot be opened.
         """
         self._found.clear()
         suspects: set[bytes] = set()
@@ -72,9 +71,9 @@ class StatTable:
         return suspects
 
     def prove(self, path: bytes) -> None:
-        """Take the stat that was just found for that of what was seen.
+        """Keep a path's latest raw stat as proof.
 
-        To be called when `os.lstat` has proven it unchanged; does nothing where it was no suspect.
+        Call after `os.lstat` has proven the path unchanged; ignored for paths not suspected.
         """
         piece, at = divmod(self._at[path], AT_ONCE)
         if piece in self._found:
@@ -83,7 +82,7 @@ class StatTable:
                 self._put(path, found)
 
     def doubt(self, path: bytes, *, known: bool) -> None:
-        """Prove nothing at a path where something else is known now, or nothing any more."""
+        """Drop a path's proof after a change, or its removal (`known` false)."""
         if path not in self._at:
             if len(self._paths) % AT_ONCE == 0:
                 self._proven.append(bytearray(ROOM * AT_ONCE))
@@ -98,7 +97,7 @@ class StatTable:
 
 
 def stat_table(base: bytes) -> StatTable | None:
-    """Make an empty table for a root; `None` where the system has no such call."""
+    """Make an empty table for a root; `None` where the system has no `fstatat`."""
     if not sys.platform.startswith("linux"):
         return None
     try:

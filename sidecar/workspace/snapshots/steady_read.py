@@ -1,7 +1,6 @@
-"""Reads what a scan found: stat, read, stat, and again where it changed in between. Blocks.
+"""Read scanned files between two stats, again after a change in between. Blocks.
 
-A scan goes by path. Here each path is gone through no link, so that what a folder leads to that
-became one meanwhile is neither read nor taken for what is there.
+A scan goes by path. Reads follow no link, so a folder since replaced by a link is not read through.
 """
 
 import os
@@ -24,9 +23,9 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes: of one file, untracked or tracked by git; new ones in one snapshot; of a workspace.
+    """Bytes: of an untracked or tracked file, read per snapshot, and stored per workspace.
 
-    The last counts what is stored, compressed; the others what is read.
+    The last counts compressed bytes, the others uncompressed ones.
     """
 
     untracked: int = 2 * MIB
@@ -36,7 +35,7 @@ class Limits:
 
     @classmethod
     def of(cls, sizes: SnapshotSizes) -> "Limits":
-        """Give the limits that are configured."""
+        """Convert configured limits from MiB."""
         return cls(
             sizes.file_mib * MIB,
             max(sizes.file_mib, sizes.tracked_file_mib) * MIB,
@@ -47,7 +46,7 @@ class Limits:
 
 @dataclass(slots=True)
 class SnapshotBudget:
-    """What one snapshot may still take: bytes to read, bytes to store."""
+    """Bytes one snapshot may still read and store."""
 
     read: int
     store: int
@@ -55,14 +54,14 @@ class SnapshotBudget:
 
 @dataclass(slots=True)
 class Looked:
-    """What was found at some paths: `None` for what is not there. `restless` kept changing."""
+    """Entries found by path, `None` where missing; `restless` paths kept changing."""
 
     seen: dict[bytes, SeenEntry | None] = field(default_factory=dict)
     blobs: list[PressedBlob] = field(default_factory=list)
     restless: set[bytes] = field(default_factory=set)
 
     def miss(self, path: bytes) -> None:
-        """Take it that nothing is there, and look again next time."""
+        """Record a path as missing, and look again next time."""
         self.seen[path] = None
         self.restless.add(path)
 
@@ -70,10 +69,10 @@ class Looked:
 def read(
     base: bytes, path: bytes, found: os.stat_result, limit: int
 ) -> tuple[os.stat_result, bytes | Loss] | None:
-    """Read a file, or a link's target; gives the stat that belongs to its bytes, or why none come.
+    """Read a file or a link's target; return its stat and bytes, or the reason for having none.
 
-    `base` is the root's real path. `None` where nothing is there without going through a link, or
-    a folder or a pipe by now.
+    `base` is the root's real path. `None` where nothing can be reached without a link, or only a
+    folder or pipe.
     """
     real = base + b"/" + path
     for _ in range(TRIES):
@@ -102,10 +101,9 @@ def read(
 
 
 def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
-    """Look again at what was found; `None` where nothing is there without going through a link.
+    """Stat a scanned path again; `None` where nothing can be reached without a link.
 
-    Where nothing can be said, because no more files can be opened or the root itself has moved, it
-    is what was found.
+    Returns the earlier stat where unknown: no file descriptors left, or the root has moved.
     """
     try:
         return stat_straight(base + b"/" + path)
@@ -126,10 +124,10 @@ def look(
     now: Callable[[], int],
     scanned: int,
 ) -> Looked:
-    """Read paths, the small ones first, as far as the budget goes.
+    """Read paths, small ones first, within the budget.
 
-    `limit` gives the bytes that a file of some size at a path may have; `now` ms since 1970. So
-    is `scanned`, which is before any folder was listed.
+    `limit` returns the most bytes to read, from path and size. `now` and `scanned`, the time before
+    any folder was listed, are milliseconds since 1970.
     """
     looked = Looked()
     for path in sorted(stats, key=lambda path: stats[path].st_size) if len(stats) > 1 else stats:
@@ -190,7 +188,7 @@ def _take(
 
 
 def _content(real: bytes, size: int) -> tuple[os.stat_result, bytes]:
-    """Read a regular file that should have so many bytes, with the stat that it has afterwards."""
+    """Read a regular file of an expected size, with its stat after reading."""
     descriptor = open_straight(real, _FLAGS)
     try:
         data = os.read(descriptor, size + 1)
@@ -203,7 +201,7 @@ def _content(real: bytes, size: int) -> tuple[os.stat_result, bytes]:
 
 
 def _stands(base: bytes) -> bool:
-    """Tell whether the root is where it was, and no link leads there."""
+    """Tell whether the root can still be reached without a link."""
     try:
         os.close(open_straight(base, WAY))
     except OSError:

@@ -1,1 +1,1 @@
-"""Finds what may have changed, by stat alone, without what is ignored."""
+"""Find possible changes by stat alone, leaving out ignored paths."""

@@ -1,7 +1,7 @@
-"""A first look at a workspace: every folder as it is, each name in it with what a stat says.
+"""First look at a workspace: every folder's names with their stats.
 
-Every file of a workspace comes by here before its first turn, so nothing is done but that. What is
-left out is for the rules to say, and they are asked about many folders at once.
+Kept minimal, because every file passes here before the first turn. Rules are asked about many
+folders at once.
 """
 
 import os
@@ -22,7 +22,7 @@ Folders = dict[bytes, dict[bytes, SeenEntry]]
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """`folders`: the names in each. `linked`: the inodes of files with several hard links."""
+    """`folders`: names in each folder. `linked`: inodes of files with several hard links."""
 
     folders: Folders
     linked: dict[bytes, int]
@@ -35,9 +35,10 @@ def first_look(
     names_in: Callable[[bytes], list[bytes] | None],
     left_out: Callable[[IgnoreRules, bytes, bool], bool],
 ) -> FirstLook:
-    """Look at everything below a root; `at` is when that begins (ms).
+    """Look at everything below a root; `at` is the start time (ms).
 
-    `names_in` watches and lists a folder; `left_out` says it of a path in it, and of a folder.
+    `names_in` watches and lists a folder; `left_out` tells whether a path, file or folder, is
+    ignored.
     """
     found = FirstLook({}, {})
     pending = [[b""]]
@@ -71,7 +72,7 @@ def _take(
     left_out: Callable[[bytes, bool], bool] | None,
     into: FirstLook,
 ) -> list[bytes]:
-    """Take the names in a folder as they are; gives the folders among them."""
+    """Record a folder's names as found; return the folders among them."""
     inner: list[bytes] = []
     begin = folder + b"/" if folder else b""
     prefix = base + b"/" + begin

@@ -1,7 +1,7 @@
-"""The rules that hold in each folder of a workspace, read once and kept from scan to scan.
+"""The rules of each folder of a workspace, read once and kept between scans.
 
-What one scan reads is kept only where what it found is, too: a scan that comes to nothing leaves
-it to the next one to find that rules are others.
+Rules read in a scan are kept only with the scan's result, so after a failed scan the next one
+notices changed rules again.
 """
 
 import os
@@ -16,10 +16,9 @@ RULE_NAMES = frozenset({b".git", b".gitignore"})
 
 
 class RuleBook:
-    """Reads rules, beside those `rules` that are kept, by folder.
+    """Reads rules by folder, in addition to the kept `rules`.
 
-    `is_other`: a folder got other rules than it had. `unsaid`: folders of which no line says
-    anything, as a first look found them.
+    `is_other`: a folder's rules changed. `unsaid`: folders matched by no line, from a first look.
     """
 
     def __init__(self, root: Path, rules: dict[bytes, IgnoreRules]) -> None:
@@ -30,11 +29,11 @@ class RuleBook:
         self.unsaid: set[bytes] = set()
 
     def known(self, folder: bytes) -> IgnoreRules | None:
-        """Give the rules for what lies in a folder if they were read before."""
+        """Return the rules inside a folder, if already read."""
         return self._changes[folder] if folder in self._changes else self._kept.get(folder)
 
     def inside(self, folder: bytes) -> IgnoreRules:
-        """Give the rules for what lies in a folder."""
+        """Return the rules inside a folder."""
         rules = self.known(folder)
         if rules is not None:
             return rules
@@ -44,9 +43,9 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """Give the rules for what lies in a folder, of which the names are known now.
+        """Return the rules inside a folder with the given names.
 
-        `stale`: those that were read before may not be what is written down now.
+        `stale`: rules read before may be out of date.
         """
         before = self.known(folder)
         own = (b".git" in names, b".gitignore" in names)
@@ -56,9 +55,10 @@ class RuleBook:
         return self._read(folder, own)
 
     def keep_all(self, listed: Mapping[bytes, list[bytes]]) -> bool:
-        """Tell at once that all names in some folders are kept; `False` where that is not known.
+        """Tell quickly that all names in some folders are kept; `False` where unknown.
 
-        They lie in one folder, and nobody has listed them before. Most have no rules of their own.
+        The folders share one parent and are listed for the first time. Most have no rules of their
+        own.
         """
         folder = next(iter(listed), b"")
         if not folder or not self.unsaid.issuperset(listed):
@@ -73,23 +73,23 @@ class RuleBook:
         return False
 
     def outside(self, path: bytes) -> IgnoreRules:
-        """Give the rules that say whether a path is left out: those of the folder around it."""
+        """Return the rules that decide on a path: those of its parent folder."""
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
-        """Tell whether the rules leave out a path, or a folder that leads to it."""
+        """Tell whether a path or a folder above is ignored."""
         if any(self.outside(folder).ignored(folder, True) for folder in ancestors(path)):
             return True
         return self.outside(path).ignored(path, False)
 
     def drop(self, folder: bytes) -> None:
-        """Forget what held in a folder that is gone, lest it holds when it is made again."""
+        """Forget the rules of a removed folder, so that a new one of that name starts afresh."""
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
-        """Forget what held below a folder where nobody looks, now that other rules hold.
+        """Forget the rules of unvisited folders below one whose rules changed.
 
-        `kept`: the folders that are looked into.
+        `kept`: visited folders.
         """
         begin = folder + b"/" if folder else b""
         for path in self._kept.keys() | self._changes.keys():
@@ -98,7 +98,7 @@ class RuleBook:
         self.is_other = False
 
     def keep(self) -> bool:
-        """Keep what was read; says whether that was anything."""
+        """Keep the rules read; return whether there were any."""
         for folder, rules in self._changes.items():
             if rules is None:
                 self._kept.pop(folder, None)

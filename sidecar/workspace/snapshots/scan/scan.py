@@ -1,8 +1,8 @@
-"""Finds what may have changed, by stat alone: single paths, folders with all below, everything.
+"""Find possible changes by stat alone: of single paths, whole folders, or everything.
 
-Rules leave out what is not known yet. What is known stays, as git goes on with what it tracks: a
-rule that comes later, from whomever, never takes a file away from those who want to go back.
-Works on what is known of a workspace and changes nothing of it. Blocks: it runs in a thread.
+Rules exclude new paths only. As in git, known paths stay known: a rule added later, by anybody,
+never takes a file away from a restore. A scan reads the known state and changes none of it. Blocks:
+runs in a thread.
 """
 
 import os
@@ -39,12 +39,11 @@ it was ignored before."""
 class Scan:
     """One look at a workspace.
 
-    `stats`: paths that are there and not proven unchanged. `gone`: known ones that are not there
-    any more. `shown`: new ones that the rules ignored before. `linked`: the inodes of files with
-    several hard links, which may change without an event here.
-    `root_stat`: the root's, where everything was looked at.
-    `unread`: the names in folders that are taken as they are, to be read later, where `begun` says
-    when a first look began (ms). A stat takes half a KiB, so none is kept for each file.
+    `stats`: existing paths not proven unchanged. `gone`: known paths now missing. `shown`: new
+    paths that were ignored before. `linked`: inodes of files with several hard links, which may
+    change without an event. `root_stat`: the root's stat, after a look at everything. `unread`:
+    names by folder, to be read later, from a first look that began at `begun` (ms); without stats,
+    at half a KiB per file.
     """
 
     def __init__(
@@ -74,10 +73,10 @@ class Scan:
         """Known folders that turned out to be none any more."""
 
     def noticed(self, noticed: Noticed, rules: bool) -> None:
-        """Look at what was noticed. `rules`: files of rules outside the workspace changed.
+        """Look at noticed paths. `rules`: rule files outside the workspace changed.
 
         Raises:
-            WatchFailed: when a folder that is looked into cannot be watched.
+            WatchFailed: a folder cannot be watched.
         """
         if noticed.all:
             # Where events were lost, folders may have come and gone that are to be watched.
@@ -95,9 +94,9 @@ class Scan:
             self._other_names()
 
     def everything(self, *, deep: bool, rules: bool = False, again: bool = False) -> None:
-        """Look everywhere; `deep` lists folders whose stat is as it was, too.
+        """Look everywhere; `deep` also lists folders with an unchanged stat.
 
-        `again`: what is known stays and is looked at again, so that it pays to keep its stats.
+        `again`: known paths are looked at again, so a table of their stats pays.
         """
         known = self._state.root
         found = os.lstat(self._base)
@@ -121,12 +120,12 @@ class Scan:
 
     @property
     def few(self) -> bool:
-        """Whether it is little that is to be read."""
+        """Whether little is to be read."""
         sizes = [found.st_size for found in self.stats.values()]
         return len(sizes) <= FEW and sum(sizes) <= FEW_BYTES
 
     def path(self, path: bytes, *, deep: bool) -> None:
-        """Look at a path; with `deep`, or where it is a new folder, at everything below it."""
+        """Look at a path; with `deep`, or for a new folder, at everything below too."""
         if not path:
             self._visit((b"", True, False, False), everywhere=True)
             return
@@ -156,7 +155,7 @@ class Scan:
             self._visit((target, True, False, False), everywhere=True)
 
     def _read_anew(self, folder: bytes) -> None:
-        """Look at a folder with everything below it, because its rules may be others."""
+        """Look at a folder and everything below, because its rules may have changed."""
         if folder:
             found, seen = self._stat(folder), self._state.get(folder)
             if found is None or not stat.S_ISDIR(found.st_mode):
@@ -166,7 +165,7 @@ class Scan:
         self._visit((folder, True, True, False), everywhere=True)
 
     def _target(self, path: bytes) -> bytes | None:
-        """Give what to look at for a path: itself, or the outermost folder that is not known."""
+        """Return the path to look at: the path itself, or its outermost unknown folder."""
         followed = path in self._follow
         known = followed or self._state.get(path) is not None
         if known and not self._visited and not self._closed:
@@ -203,7 +202,7 @@ class Scan:
         return seen is not None and unchanged(seen, found)
 
     def _found(self, path: bytes, seen: SeenEntry | None, found: os.stat_result) -> bool:
-        """Take note of a path that is there; tells whether it is proven unchanged."""
+        """Note an existing path; return whether proven unchanged."""
         mode = found.st_mode
         if not is_tracked_kind(mode):
             if seen is not None:
@@ -222,7 +221,7 @@ class Scan:
         return same
 
     def _other_names(self) -> None:
-        """Look at known names of files that turn out to have several."""
+        """Look at other known names of files with several hard links."""
         inodes = set(self.linked.values())
         for path, seen in list(self._state.items()):
             if seen.inode in inodes and not seen.entry.is_folder and path not in self.linked:
@@ -261,7 +260,7 @@ class Scan:
             self._watch.drop(folder)
 
     def _visit(self, first: _Visit, *, everywhere: bool) -> None:
-        """Look at a folder and what is below it; `everywhere` lists all of them anew."""
+        """Look at a folder and everything below; `everywhere` lists all folders anew."""
         pending = [first]
         while pending:
             folder, listed, anew, unseen = pending.pop()
@@ -275,7 +274,7 @@ class Scan:
             self.rules.forget(first[0], self._visited | self._state.folders.keys())
 
     def _compare(self, folder: bytes) -> list[_Visit]:
-        """Look at the names that are known in a folder, whose own stat is as it was."""
+        """Look at the known names in a folder with an unchanged stat."""
         inner: list[_Visit] = []
         prefix = self._base + b"/" + (folder + b"/" if folder else b"")
         lstat, table = os.lstat, self._table
@@ -311,13 +310,13 @@ class Scan:
         return inner
 
     def _begin(self, begun: int) -> None:
-        """Look at everything where nothing is known."""
+        """Look at everything while nothing is known."""
         found = first_look(self._base, begun, self.rules, self._names, self._is_left_out)
         self.unread, self.linked = found.folders, found.linked
         self._visited.update(found.folders)
 
     def _list(self, folder: bytes, anew: bool, unseen: bool) -> list[_Visit]:
-        """List a folder and look at each name; gives the folders in it."""
+        """List a folder and look at each name; return the folders to visit."""
         names = self._names(folder)
         if names is None:
             return []
@@ -360,7 +359,7 @@ class Scan:
         return inner
 
     def _names(self, folder: bytes) -> list[bytes] | None:
-        """Watch and list a folder; `None` where it cannot be listed."""
+        """Watch and list a folder; `None` where impossible."""
         try:
             if self._watch is not None:
                 self._watch.add(folder)

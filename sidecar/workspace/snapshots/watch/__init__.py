@@ -1,1 +1,1 @@
-"""How changes in a workspace are noticed: by events, or by a look at each path."""
+"""Notice changes in a workspace, by events or by looking at each path."""

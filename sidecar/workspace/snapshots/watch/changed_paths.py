@@ -1,4 +1,4 @@
-"""What changed since the last snapshot, by whatever way it can be known."""
+"""Gather changes since the last snapshot, from events, tools and stats."""
 
 import asyncio
 import os
@@ -14,16 +14,16 @@ T = TypeVar("T")
 
 
 class InThread(Protocol):
-    """Run something that blocks in a thread."""
+    """Run a blocking function in a thread."""
 
     def __call__(self, work: Callable[[], T], /) -> Awaitable[T]:
-        """Give what it gave."""
+        """Return the function's result."""
 
 
 class Noticing:
-    """Gathers what may have changed: from a watch, from tools, and from a few stats.
+    """Gathers possibly changed paths: from a watch, from tools, and from a few stats.
 
-    `why_rescan` says for people why there is no watch; empty while there is one.
+    `why_rescan`: the reason for having no watch, for people; empty with a watch.
     """
 
     def __init__(self, base: bytes, in_thread: InThread) -> None:
@@ -36,29 +36,29 @@ class Noticing:
 
     @property
     def mode(self) -> Mode:
-        """Name the way in which changes are known."""
+        """Name the way in which changes are noticed."""
         return "rescan" if self.watch is None else self.watch.mode
 
     @property
     def quick(self) -> bool:
-        """Whether the file system answers at once: it is a local one if this watch is trusted."""
+        """Whether the file system is local: only local ones have a trusted inotify watch."""
         return self.mode == "inotify"
 
     def begin(self, watch: Watch) -> None:
-        """Listen to a watch from now on; must be called on an event loop."""
+        """Start listening to a watch; call on an event loop."""
         self.watch = watch
         if isinstance(watch, InotifyWatch):
             # Its queue is emptied as it fills, because the system drops what does not fit.
             asyncio.get_running_loop().add_reader(watch.descriptor, self._read_some, watch)
 
     def give_up(self, why: str) -> None:
-        """Do without events, for a reason that a person understands."""
+        """Stop using events, with a reason for people."""
         self.close()
         self.why_rescan = why
         self.waiting.lose()
 
     def close(self) -> None:
-        """Let go of the watch."""
+        """Release the watch."""
         watch, self.watch = self.watch, None
         if watch is None:
             return
@@ -67,9 +67,9 @@ class Noticing:
         watch.close()
 
     def quiet(self, state: KnownPaths) -> bool:
-        """Tell at once that nothing changed before this call; `False` where that is not known.
+        """Tell quickly that nothing changed before this call; `False` where unknown.
 
-        What `gather` does in that case, in the few system calls that it takes.
+        Equals an empty `gather`, in few system calls.
         """
         watch, waiting = self.watch, self.waiting
         if watch is None or waiting or not watch.idle() or self._moved(state):
@@ -77,9 +77,9 @@ class Noticing:
         return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
 
     async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
-        """Give all that changed before this call, and forget it.
+        """Return and forget all changes before this call.
 
-        Says too whether rules outside of the workspace are others now.
+        The second value tells whether rules outside the workspace changed.
         """
         noticed, self.waiting = self.waiting, Noticed()
         try:
@@ -107,7 +107,7 @@ class Noticing:
             into.lose()
 
     def _moved(self, state: KnownPaths) -> bool:
-        """Tell whether another folder is where the root was; no watch of ours lies on it."""
+        """Tell whether the root was replaced by another folder, which has no watch."""
         try:
             found = os.lstat(self._base)
         except OSError:

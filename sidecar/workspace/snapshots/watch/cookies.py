@@ -1,8 +1,7 @@
-"""A watch by `watchfiles`, complete when the event of a file made by ourselves has come.
+"""A watch by `watchfiles`, complete once the event of a file of our own has come.
 
-The file, a cookie, is made in a folder of our own that the same watch covers, so that its event
-comes after those of everything before it. Two things that this watch does not tell: that the
-system lost events, and names that are no UTF-8, which end it.
+The file, a cookie, is made in a folder covered by the same watch, so its event follows all earlier
+ones. Two gaps: lost events are not reported, and a name invalid in UTF-8 ends the watch.
 """
 
 import os
@@ -29,7 +28,7 @@ ADDED, DELETED = 1, 3
 
 
 class CookieWatch:
-    """Watches a workspace with everything below it, ignored folders too."""
+    """Watches a workspace and everything below, ignored folders too."""
 
     mode: Mode = "watchfiles"
 
@@ -48,31 +47,31 @@ class CookieWatch:
             raise WatchFailed(f"The system gives no events: {error}") from error
 
     def add(self, folder: bytes) -> None:
-        """Do nothing: what is below is watched as it comes."""
+        """Do nothing: subfolders are watched already."""
 
     def drop(self, folder: bytes) -> None:
-        """Do nothing: what is gone is no longer watched."""
+        """Do nothing: removed folders are no longer watched."""
 
     def idle(self) -> bool:
-        """Say that only `settle` knows."""
+        """Return `False`: only `settle` can tell."""
         return False
 
     def drain(self, into: Noticed) -> bool:  # noqa: ARG002 - a `Watch` takes it
-        """Say that only `settle` knows."""
+        """Return `False`: only `settle` can tell."""
         return False
 
     def settle(self, into: Noticed) -> bool:
-        """Make a cookie and take what comes until its event.
+        """Make a cookie and take all events up to its own.
 
-        Where a folder came or went, one more cookie: the watch of a new folder begins some time
-        after its event.
+        After a folder's creation or removal, waits for a second cookie, since watching a new folder
+        begins some time after its event.
         """
         if not self._until_cookie(into):
             return False
         return self._until_cookie(into) if into.folders else True
 
     def close(self) -> None:
-        """End it."""
+        """End the watch."""
         self._ended.set()
         self._notify.close()
 

@@ -1,8 +1,8 @@
-"""A watch by inotify, read in our own process: complete whenever its queue is empty.
+"""A watch by inotify, read in this process: complete whenever its queue is empty.
 
-A folder is watched before it is listed, so what is written while it is listed gives an event.
-New folders are not watched when they appear, but when the next snapshot lists them; until then
-their own event makes everything in them suspect.
+A folder is watched before being listed, so a write during listing causes an event. New folders are
+watched when the next snapshot lists them; until then their own event makes all their contents
+suspect.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ _EVENT = struct.Struct("iIII")
 
 
 class InotifyWatch:
-    """Watches folders of a workspace one by one. Drained on one thread, added to on another."""
+    """Watches folders of a workspace individually. Drained on one thread, extended on another."""
 
     mode: Mode = "inotify"
 
@@ -86,7 +86,7 @@ class InotifyWatch:
         return True
 
     def read(self, into: Noticed) -> None:
-        """Add some of what waits in the queue."""
+        """Add up to `BUFFER` bytes of queued events."""
         with suppress(BlockingIOError):
             self._take(os.read(self.descriptor, BUFFER), into)
 

@@ -1,7 +1,6 @@
-"""What no event tells of, and is looked at each time: it is little, so that this costs nothing.
+"""Paths without events, few enough to look at each time.
 
-Ignored files that a tool of ours wrote, files with several hard links, and files of rules that
-lie outside of the workspace.
+Ignored files written by tools, files with several hard links, and rule files outside the workspace.
 """
 
 import os
@@ -17,7 +16,7 @@ MOST_LINKED = 1000
 
 
 class Unwatched:
-    """The paths, and how to look at them. `follow`: the ignored ones."""
+    """Paths to look at each time; `follow` holds ignored files."""
 
     def __init__(self, base: bytes) -> None:
         self._base = base
@@ -29,7 +28,7 @@ class Unwatched:
         return bool(self.follow or self._linked or self._outside)
 
     def notice(self, state: KnownPaths, into: Noticed) -> bool:
-        """Notice which of them are not as they were. Says whether rules outside are others."""
+        """Add changed paths to `into`; return whether rule files outside changed."""
         for path in (*self.follow, *self._linked):
             seen = state.get(path)
             try:
@@ -46,14 +45,14 @@ class Unwatched:
         return bool(changed)
 
     def rules(self, all_rules: Iterable[IgnoreRules]) -> None:
-        """Look at the files outside that these rules were read from."""
+        """Follow the rule files outside the workspace."""
         # Most folders share the same few, and to compare their paths would take far longer.
         distinct = {id(rules): rules for rules in all_rules}.values()
         paths = {path for rules in distinct for path in rules.outside}
         self._outside = {path: _stamp(path) for path in paths}
 
     def link(self, linked: dict[bytes, int]) -> bool:
-        """Look at files with several links from now on; says whether they are few enough."""
+        """Follow files with several links; return whether at most `MOST_LINKED`."""
         self._linked.update(linked)
         return len(self._linked) <= MOST_LINKED
 

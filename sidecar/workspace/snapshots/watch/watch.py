@@ -1,4 +1,4 @@
-"""How changes in a workspace are noticed: what every watch offers."""
+"""The interface of all watches for changes in a workspace."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
@@ -15,7 +15,7 @@ FEW = 16
 
 @dataclass(slots=True)
 class Noticed:
-    """What may have changed. `folders`: with everything below them. `all`: events were lost."""
+    """Possibly changed paths. `folders`: with everything below. `all`: events were lost."""
 
     paths: set[bytes] = field(default_factory=set)
     folders: set[bytes] = field(default_factory=set)
@@ -26,23 +26,23 @@ class Noticed:
 
     @property
     def few(self) -> bool:
-        """Whether it is little that is to be looked at."""
+        """Whether few paths are to be looked at."""
         return len(self.paths) <= FEW and not (self.folders or self.all)
 
     def add(self, path: bytes) -> None:
-        """Notice a path."""
+        """Add a path; beyond `MOST_DIRTY`, everything counts."""
         self.paths.add(path)
         if len(self.paths) > MOST_DIRTY:
             self.lose()
 
     def lose(self) -> None:
-        """Notice that anything may have changed."""
+        """Record that anything may have changed."""
         self.paths.clear()
         self.folders.clear()
         self.all = True
 
     def covers(self, path: bytes) -> bool:
-        """Tell whether a path was noticed, or a folder above it."""
+        """Tell whether a path or a folder above was noticed."""
         return (
             self.all
             or path in self.paths
@@ -51,40 +51,40 @@ class Noticed:
         )
 
     def merge(self, other: "Noticed") -> None:
-        """Add what another noticed."""
+        """Add another's paths."""
         self.paths |= other.paths
         self.folders |= other.folders
         self.all = self.all or other.all
 
 
 class WatchFailed(Exception):
-    """No events can be had from now on; the message says why, for people."""
+    """No further events; the message says why, for people."""
 
 
 class Watch(Protocol):
-    """Notices changes below a folder. Paths are relative to it, as bytes."""
+    """Notices changes below a folder. Paths are bytes relative to the folder."""
 
     mode: Mode
 
     def add(self, folder: bytes) -> None:
-        """Watch a folder's names, before they are listed; may be called from a thread.
+        """Watch a folder's names before listing; may be called from a thread.
 
         Raises:
-            WatchFailed: when that is impossible.
-            OSError: when the folder is gone.
+            WatchFailed: impossible.
+            OSError: the folder is gone.
         """
 
     def drop(self, folder: bytes) -> None:
-        """Watch a folder no longer that is gone; may be called from a thread."""
+        """Stop watching a removed folder; may be called from a thread."""
 
     def idle(self) -> bool:
-        """Tell at once that nothing happened before this call; `False` where that is not known."""
+        """Tell quickly that nothing happened before this call; `False` where unknown."""
 
     def drain(self, into: Noticed) -> bool:
-        """Add what was noticed, without waiting. Says whether that is all there is."""
+        """Add noticed paths without waiting; return whether complete."""
 
     def settle(self, into: Noticed) -> bool:
-        """Add all that happened before this call; blocks. Says whether it is complete."""
+        """Add all changes before this call; return whether complete. Blocks."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the watch."""

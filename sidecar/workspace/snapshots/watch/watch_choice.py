@@ -1,8 +1,8 @@
-"""Which watch a workspace gets.
+"""Choose a workspace's watch.
 
-On Linux it is inotify itself, read in our own process: its queue is filled inside the system
-call that changes something, so what was read is complete, and losses are told. Elsewhere it is
-`watchfiles` with a cookie. Where neither can be trusted, everything is looked at each time.
+On Linux, inotify read in this process: the kernel queues an event inside the system call of the
+change, so the queue is complete, and losses are reported. Elsewhere `watchfiles` with a cookie.
+Where neither can be trusted, every snapshot looks at everything.
 """
 
 import os
@@ -24,9 +24,9 @@ NO_EVENTS = frozenset(
 
 
 def why_no_events(root: bytes, mounts: str | None = None) -> str:
-    """Say why a folder's file system gives no events that can be trusted; empty where it does.
+    """Return why a folder's file system has no reliable events; empty if it does.
 
-    `mounts` is the text of /proc/self/mountinfo; read where it is not given.
+    `mounts` is the text of /proc/self/mountinfo, read when not given.
     """
     if mounts is None:
         if not sys.platform.startswith("linux"):
@@ -66,10 +66,10 @@ ChooseWatch: TypeAlias = Callable[[Path, Path], Watch]
 
 
 def choose(root: Path, cookies: Path) -> Watch:
-    """Give the best watch for this system; blocks.
+    """Open the best watch for this system; blocks.
 
     Raises:
-        WatchFailed: when there is none.
+        WatchFailed: none is available.
     """
     reason = why_no_events(os.fsencode(root))
     if reason:
