@@ -1,4 +1,4 @@
-"""Drafting plans: the ways to shorten one item, and the sums that every plan must get right."""
+"""Building blocks of plans: ways to shorten an item, and a plan's sums."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -28,40 +28,40 @@ LEAST_CUT = 100
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """What a policy wants changed, and the notes of earlier rewrites that go with it."""
+    """Changes a policy wants, and notes of earlier rewrites to retire."""
 
     changes: tuple[Change, ...]
     retired: tuple[PartId, ...] = ()
 
 
 def forced(standing: Standing) -> Cause | None:
-    """Say whether there is no choice: the provider refused the prompt, or the user asked."""
+    """Cause of an unavoidable rewrite: the provider refused the prompt, or the user asked."""
     if standing.overflow:
         return "overflow"
     return "user" if standing.asked else None
 
 
 def full(standing: Standing, at: int) -> Cause | None:
-    """Give the cause of a policy that rewrites when the prompt has `at` tokens, or when forced."""
+    """Return the cause, if any, of a policy that rewrites from `at` tokens on."""
     return forced(standing) or ("budget" if standing.used >= at else None)
 
 
 def below(standing: Standing, reserve: int) -> int:
-    """Give the trigger that leaves `reserve` tokens of the window free, at most all that may be.
+    """Trigger, in tokens, that leaves `reserve` of the window free, at most `limit`.
 
-    A reserve made for windows of 200,000 tokens takes three quarters of a small one at most.
+    Never under a quarter of the window: presets' reserves are made for 200,000 tokens.
     """
     window = standing.window
     return min(standing.limit, max(window - reserve, window // 4))
 
 
 def shown_items(items: Iterable[Item]) -> list[Item]:
-    """Give the parts of the log that the model still sees something of, in order."""
+    """Parts of the log in view, whole or shortened, in order."""
     return [i for i in items if i.unit.kind not in NOTES and not isinstance(i.shown, Dropped)]
 
 
 def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
-    """Drop all of these that may go; notes of earlier rewrites are retired."""
+    """Drop all items but `spared`; retire notes among them."""
     changes = []
     retired = []
     for item in items:
@@ -76,7 +76,7 @@ def leave_out(items: Iterable[Item], spared: Set[PartId], reason: str) -> Edits:
 
 
 def evicted(item: Item, reason: str) -> Change | None:
-    """Put a line with an id in place of a result; `None` when that is not shorter."""
+    """Replace a call's result by a placeholder; `None` if no shorter."""
     unit = item.unit
     if unit.kind != "call" or isinstance(item.shown, Placeholder | Dropped):
         return None
@@ -87,7 +87,7 @@ def evicted(item: Item, reason: str) -> Change | None:
 
 
 def placeholder_tokens(item: Item) -> int:
-    """Estimate what `outcome.placeholder` comes to, without the part itself."""
+    """Estimate the tokens of a call's placeholder."""
     unit = item.unit
     finding = unit.text[:500].lstrip().partition("\n")[0][:FINDING]
     said = FINDING if unit.failed else len(finding)
@@ -96,7 +96,7 @@ def placeholder_tokens(item: Item) -> int:
 
 
 def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
-    """Cut a text, or a call's result, to `most` tokens; `None` when it cannot be cut so."""
+    """Cut a text or a result to `most` tokens; `None` if shorter, media, or under `LEAST_CUT`."""
     whole = item.tokens_whole - item.call
     text = item.unit.text
     # An image or a document costs tokens that its text does not have.
@@ -108,9 +108,9 @@ def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
 
 
 def tail_start(items: Sequence[Item], room: int) -> int:
-    """Give the index where the newest whole steps that fit into `room` tokens begin.
+    """Index where the newest whole steps within `room` tokens begin.
 
-    A step goes from a typed message, or from the results before, to what the model answered.
+    A step runs from a typed message, or from the last results, to the model's answer.
     """
     start = len(items)
     used = 0
@@ -126,7 +126,7 @@ def tail_start(items: Sequence[Item], room: int) -> int:
 
 
 def message_count(items: Iterable[Item]) -> int:
-    """Count the messages in view; a message with calls is followed by one with their results."""
+    """Count messages in view; results of a message's calls make a message of their own."""
     seen = [item.unit for item in shown_items(items)]
     asked = {unit.message_id for unit in seen if unit.kind == "call"}
     return len({unit.message_id for unit in seen}) + len(asked)
@@ -142,10 +142,9 @@ def draft(
     summary: Summary | None = None,
     figures: Mapping[str, float] | None = None,
 ) -> Plan | None:
-    """Put a plan together; `None` when nothing changes or the prompt would not get smaller.
+    """Assemble a plan; `None` if nothing changes or the prompt would not shrink.
 
-    Where parts are dropped, or the notes of earlier rewrites, a note has the ledger of what is
-    out of view and names the id that recalls it.
+    If parts or notes go, the plan's note holds their ledger and the id for recall.
     """
     items, used = situation.items, situation.standing.used
     retired = frozenset(edits.retired)
@@ -182,10 +181,7 @@ def draft(
 
 
 def _room(situation: Situation) -> Room:
-    """Give what the ledger may take that rides along with every preset: less in small windows.
-
-    A summary tells the thread, so that it does not.
-    """
+    """Room for the ledger in a preset's note, by window; the thread is left to summaries."""
     window = situation.standing.window
     share, asked = min(100, window // 2_000), min(Room().asked, window // 40)
     return Room(asked, share, names=0, prose=0, todo=3 * share, subtasks=share, quoted=QUOTED)

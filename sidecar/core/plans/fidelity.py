@@ -1,8 +1,7 @@
-"""How much of what is likely to be needed a rewrite leaves in sight: reckoned, not judged.
+"""How much of the context likely to be needed a rewrite leaves in sight, computed by code.
 
-Each identifier of what a rewrite changes weighs its chance of being used again (`core/plans/value`,
-fitted on recorded sessions). What still stands in the prompt, or is named by a note there, counts;
-what can only be recalled does not. No model is asked: `sidecar replay --judge` does that.
+An identifier of changed parts weighs its chance of use (`core/plans/value`). Being in the prompt or
+in a note counts, being recallable does not. A model's judgement: `sidecar replay --judge`.
 """
 
 from collections.abc import Set
@@ -13,9 +12,9 @@ from sidecar.core.text.identifiers import NameIndex
 
 
 def fidelity(changed: Set[str], left: Set[str], names: NameIndex, step: int) -> float:
-    """Give the share, 0 to 1, that is `left` in sight of the identifiers in what was `changed`.
+    """Share, 0 to 1, of the `changed` identifiers' weight that is `left` in sight; 1 without any.
 
-    `step` is the number of the coming request. Nothing named is nothing lost: 1.
+    `step` is the number of the coming request.
     """
     known = names.known
     weights = chances({name: known[name] for name in changed if name in known}, step)

@@ -1,4 +1,4 @@
-"""What no rewrite may touch, and the thinking that an edit before it invalidates."""
+"""Parts that no rewrite may touch, and thinking that an earlier edit invalidates."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -22,10 +22,10 @@ NOTES = frozenset({"ledger", "excerpt"})
 
 
 def untouchable(situation: Situation) -> frozenset[PartId]:
-    """Name the parts that stay as they are: pinned, preserved, running, newest.
+    """Ids of parts to leave as shown: pinned, preserved, running, newest.
 
-    Newest are the last typed message with all that was attached to it and the last two steps; of
-    what was typed in these before, as much as `TYPED_SHARE` allows.
+    Newest: the last typed message with attachments, and the last `NEWEST_STEPS` steps. Earlier
+    typed messages in these steps stay up to `TYPED_SHARE`.
     """
     newest = newest_typed(situation.items)
     recent = situation.step - NEWEST_STEPS
@@ -45,11 +45,10 @@ def untouchable(situation: Situation) -> frozenset[PartId]:
 
 
 def goal_parts(situation: Situation) -> frozenset[PartId]:
-    """Name the parts of the first message that the user typed, which say what all is about.
+    """Ids of the first typed message's parts to leave whole under any policy: they state the goal.
 
-    No rewrite of a session touches them, whatever the policy that it imitates would do. Where
-    they do not all fit beside what else must stay, the shortest do: what was typed is shorter
-    than what was attached to it. What is shortened already is not named.
+    If not all fit beside the untouchable, the shortest stay: attachments are longer than typed
+    text. Parts shortened already are not among them.
     """
     goal = first_typed(situation.items)
     if goal is None:
@@ -75,12 +74,12 @@ def goal_parts(situation: Situation) -> frozenset[PartId]:
 
 
 def first_typed(items: Sequence[Item]) -> MessageId | None:
-    """Give the id of the message that the user typed first."""
+    """Id of the first typed message."""
     return next((item.unit.message_id for item in items if item.unit.kind == "typed"), None)
 
 
 def newest_typed(items: Sequence[Item]) -> MessageId | None:
-    """Give the id of the message that the user typed last."""
+    """Id of the last typed message."""
     typed = (item.unit.message_id for item in reversed(items) if item.unit.kind == "typed")
     return next(typed, None)
 
@@ -90,11 +89,10 @@ def with_thinking_dropped(
     items: Sequence[Item],
     retired: Collection[PartId] = (),
 ) -> tuple[Change, ...]:
-    """Add to changes what they force: thinking after the first edit is no longer valid.
+    """Add the dropping of all thinking after the first edit; return changes in prompt order.
 
-    Newer models answer 400 when a block of thinking comes back after an edited one, that of the
-    newest steps included; leaving all of it out is always allowed. Gives the changes in prompt
-    order; `retired` notes count as edited.
+    Newer models answer 400 to thinking after an edited block, even in the newest steps; omitting
+    all of it is always allowed. `retired` notes count as edits.
     """
     wanted = {change.part_id: change for change in changes}
     edited = wanted.keys() | set(retired)
@@ -112,5 +110,5 @@ def with_thinking_dropped(
 
 
 def is_thinking(item: Item) -> bool:
-    """Whether an item is thinking that the model still sees."""
+    """Whether an item is thinking in view."""
     return item.unit.kind == "reasoning" and not isinstance(item.shown, Dropped)

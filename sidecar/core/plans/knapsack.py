@@ -1,4 +1,4 @@
-"""Chooses what to keep of many texts: whole ones or single lines, by worth per token."""
+"""Chooses texts, or single lines, to keep by worth per token."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ HEADER = 60
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What stays: parts whole, lines of others, and all names that this and the rest cover."""
+    """Parts kept whole, lines kept of others, and all names covered by now."""
 
     whole: frozenset[PartId]
     lines: Mapping[PartId, Lifted]
@@ -34,11 +34,13 @@ def choose(
     whole: int,
     prose: float,
 ) -> Choice:
-    """Take the densest option again and again; names once covered are worth nothing more.
+    """Take the densest option until `room` tokens are spent; covered names are worth nothing.
 
-    Densities only fall as names get covered, so an option of which nothing was covered since it
-    was weighed, and that leads, is the best there is. Sums are exact, so that the order in which
-    a set gives its names does not matter.
+    `worth` is per name, `density` the least worth per token, `whole` the most tokens of a part kept
+    whole; `prose` multiplies prose.
+
+    As names get covered, densities only fall: a leading option with nothing newly covered is the
+    best. Sums are exact, so the order of a set's names does not matter.
     """
     texts = [lines_of(item.unit.text, item.unit.names) for item in candidates]
     known = set(covered)
@@ -89,13 +91,13 @@ def choose(
 
 
 def _foreign(candidates: Sequence[Item], texts: Sequence[NamedLines]) -> set[str]:
-    """Give the names that no candidate has, but lines of them that were cut."""
+    """Names on cut lines only, which no candidate has."""
     strays = {name for lines in texts for name in lines.order[: lines.strays]}
     return strays.difference(*[item.unit.names for item in candidates]) if strays else strays
 
 
 class _Option(NamedTuple):
-    """A way to keep a text: whole, or `lifted` lines of it. `gained` makes up its density."""
+    """A text kept whole, or `lifted` lines; the `gained` names make up its density."""
 
     item: Item
     tokens: int
@@ -120,7 +122,7 @@ def _entire(
 
 
 def _is_line(item: Item, lines: NamedLines, entire: _Option) -> bool:
-    """Whether a text is one line, which is no smaller when it is lifted: so it never would be."""
+    """Whether a text is one line and lifting would save nothing."""
     if len(lines.texts) != 1 or len(lines.texts[0]) != len(item.unit.text):
         return False
     return not item.unit.call_names and _tokens(item, lines.sizes[0]) >= entire.tokens
@@ -138,6 +140,6 @@ def _lines(
 
 
 def _tokens(item: Item, size: int) -> int:
-    """Reckon what lifted lines of so many characters take, with what says where they are from."""
+    """Estimate tokens of `size` lifted characters and a header."""
     header = min(HEADER, len(item.unit.argument) + 20)
     return max(1, round((size + header) / CHARS_PER_TOKEN))

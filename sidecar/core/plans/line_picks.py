@@ -1,4 +1,4 @@
-"""Which lines of a text are worth keeping by themselves, by the identifiers on them."""
+"""Lines of a text worth keeping alone, by their identifiers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ NOTHING = repeat(0.0)
 
 
 class _Short(NamedTuple):
-    """The lines with one or two names, side by side; `second` is the empty one's where it lacks."""
+    """Lines with one or two names, as columns; a missing `second` is the place of `""`."""
 
     numbers: tuple[int, ...]
     sizes: tuple[int, ...]
@@ -31,14 +31,12 @@ class _Short(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NamedLines:
-    """The lines of a text that hold identifiers, trimmed; sizes and names go with them.
+    """A text's lines with identifiers, trimmed, with sizes in characters plus `LINE_END`.
 
-    A size is characters, with what a kept line costs beside its text. `places` are those of a
-    line's names in `order`, which has every name of
-    the text once, so that a plan looks each up once: first `strays`, which only a line has that
-    was cut, then the other names on lines, up to `own`, then those that no line has, and last an
-    empty one. Most lines hold one or two names: `short` has those, by their place in `order`;
-    `others` has the rest. `crowded` is the most names a character that a line has.
+    `order` lists each name once: `strays` on cut lines only, other names on lines up to `own`,
+    names on no line, then `""`. `places` are each line's names as indices into `order`. `short`
+    holds lines of one or two names, `others` the rest. `crowded` is the most names per character of
+    a line.
     """
 
     texts: tuple[str, ...]
@@ -52,15 +50,15 @@ class NamedLines:
     crowded: float
 
     def values(self, worth: Mapping[str, float]) -> list[float]:
-        """Look up what each name in `order` is worth."""
+        """Worth of each name in `order`."""
         return [*map(worth.get, self.order, NOTHING)]
 
     def total(self, values: Sequence[float]) -> float:
-        """Add up what the text's own names are worth."""
+        """Worth of the text's own names."""
         return fsum(values[self.strays :] if self.strays else values)
 
     def promising(self, values: Sequence[float], least: float) -> list[int]:
-        """Give the lines whose names, covered or not, are worth at least `least` a character."""
+        """Numbers of lines worth `least` per character, counting covered names too."""
         # A line that is worth it has a name at least that is worth the mean.
         if not self.texts or max(values[: self.own]) < least / self.crowded * _ROUNDING:
             return []
@@ -81,10 +79,7 @@ class NamedLines:
 
 @lru_cache(maxsize=4096)
 def lines_of(text: str, names: frozenset[str] = frozenset()) -> NamedLines:
-    """Find the lines of a text that hold identifiers; equal lines are given once.
-
-    `names` are those that the text is weighed by as a whole.
-    """
+    """Find a text's distinct lines with identifiers; `names` are those of the text as a whole."""
     texts = []
     held = []
     for line in dict.fromkeys(raw.strip()[:LONGEST] for raw in text.splitlines()):
@@ -121,9 +116,9 @@ def lines_of(text: str, names: frozenset[str] = frozenset()) -> NamedLines:
 
 
 class Lifted(NamedTuple):
-    """Lines chosen from a text: which, all names on them, characters, and worth.
+    """Chosen line numbers, all names on them, characters, worth.
 
-    `gained` are the names that make up the worth: as long as none of them is covered, it stands.
+    The worth holds until a `gained` name is covered.
     """
 
     numbers: tuple[int, ...]
@@ -136,10 +131,10 @@ class Lifted(NamedTuple):
 def lift(
     lines: NamedLines, values: Sequence[float], least: float, among: Sequence[int] | None = None
 ) -> Lifted | None:
-    """Choose the lines whose uncovered names are worth at least `least` a character.
+    """Choose lines whose uncovered names are worth `least` per character; `None` if none.
 
-    `values` are what `Lines.values` gives: nothing for what is covered. `among` are lines that
-    were chosen when less was covered: no other can have become worth it.
+    `values` is from `NamedLines.values`, 0 for covered names. `among`: lines chosen when less was
+    covered, the only possible ones.
     """
     sizes, places = lines.sizes, lines.places
     scored: list[tuple[float, int, float]] = []
@@ -170,7 +165,7 @@ def lift(
 
 
 def _sum(values: Sequence[float], places: Sequence[int]) -> float:
-    """Add up exactly; most lines have one name or two."""
+    """Exact sum, with short cuts for one or two names."""
     match len(places):
         case 0:
             return 0.0

@@ -1,8 +1,7 @@
-"""The note of a rewrite: what must outlive it, told by code from the log, so nothing is made up.
+"""A rewrite's note, written by code from the log, so nothing is invented.
 
-Every failed approach that is out of view, every file that was changed, the list of what is to be
-done, subtasks, commands that worked, the thread of what was said, and the identifiers that are
-likeliest to be needed again. What a note that stays says already is not said twice.
+Failed approaches out of view, changed files, to-dos, subtasks, commands that worked, the thread,
+and likely identifiers. Lines in a note that stays are not repeated.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -35,10 +34,10 @@ _MARKS: dict[TodoProgress, str] = {"in_progress": "[~]", "planned": "[ ]", "done
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many tokens each section may take; changed files have no limit.
+    """Tokens per section; changed files have no limit.
 
-    Failures have one only where everything else has failed: the newest are told then. `quoted`
-    is how many characters tell what was tried, and how it failed.
+    Failures are limited, newest first, only as a last resort. `quoted`: characters for an attempt,
+    and for its error.
     """
 
     asked: int = 1_500
@@ -61,10 +60,10 @@ def write_note(
     names: Sequence[str] = (),
     room: Room | None = None,
 ) -> str:
-    """Write the note that stands after these changes; `names` are the likeliest first.
+    """Write the note for a plan's changes; `names` likeliest first.
 
-    `items` are all there are; the thread and what worked are told of those from `first` on, the
-    rest has a note that stays.
+    `items` are all items. Thread, subtasks and commands start at index `first`: a note that stays
+    tells earlier ones.
     """
     room = room or Room()
     after: dict[PartId, Shown | None] = {change.part_id: change.shown for change in changes}
@@ -88,12 +87,12 @@ def write_note(
 
 
 def unlike_an_id(text: str) -> str:
-    """Give quoted text so that nothing in it is taken for the rewrite's id."""
+    """Break up `REWRITE_ID` in quoted text."""
     return text.replace(REWRITE_ID, f"{REWRITE_ID[:-1]} {REWRITE_ID[-1]}")
 
 
 def failure_line(unit: Unit, most: int = LONGEST) -> str:
-    """Say in one line what was tried and how it failed, with at most so many characters each."""
+    """Line with an attempt and its error, `most` characters each."""
     tried, error = one_line(unit.argument, most), one_line(error_line(unit.text), most)
     return f"- {unit.tool} {tried} → {error}"
 
@@ -101,7 +100,7 @@ def failure_line(unit: Unit, most: int = LONGEST) -> str:
 def _asked(
     shown: Sequence[tuple[Unit, Shown | None]], stays: Sequence[str], room: int
 ) -> Iterator[str]:
-    """Say word for word what the user asked for that is out of view, the newest first chosen."""
+    """List typed messages out of view, word for word, newest chosen first."""
     told = "\n".join(stays)
     gone = [unit for unit, how in shown if unit.kind == "typed" and isinstance(how, Dropped)]
     lines = [f"- {text}" for text in dict.fromkeys(map(_directive, gone)) if text]
@@ -111,7 +110,7 @@ def _asked(
 
 
 def _directive(unit: Unit) -> str:
-    """Give a typed message, its lines indented; of a long one its first words, rules and id."""
+    """Typed message with indented lines; a long one as first words, rules and id."""
     text = unit.text.strip()
     if len(text) > DIRECTIVE:
         text = f"{brief(unit, BRIEF)} […] (recall {unit.part_id})"
@@ -132,7 +131,7 @@ def _failures(
 
 
 def _lost(unit: Unit, how: Shown | None) -> bool:
-    """Whether one cannot see any more how a call failed; a placeholder says it."""
+    """Whether a failed call's error is out of view; a placeholder tells it."""
     match how:
         case Dropped():
             return True
@@ -172,7 +171,7 @@ def _files(units: Iterable[Unit], stays: Iterable[str]) -> Iterator[str]:
 
 
 def _inside(paths: Sequence[str]) -> frozenset[str]:
-    """Give the relative paths that an absolute one among them ends in: it names them too."""
+    """Relative paths that an absolute path in the list ends in."""
     tails: dict[str, list[str]] = {}
     for path in paths:
         if path[:1] in "/~":

@@ -1,4 +1,4 @@
-"""What a policy is told and what it answers: the standing, the situation, the plan."""
+"""Inputs and output of a policy: standing, situation, plan."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,15 +34,15 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a session stands before a request: totals only, so that asking costs nothing.
+    """Totals before a request, cheap enough to ask each time.
 
-    All sizes are tokens. `used` is the prompt as it would be sent; `static` its part before the
-    history; `limit` the window less the output reserve; `base` what was left after the last
-    rewrite (`static` before the first); `rent` is the sum, over the requests since then, of what
-    each carried above `base`. `messages` counts messages in the view, `requests` those since the
-    last rewrite, `opens_turn` says that a typed message has just come. `cooling_ms` is how long
-    ago the last request began; `newest` is what has come since then and was not sent yet,
-    `guessed` what of all is estimated: that, or all of it where no answer has told its size.
+    In tokens: `used`, the prompt as it would be sent; `static`, its part before the history;
+    `limit`, the window less the reserve; `base`, the prompt after the last rewrite (`static` before
+    the first); `rent`, the sum above `base` over requests since; `newest`, unsent content;
+    `guessed`, the estimated share: `newest`, or all before the first reported size.
+
+    `messages` are in view; `requests` are since the last rewrite; `opens_turn`: a typed message is
+    newest; `cooling_ms`: time since the last request began.
     """
 
     used: int
@@ -65,23 +65,22 @@ class Standing:
 
     @property
     def is_over(self) -> bool:
-        """Whether the prompt is too long to be sent, as far as is known."""
+        """Whether the prompt may exceed the limit, estimates taken at their highest."""
         return at_most(self.used, self.guessed) > self.limit
 
 
 def rent_of(prompts: Iterable[int], base: int) -> int:
-    """Add up what requests carried above what the last rewrite left, in tokens."""
+    """Sum tokens of prompts above `base`."""
     return sum(max(0, prompt - base) for prompt in prompts)
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All that a plan is made from. `items` are in prompt order, notes of rewrites among them.
+    """Input of a plan: `items` in prompt order, notes included.
 
-    `step` is the number of the coming request. `anchored` counts the items, from the first,
-    that an earlier rewrite left and that are cached as they stand; `sent` those that the last
-    request held: to change what comes after them costs nothing. `factor` is what the model
-    counts for each token of a raw estimate, as far as it is known.
+    `step` numbers the coming request. The first `anchored` items were left by an earlier rewrite
+    and are cached; the last request held the first `sent`, and changing later ones costs nothing.
+    `factor`: the model's tokens per token of a raw estimate.
     """
 
     standing: Standing
@@ -99,7 +98,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One part shown otherwise from now on; `shown` is `None` for verbatim again."""
+    """A part's new display; `shown=None` is verbatim again."""
 
     part_id: PartId
     shown: Shown | None
@@ -114,12 +113,11 @@ Asking: TypeAlias = Literal["extension", "fresh"]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary that the plan wants from a model: how it is asked for and how long it may be.
+    """A summary wanted from a model.
 
-    `input_tokens` is what a fresh request sends, `calls` how many the system makes that a preset
-    is named after: here it is one at most. `prompt` is what the model is told to write, or empty
-    for the usual sections. `finish` makes the final plan of what the model wrote; without one the
-    text stands before the plan's other notes. It raises `ValueError` for what cannot be used.
+    `input_tokens` is sent by a fresh request. `calls` is the imitated agent's number; here one at
+    most. Empty `prompt`: the usual sections. `finish` turns the answer into the final plan, or
+    raises `ValueError` for an unusable one; without it the text precedes the plan's notes.
     """
 
     asking: Asking
@@ -132,13 +130,11 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A rewrite that has not happened. It fits `revision` only.
+    """A rewrite not yet made, valid for `revision` only.
 
-    `first` is the index among the situation's items of the first that changes; `note` is the
-    text that stands before it for what was left out, and `excerpt`, which comes first, holds
-    lines of it word for word; `retired` are earlier notes that go. `told` is the summary, once
-    there is one: it stands before both.
-    `figures` are the numbers of the decision, for the log and for people.
+    `first` is the index of the first changed item. Before it stand `told` (the summary, once
+    written), `excerpt` (lines word for word) and `note`. `retired` are earlier notes to remove.
+    `figures` explain the decision.
     """
 
     policy: str
@@ -160,7 +156,7 @@ class Plan:
 
 
 def compression(situation: Situation, plan: Plan) -> float:
-    """Give how many times larger what a plan changes is than what it leaves of it."""
+    """Ratio of the changed items' tokens before to after."""
     retired = set(plan.retired)
     before = sum(change.tokens_before for change in plan.changes)
     before += sum(item.tokens for item in situation.items if item.unit.part_id in retired)
@@ -168,29 +164,26 @@ def compression(situation: Situation, plan: Plan) -> float:
 
 
 class Policy(Protocol):
-    """Decides when and how the view is rewritten. Pure: the same situation, the same plan.
-
-    It is a value, so what it answered can be kept under it.
-    """
+    """Decides when and how to rewrite. Pure and hashable, so that answers can be cached."""
 
     def __hash__(self) -> int:
-        """Give the same for equal ones."""
+        """Hash by value."""
         ...
 
     @property
     def name(self) -> str:
-        """What users choose it by."""
+        """Name in the settings."""
         ...
 
     @property
     def static_ttl(self) -> Ttl:
-        """How long the static prefix is to be cached, where the arithmetic allows it."""
+        """Wanted cache lifetime of the static prefix, where it pays."""
         ...
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say, from totals alone, whether a rewrite may be worth planning now."""
+        """Return a cause if a rewrite may be worth planning."""
         ...
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Plan the rewrite, or `None` when nothing is worth changing."""
+        """Plan a rewrite; `None` if nothing is worth changing."""
         ...

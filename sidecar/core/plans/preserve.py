@@ -1,7 +1,4 @@
-"""What people want kept whatever happens: by pattern, by tool, by words, or because they said so.
-
-Gives part ids for `Situation.preserved`, which no plan touches.
-"""
+"""Parts people want kept: by pattern, tool or words, or asked for in a message."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,12 +17,10 @@ ANY_AGENT = "*"
 
 @dataclass(frozen=True, slots=True)
 class Preserve:
-    """What must not be shortened or dropped, and what a summary of the rest should dwell on.
+    """Parts never to shorten or drop, and the `focus` of summaries.
 
-    `patterns` are regular expressions, searched in a part's text, its call and its argument;
-    `texts` are looked for there word for word; `tools` are names of tools, in any case. `focus`
-    is said to whoever writes a summary.
-    Raises `ValueError` for a pattern that is none.
+    `patterns` (regular expressions) and `texts` (verbatim) are searched in a part's text, call and
+    argument; `tools` ignore case. Raises `ValueError` for a bad pattern.
     """
 
     patterns: tuple[str, ...] = ()
@@ -51,7 +46,7 @@ class Preserve:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern, or say in a `ValueError` what is wrong with it."""
+    """Compile a pattern, or raise `ValueError` with the reason."""
     try:
         return re.compile(pattern)
     except re.error as error:
@@ -59,12 +54,12 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 def for_agent(settings: Mapping[str, Preserve], agent: str) -> Preserve:
-    """Give what holds for one agent: what is set for all, and what is set for it."""
+    """Settings for all agents joined with those for one."""
     return settings.get(ANY_AGENT, Preserve()) | settings.get(agent, Preserve())
 
 
 def is_preserved(unit: Unit, preserve: Preserve) -> bool:
-    """Whether the settings keep this unit. Costs a search of its text, so ask once a unit."""
+    """Whether settings keep a unit; searches its text, so ask once."""
     if unit.tool and unit.tool.lower() in {tool.lower() for tool in preserve.tools}:
         return True
     held = (unit.text, unit.call, unit.argument)
@@ -75,7 +70,7 @@ def is_preserved(unit: Unit, preserve: Preserve) -> bool:
 
 
 def is_named(unit: Unit, names: Iterable[str]) -> bool:
-    """Whether the unit is a call whose argument is one of these names, or a path ending in one."""
+    """Whether a call's argument is one of the names, or a path ending in one."""
     said = unit.argument
     return bool(said) and any(
         said == name or said.endswith("/" + name)
@@ -87,10 +82,10 @@ def is_named(unit: Unit, names: Iterable[str]) -> bool:
 def preserved(
     items: Iterable[Item], preserve: Preserve | None = None, room: float = inf
 ) -> frozenset[PartId]:
-    """Name all parts to keep: pinned ones, those in the settings, those that the user named.
+    """Ids of pinned parts, parts kept by settings, and parts named in typed messages.
 
-    What was named in words takes `room` tokens at most, the newest first: whoever says to keep a
-    file that is then read and edited for hours does not mean every look at it.
+    Parts named in messages take `room` tokens at most, newest first: a file worked on for hours
+    would otherwise stay in each version.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))

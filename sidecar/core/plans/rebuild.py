@@ -1,11 +1,8 @@
-"""Rebuilds a stretch of the history from what is worth its tokens.
+"""Rebuilds a stretch of history from the parts worth their tokens.
 
-Typed messages stay as `core/plans/typed_text` says: the newest whole, of older ones their rules and
-first words. The newest requests stay whole. Of the rest a greedy knapsack takes whole calls and
-texts, or single lines of them, by the worth of identifiers that nothing kept so far holds, until
-the room is spent or the density falls too low. Everything else is dropped; a note says what failed,
-what changed and what was said, lists the likeliest remaining identifiers, and names the id that
-recalls all of it.
+Typed messages stay as in `core/plans/typed_text`, newest requests whole. Of the rest a greedy
+knapsack keeps texts or lines by identifiers not yet covered, until room or density runs out. The
+remainder is dropped; a note sums it up and names the id for recall.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -37,14 +34,14 @@ HEAD = (
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
-    """What a rebuild keeps. Shares are of the window; densities are chance of use per token.
+    """Amounts a rebuild keeps: shares of the window, tokens, densities (chance of use per token).
 
-    `keep` bounds what the knapsack takes, `density` is where it stops, `listed` where the list
-    of names stops. Results up to `whole` tokens may be kept whole. `tail` is for the newest
-    requests. Typed messages: `first` tokens of the first, `each` of the others, `typed` in all that
-    stay whole or with both ends, `old` for rules and first words of those before; at most an
-    eighth, a tenth and a sixteenth of the window, times `share`. Prose weighs `prose` times as much
-    as results.
+    `keep`: the knapsack's share; `density`: its least; `listed`: least for the list of names;
+    `whole`: most tokens of a result kept whole; `tail`: share of the newest requests.
+
+    Typed, in tokens: `first` message, `each` other, `typed` in all whole or with both ends, `old`
+    for rules and first words; these are capped at an eighth (`first`), a tenth (`typed`) and a
+    sixteenth (`old`) of the window times `share`. `prose`: weight beside results.
     """
 
     keep: float = 0.12
@@ -69,9 +66,9 @@ def rebuild(
     policy: str,
     worth: Mapping[str, float] | None = None,
 ) -> Plan | None:
-    """Plan the rebuilding of the items from `start` on; `None` when too little would come free.
+    """Plan to rebuild the items from `start`; `None` if under `WORTHWHILE` tokens come free.
 
-    `worth` is what `worth_of` gives, for who plans more than once.
+    A prompt over its limit is rebuilt for any gain. `worth` is `worth_of`'s result, for reuse.
     """
     zone = [item for item in situation.items[start:] if item.unit.kind not in NOTES]
     old = [item for item in situation.items[start:] if item.unit.kind in NOTES]
@@ -134,7 +131,7 @@ def rebuild(
 
 
 def _note_room(room: Room, window: float) -> Room:
-    """Bound what grows with a session by the window; a usual one has room for all of it."""
+    """Scale the sections that grow with a session to the window, in tokens."""
     return replace(
         room, names=round(min(room.names, window / 15)), asked=round(min(room.asked, window / 40))
     )
@@ -143,10 +140,9 @@ def _note_room(room: Room, window: float) -> Room:
 def shorten_arrivals(
     situation: Situation, each: int, policy: str, *, together: int | None = None
 ) -> Plan | None:
-    """Cut results that no request has carried yet: that breaks no prefix.
+    """Cut results not sent yet, which costs no cache; `None` if none is long.
 
-    Each is left at most `each` tokens, and all of them at most about `together`. An image or a
-    document, which costs tokens that its text does not have, is never cut.
+    Each to about `each` tokens, all to about `together`. Results with media are never cut.
     """
     fresh = [
         (index, item)
@@ -180,7 +176,7 @@ def shorten_arrivals(
 
 
 def _level(sizes: Sequence[int], together: int) -> int:
-    """Give the size that the larger ones must be cut to so that all fit together."""
+    """Size to cut larger ones to, so that all fit `together`; at least `LEAST_RESULT`."""
     room, left = together, len(sizes)
     for size in sorted(sizes):
         if size * left > room:
@@ -192,7 +188,7 @@ def _level(sizes: Sequence[int], together: int) -> int:
 
 @dataclass(slots=True)
 class _Sorting:
-    """What of a zone stays, what competes, and what is decided already."""
+    """Items that stay, items that compete, and decided changes."""
 
     kept: list[Item] = field(default_factory=list)
     candidates: list[Item] = field(default_factory=list)
@@ -252,7 +248,7 @@ def _typed_room(keeping: Keeping, window: int) -> TypedRoom:
 
 
 def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[int]:
-    """Give the newest steps that stay whole, the untouchable ones aside: what `tail` can hold."""
+    """Newest steps that fit `keeping.tail`."""
     sizes: dict[int, int] = {}
     for item in zone:
         step = item.unit.step
@@ -268,7 +264,7 @@ def _tail(situation: Situation, zone: Sequence[Item], keeping: Keeping) -> set[i
 
 
 def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
-    """Give the names that stand in what is left as it is: (in view, in a ledger only)."""
+    """Names in unchanged items: (in view, in ledgers)."""
     covered: set[str] = set()
     told: set[str] = set()
     for item in before:
@@ -280,7 +276,7 @@ def _known(before: Sequence[Item]) -> tuple[set[str], set[str]]:
 
 
 def worth_of(situation: Situation, start: int) -> dict[str, float]:
-    """Give the chance of each identifier from `start` on, others may be among them."""
+    """Chance of use of each identifier from item `start` on; others may be included."""
     known = situation.names.known
     if start:
         names = frozenset[str]().union(*[item.unit.names for item in situation.items[start:]])
@@ -291,7 +287,7 @@ def worth_of(situation: Situation, start: int) -> dict[str, float]:
 def _missing(
     candidates: Sequence[Item], worth: Mapping[str, float], told: Set[str], listed: float
 ) -> list[str]:
-    """Give the names that only the candidates hold and that are worth their place in a list."""
+    """Names on candidates only and worth their tokens in a list, likeliest per character first."""
     # How long a name of each chance may be, to be worth being listed.
     longest = {p: (p / listed - 1) * CHARS_PER_TOKEN for p in set(worth.values())}
     short = [name for name, p in worth.items() if len(name) <= longest[p] and name not in told]

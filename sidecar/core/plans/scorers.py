@@ -1,7 +1,6 @@
-"""What a tool result is still worth, from 0 to 1, by weights: what is worth least goes first.
+"""Scores tool results from 0 to 1; the lowest is evicted first.
 
-The situation is looked at once, so that what needs all items (last uses, repeats) is worked out
-once a plan.
+Last uses and repeats are computed once per plan.
 """
 
 from collections import defaultdict
@@ -50,7 +49,7 @@ WEIGHTS: Mapping[str, float] = {"lru": 0.35, "priority": 0.25, "ttl": 0.15, "sem
 
 
 def check_weights(weights: Mapping[str, float]) -> None:
-    """Raise `ValueError` for a name that is no scorer, or weights that are not positive."""
+    """Raise `ValueError` for unknown scorers or weights not above 0."""
     unknown = sorted(weights.keys() - set(SCORERS))
     if unknown or not weights or min(weights.values()) <= 0:
         wrong = f"{', '.join(unknown)}: not known" if unknown else "every weight must be above 0"
@@ -58,12 +57,11 @@ def check_weights(weights: Mapping[str, float]) -> None:
 
 
 def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item], float]:
-    """Give what any one result is worth; weights need not add up to 1.
+    """Return a function scoring one result; weights are normalised.
 
-    `fifo` goes by age alone; `lru` by when the agent last wrote one of the result's names, or made
-    the call; `priority` by kind (failures and edits before commands and reads before searches),
-    then age; `ttl` by what is left of the time for which a result of its kind is good, 0 when
-    past; `semantic` by age too, but gives 0 where a later result in view says the same.
+    `fifo`: age. `lru`: the agent's last use of its names. `priority`: failures and edits, then
+    commands, then searches. `ttl`: time left for its kind, 0 when past. `semantic`: age, 0 if
+    repeated later.
     """
     span, total = situation.step + 1, sum(weights.values())
     uses = last_uses(situation.items)
@@ -86,13 +84,13 @@ def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item
 
 
 def purpose(tool: str) -> ToolPurpose:
-    """Say what a tool is for, by its name; `other` when it is not known."""
+    """Purpose of a tool by name; `other` if unknown."""
     name = tool.lower()
     return next((use for use, names in PURPOSES.items() if name in names), "other")
 
 
 def last_uses(items: Sequence[Item]) -> dict[str, int]:
-    """Give the last step at which the agent itself wrote each name, in a call or in prose."""
+    """Last step at which the agent wrote each name, in calls or prose."""
     uses: dict[str, int] = {}
     for item in items:
         unit = item.unit
@@ -104,9 +102,9 @@ def last_uses(items: Sequence[Item]) -> dict[str, int]:
 
 
 def repeats(items: Sequence[Item]) -> frozenset[str]:
-    """Name results that a later one, in view whole, holds: the same text, or 0.9 of its lines.
+    """Ids of results repeated later in view: equal, or with `NEAR` of their lines.
 
-    Only results of the same call are compared line by line, each with the next few.
+    Lines are compared only between equal calls, with the next `LOOKAHEAD`.
     """
     texts: dict[str, str] = {}
     calls: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
@@ -133,7 +131,7 @@ def repeats(items: Sequence[Item]) -> frozenset[str]:
 
 
 def shingles(text: str) -> frozenset[str]:
-    """Give a text's lines without their numbers; of a text of few lines, runs of three words."""
+    """Lines without numbers; for texts under `FEW_LINES`, runs of three words."""
     lines = text.split("\n")
     if len(lines) >= FEW_LINES:
         return frozenset([line.lstrip(NUMBERING) for line in lines])
@@ -142,5 +140,5 @@ def shingles(text: str) -> frozenset[str]:
 
 
 def held(one: Set[str], other: Set[str]) -> float:
-    """Give the share of `one` that `other` holds too."""
+    """Share of `one` in `other`."""
     return len(one & other) / len(one) if one else 0.0

@@ -1,7 +1,7 @@
-"""What stays of typed messages when there are more than fit.
+"""Shortens typed messages that do not all fit.
 
-The newest stay whole. Of older ones their rules stay, wherever they stood, then their first words,
-and an id to recall the rest. All of that is bounded; what goes beyond it is told by the note.
+The newest stay whole; of older ones rules, then first words, and an id for recall. The rest is left
+to the note.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ ONE = 4
 
 @dataclass(frozen=True, slots=True)
 class TypedRoom:
-    """Tokens: of the first message, of each other, of all that stay whole, and of old ones."""
+    """Tokens for the first message, each other, all kept whole, and old ones."""
 
     first: int
     each: int
@@ -39,7 +39,7 @@ class TypedRoom:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """How a typed part is shown from now on, its tokens then, and why."""
+    """How a typed part is shown, its tokens then, and the reason."""
 
     shown: Shown | None
     tokens: int
@@ -47,9 +47,9 @@ class Stay:
 
 
 def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapping[PartId, Stay]:
-    """Say how typed parts are shown; `items` are in prompt order, `first` are of the first message.
+    """Decide how typed parts are shown; `items` in prompt order, `first` of the first message.
 
-    Those of the first message never go entirely.
+    Parts of the first message never go entirely.
     """
     told: dict[PartId, Stay] = {}
     for item in first:
@@ -70,7 +70,7 @@ def stays(items: Sequence[Item], first: Sequence[Item], room: TypedRoom) -> Mapp
 
 
 def cut_long(item: Item, most: int) -> Stay:
-    """Shorten a long message to its rules and both ends, in about `most` tokens."""
+    """Shorten to rules and both ends, in about `most` tokens."""
     text = item.unit.text
     bytes_ = size_of(text) * max(0, most - MARK) // item.tokens_whole
     rules = _rules(item.unit, round(RULES_SHARE * bytes_), SOFT)
@@ -80,7 +80,7 @@ def cut_long(item: Item, most: int) -> Stay:
 
 
 def shorten_goal(item: Item, most: int) -> Stay:
-    """Say how a part of the first message is shown in about `most` tokens."""
+    """Show a part of the first message in about `most` tokens."""
     if item.tokens_whole <= max(most, 2 * MARK):
         return Stay(None, item.tokens_whole, "typed by the user")
     if is_media(item):
@@ -126,14 +126,14 @@ def _shortened(item: Item, spans: tuple[Span, ...] | None) -> Stay:
 
 
 def brief(unit: Unit, room: int) -> str:
-    """Give a message in about `room` bytes for a note: its first words and its rules."""
+    """Quote first words and rules in about `room` bytes, for a note."""
     text = unit.text
     spans = joined((_opening(text), *_rules(unit, room - FIRST_WORDS, SOFT)), text)
     return " […] ".join(text[slice(*span)] for span in spans)
 
 
 def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
-    """Join stretches between which only space stands, in order."""
+    """Merge spans with only space between, in order."""
     whole: list[Span] = []
     for start, end in sorted(spans):
         if whole and (start <= whole[-1][1] or not text[whole[-1][1] : start].strip()):
@@ -144,12 +144,12 @@ def joined(spans: Iterable[Span], text: str) -> tuple[Span, ...]:
 
 
 def is_media(item: Item) -> bool:
-    """Whether this is an image or a document, which costs tokens that its text does not have."""
+    """Whether a part is an image or document: fewer bytes of text than tokens."""
     return size_of(item.unit.text) < item.tokens_whole
 
 
 def _rules(unit: Unit, room: int, sure: int, said: Iterable[str] = frozenset()) -> tuple[Span, ...]:
-    """Give the rules that `room` bytes hold: the surest first, of these the earliest."""
+    """Rules within `room` bytes: surest first, then earliest."""
     picked = []
     for rule in sorted(unit.rules, key=lambda rule: -rule.sure):
         sentence = unit.text[slice(*rule.span)]
@@ -161,21 +161,21 @@ def _rules(unit: Unit, room: int, sure: int, said: Iterable[str] = frozenset()) 
 
 
 def _opening(text: str) -> Span:
-    """Give the first words: the first sentence, or its beginning."""
+    """Span of the first sentence or its beginning."""
     indent = len(text) - len(text.lstrip())
     start, end = next(sentences(text[indent : indent + BEGINNING]), (0, 0))
     return indent, indent + _fitting(text[indent : indent + end - start], FIRST_WORDS)
 
 
 def _ends(text: str, room: int) -> tuple[Span, ...]:
-    """Give a beginning and an end of a text of about so many bytes, at spaces where they are."""
+    """Spans of a beginning and an end, about `room` bytes, at spaces."""
     head = _fitting(text, room - room // 3)
     tail = len(text) - _fitting(text[::-1], room // 3)
     return ((0, head), (max(head, tail), len(text)))
 
 
 def _fitting(text: str, room: int) -> int:
-    """Give how many characters of a text's beginning take so many bytes, at a space if near."""
+    """Characters from the start within `room` bytes, to a space if near."""
     room = max(0, room)
     head = text[:room].encode("utf-8", "surrogatepass")[:room]
     length = len(head.decode("utf-8", "ignore"))

@@ -1,6 +1,6 @@
-"""What a stretch of context is worth: how likely its identifiers are used again.
+"""Worth of context: the chance that its identifiers are used again.
 
-Fitted on recorded sessions; `core/policies/README.md` says how.
+Fitted on recorded sessions; see `core/policies/README.md`.
 """
 
 from bisect import bisect_left
@@ -54,7 +54,7 @@ CHARS_PER_TOKEN = 2.9
 
 
 def chances(known: Mapping[str, Name], step: int) -> dict[str, float]:
-    """Give the chance of each identifier that the agent uses it again at a step or later."""
+    """Chance that the agent uses each identifier again, at `step` or later."""
     # One expression, without a look-up for each: there are tens of thousands.
     return {
         text: _BY_AGE[name.source][uses if uses < _MOST_USES else _MOST_USES][
