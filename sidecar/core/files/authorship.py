@@ -1,8 +1,7 @@
-"""Which changes a command answers for by its own words, where else the user may have written. Pure.
+"""Which changes a command's own words account for; the rest may be the user's. Pure.
 
-A command answers for what it says that it writes: targets of redirections, arguments of programs
-that write what they are given, names in a script that it holds and that writes. To read a file,
-or to run a program that may write anything, answers for nothing.
+Its words: targets of redirections, arguments of writing programs, names in a writing script it
+holds. Reading a file, or running a program that may write anything, accounts for nothing.
 """
 
 import re
@@ -77,10 +76,10 @@ _ANYWHERE = "**/"
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What a call says before it runs: a command, or the names in a tool's input.
+    """A call before it runs: a command, or the names in a tool's input.
 
-    `folder` is where it runs, absolute. `edits`: to edit is what it is for, so that it answers
-    for all that changes meanwhile.
+    `folder`: where it runs, absolute. `edits`: an editing tool, which accounts for every change
+    meanwhile.
     """
 
     command: str = ""
@@ -91,14 +90,14 @@ class Intent:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A path or a pattern of names, relative to the root; it covers what lies in it too."""
+    """A path or pattern relative to the root; covers its contents too."""
 
     pattern: str
     deletes: bool
 
 
 def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
-    """Give what tells whether these calls, which ran in a workspace, answer for a change."""
+    """Return a test whether the calls, run in `root`, account for a change."""
     known = list(calls)
     if any(call.edits for call in known):
         return lambda _: True
@@ -114,7 +113,7 @@ def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
 
 
 def _covering(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Give what tells whether a path is one of these, or lies in one; quick for many of both."""
+    """Return a test whether a path is or lies in one of the patterns; fast for many."""
     exact = {pattern for pattern in patterns if not _LOOSE.search(pattern)}
     loose = [_matcher(pattern) for pattern in dict.fromkeys(patterns) if pattern not in exact]
     del loose[MOST_PATTERNS:]
@@ -131,7 +130,7 @@ def _covering(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _matcher(pattern: str) -> Callable[[Sequence[str]], bool]:
-    """Give what tells whether names that lead to a path fit a pattern, or lead into one."""
+    """Return a test whether the names of a path fit a pattern or lead into a match."""
     folder, anywhere, name = pattern.rpartition(_ANYWHERE)
     names = folder.split("/") if folder.strip("/") else [] if anywhere else pattern.split("/")
     head = [re.compile(translate(piece)).match for piece in names if piece]
@@ -160,7 +159,7 @@ def _claims(call: Intent, root: str) -> Iterator[_Claim]:
 
 
 def _said(command: str, folder: str, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Give what a command says that it writes, and what becomes of it; patterns as they stand."""
+    """Yield (path or pattern, how) for a command's stated writes."""
     if not command:
         return
     text, bodies = split(command[:LONGEST])
@@ -189,7 +188,7 @@ def _said(command: str, folder: str, depth: int = 0) -> Iterator[tuple[str, str]
 def _held(
     commands: Sequence[Sequence[str]], bodies: Iterable[str], folder: str, depth: int
 ) -> Iterator[tuple[str, str]]:
-    """Give what scripts and patches that a command holds say that they write."""
+    """Yield stated writes of the scripts and patches in a command."""
     for words in commands:
         inline = words[words.index("-c") + 1 :][:1] if "-c" in words else []
         if inline and words[0] in _SHELLS and depth < 1:
@@ -210,7 +209,7 @@ def _gives_names(words: Sequence[str]) -> bool:
 
 
 def _program(words: Sequence[str]) -> list[str]:
-    """Leave out what stands before a program and only runs it."""
+    """Strip prefixes that only run the program, such as `sudo` or `uv run`."""
     rest = list(words)
     while rest:
         if rest[0] in _BEFORE or re.match(r"\w+=", rest[0]):
@@ -223,7 +222,7 @@ def _program(words: Sequence[str]) -> list[str]:
 
 
 def _arguments(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Give what the arguments of a simple command name that it writes, and `arguments` does not."""
+    """Writes named by arguments, beyond those of `shell_writes.arguments`."""
     name, *given = words or [""]
     plain = [word for word in given if not word.startswith("-")]
     match name.rpartition("/")[2]:
@@ -245,7 +244,7 @@ def _arguments(words: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _writes(words: Sequence[str]) -> bool:
-    """Tell whether a program writes what it is given."""
+    """Whether a program writes its arguments."""
     name, given = words[0].rpartition("/")[2], words[1:]
     needed = _WRITERS.get(name)
     if needed is None:
@@ -257,7 +256,7 @@ def _writes(words: Sequence[str]) -> bool:
 
 
 def _handed_on(words: Sequence[str]) -> bool:
-    """Tell whether `xargs` or `find` gives names to a program that writes them."""
+    """Whether `xargs` or `find` passes names to a writing program."""
     name = words[0].rpartition("/")[2] if words else ""
     if name == "find" and "-delete" in words:
         return True
@@ -272,7 +271,7 @@ def _indirect(name: str, known: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _variables(commands: Iterable[Sequence[str]]) -> dict[str, list[str]]:
-    """Give the words that loops give to variables; under `read`, the names that are read."""
+    """Words that loops assign to variables; under `read`, the names read."""
     found: dict[str, list[str]] = {"read": []}
     for words in commands:
         if words[:1] == ["for"] and words[2:3] == ["in"]:
@@ -293,7 +292,7 @@ def _resolved(name: str, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _scripted(text: str, folder: str) -> Iterator[tuple[str, str]]:
-    """Give the names in a script that writes: any literal may be one."""
+    """Yield every literal of a writing script as a possible path."""
     if _WRITING_CALL.search(text):
         found = (one or other for one, other in _LITERAL.findall(text))
         yield from ((joined(folder, name), "edited") for name in found)

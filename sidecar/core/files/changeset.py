@@ -1,9 +1,8 @@
-"""Who changed what: the changes between two snapshots, path by path, each with its author. Pure.
+"""Changes between two snapshots, per path, each with its author. Pure.
 
-The agent's are what its tools wrote and what its commands say that they write. What else
-changed while a command ran is unknown: it may be the command's, or the user's from another
-program. Everything else is the user's: what came between steps, what the editor saved, and what
-another session's agent did.
+The agent's: writes of its tools, and writes its commands state. Other changes while a command ran
+are unknown: the command's, or the user's from another program. All else is the user's: changes
+between steps, editor saves, and other sessions' agents.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -25,9 +24,9 @@ PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed",
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """What became of a path, and by whom; `None` is absence.
+    """A path's change and author; `None` is absence.
 
-    A rename stands at the new path; `source` is the old one, and `old` what stood there.
+    A rename stands at the new path; `source` is the old path, `old` the entry there.
     """
 
     path: bytes
@@ -40,10 +39,9 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What led from one snapshot to a later one, sorted by path.
+    """Changes between two snapshots, sorted by path.
 
-    A path stands there more than once, in the order of what happened, where several authors
-    changed it between the two.
+    A path changed by several authors in turn is listed once for each, in that order.
     """
 
     before: SnapshotId
@@ -53,10 +51,9 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True)
 class ToolWrite:
-    """A path that a tool of ours wrote.
+    """A path written by one of our tools.
 
-    `before` is what stood there just then, as its pre-image tells; `after` what the tool left,
-    `None` where it removed the file.
+    `before`: the entry just then, by the pre-image; `after`: the entry left, `None` if removed.
     """
 
     path: bytes
@@ -66,7 +63,7 @@ class ToolWrite:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One author's part of what became of a path."""
+    """One author's part in a path's change."""
 
     change: TreeChange
     author: Author
@@ -81,12 +78,11 @@ def attribute(
     between_steps: bool,
     vouched: Callable[[TreeChange], bool] = lambda _: True,
 ) -> tuple[PathChange, ...]:
-    """Say who made the changes of one interval.
+    """Name the author of each change in an interval.
 
-    `tools`: what tools of ours wrote in it, in that order. `shell`: a shell command of the agent
-    ran in it, and `vouched` tells whether it says so of a change. `saved`: paths that the editor
-    saved in it. `between_steps`: no step ran, so that all is the user's. What only came into sight
-    or went out of it by ignore rules is left out.
+    `tools`: our tools' writes, in order. `shell`: a command of the agent ran, and `vouched` tests
+    whether it states a change. `saved`: paths the editor saved. `between_steps`: no step ran, so
+    all is the user's. Paths that ignore rules merely hid or showed are left out.
     """
     writes: dict[bytes, list[ToolWrite]] = {}
     for write in () if between_steps else tools:
@@ -115,21 +111,21 @@ def attribute(
 
 
 def same(one: TreeEntry | None, other: TreeEntry | None) -> bool:
-    """Tell whether two states of a path are one: mode and content."""
+    """Whether two states of a path agree in mode and content."""
     if one is None or other is None:
         return one is other
     return one.mode == other.mode and same_content(one, other)
 
 
 def state(entry: TreeEntry | None) -> Hashable:
-    """Give what is equal for two states of a path if they are the `same`."""
+    """A key equal for states that are `same`."""
     if entry is None:
         return None
     return entry.mode, entry.hash or (entry.size, entry.version)
 
 
 def same_content(one: TreeEntry, other: TreeEntry) -> bool:
-    """Tell whether two entries of a kind hold the same; a hash says it alone."""
+    """Whether two entries agree in kind and content; hashes decide if there are any."""
     if one.kind != other.kind:
         return False
     if one.hash or other.hash:
@@ -147,7 +143,7 @@ def _above(path: bytes) -> Iterator[bytes]:
 
 
 def _steps(change: TreeChange, writes: Iterable[ToolWrite], other: Author) -> Iterator[_Step]:
-    """Divide what became of a path among those who had a hand in it, in order."""
+    """Divide a path's change among its authors, in order."""
     at = change.old
     for write in writes:
         if not same(at, write.before):
@@ -171,7 +167,7 @@ def _tells(change: TreeChange) -> bool:
 
 
 def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
-    """Give the changes of each path, with renames where one author moved the whole of it."""
+    """Yield each path's changes; a file moved whole by one author is a rename."""
     if len({step.change.path for step in steps}) == len(steps):
         joined = steps
     else:
@@ -196,7 +192,7 @@ def _told(steps: Sequence[_Step]) -> Iterator[PathChange]:
 
 
 def _joined(steps: Iterable[_Step]) -> Iterator[_Step]:
-    """Take together what one author did in a row; what came to nothing is left out."""
+    """Merge one author's consecutive changes; omit those without effect."""
     for author, own in groupby(steps, lambda step: step.author):
         row = list(own)
         first, last = row[0].change, row[-1].change

@@ -1,4 +1,4 @@
-"""What folders allow: nothing stands below a file, only empty ones go; and the order. Pure."""
+"""Constraints and order of a restore: no path below a file, only empty folders go. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ _OPEN = 0o300
 
 @dataclass(slots=True)
 class Placing:
-    """Verdicts as they come to fit each other.
+    """Verdicts, adjusted until they fit each other.
 
-    `inside` gives the paths that stand in a folder now. `pairs` are renames: the new path and the
-    old one. `needed`: folders that are to be made although nothing asked for them by themselves.
+    `inside`: paths now in a folder. `pairs`: renames (new, old). `needed`: folders to make only for
+    their contents.
     """
 
     strands: Mapping[bytes, Strand]
@@ -30,13 +30,13 @@ class Placing:
     needed: dict[bytes, TreeEntry] = field(default_factory=dict)
 
     def settle(self) -> None:
-        """Take back what cannot be done, until the rest can."""
+        """Withdraw impossible verdicts until the rest is possible."""
         while self._blocked() | self._parted() | self._full():
             pass
         self._need()
 
     def _after(self, path: bytes) -> TreeEntry | None:
-        """Give what will stand at a path."""
+        """Entry at a path after the restore."""
         verdict = self.verdicts.get(path)
         return verdict.entry if verdict is not None and verdict.acts else self.now.get(path)
 
@@ -44,7 +44,7 @@ class Placing:
         return [(path, verdict) for path, verdict in self.verdicts.items() if verdict.acts]
 
     def _blocked(self) -> bool:
-        """Leave alone what would have to stand below something that is no folder."""
+        """Leave alone paths that would lie below a file."""
         found = False
         for path, verdict in sorted(self._acting()):
             if verdict.entry is None:
@@ -59,7 +59,7 @@ class Placing:
         return found
 
     def _parted(self) -> bool:
-        """Leave both paths of a rename alone where one has to be."""
+        """Leave both paths of a rename alone if one must stay."""
         found = False
         for pair in self.pairs:
             for path, other in (pair, pair[::-1]):
@@ -70,7 +70,7 @@ class Placing:
         return found
 
     def _full(self) -> bool:
-        """Leave folders where they are that will not be empty; the deepest are looked at first."""
+        """Keep folders that will not be empty, deepest first."""
         found = False
         coming: dict[bytes, set[bytes]] = {}
         acting = self._acting()
@@ -98,7 +98,7 @@ class Placing:
         return verdict is not None and verdict.acts and verdict.entry is None
 
     def _need(self) -> None:
-        """Find the folders that have to come back because something is to stand in them."""
+        """Find removed folders to make again for their contents."""
         for path, verdict in self._acting():
             if verdict.entry is None:
                 continue
@@ -114,7 +114,7 @@ class Placing:
 
 
 def above(path: bytes) -> Iterator[bytes]:
-    """Give the folders above a path, the nearest first, without the root."""
+    """Yield a path's folders, nearest first, without the root."""
     while path := parent(path):
         yield path
 
@@ -124,10 +124,10 @@ def order(
     now: Mapping[bytes, TreeEntry],
     after: Callable[[bytes], TreeEntry | None],
 ) -> list[bytes]:
-    """Give the order in which each thing can be done when its turn comes.
+    """Sort actions so that each is possible in turn.
 
-    Folders are opened that were closed; files go; folders go that make room for a file; folders
-    come, the outer ones first; files come; folders go, the inner ones first; folders are closed.
+    Open closed folders; remove files; remove folders in a file's place; make folders, outer first;
+    make files; remove folders, inner first; close folders.
     """
     listed = list(paths)
     solid = {p for p in listed if (entry := after(p)) is not None and not entry.is_folder}
@@ -150,7 +150,7 @@ def order(
 
 
 def children(now: Mapping[bytes, TreeEntry]) -> Callable[[bytes], Iterable[bytes]]:
-    """Give what tells the paths in a folder, from paths that are known."""
+    """Return a function from a folder to its paths in `now`."""
     known: dict[bytes, list[bytes]] = {}
     for path in now:
         known.setdefault(parent(path), []).append(path)

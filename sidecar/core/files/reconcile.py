@@ -1,4 +1,4 @@
-"""Takes the agent's part out of a path that others changed since: a three-way merge. Pure."""
+"""Three-way merge: takes the agent's part out of a path changed by others since. Pure."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ _THEIR_NAME = "as it was before"
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What is stored at most, in bytes: of a file, untracked or tracked by git; in all."""
+    """Storage limits in bytes: per file (untracked or tracked by git), snapshot, workspace."""
 
     untracked: int
     tracked: int
@@ -29,13 +29,11 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What was asked for, and what the decision needs beside the strands.
+    """The user's choices, and data for the decisions.
 
-    `dirty`: paths open in the editor with text that is not saved, and the hash of that text as it
-    would be saved. `read` gives stored content by its hash, `None` where it is not stored.
-    `markers`: what cannot be merged is written with both sides between markers. `limits`: what is
-    stored at most, to be told. `restored` are paths whose first doer is an earlier restore, not
-    the agent.
+    `dirty`: paths with unsaved text in the editor, and the text's hash as saved. `read`: stored
+    content by hash, or `None`. `markers`: write clashes between markers. `limits`: for messages.
+    `restored`: paths first changed by an earlier restore, not the agent.
     """
 
     read: Callable[[str], bytes | None]
@@ -48,10 +46,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class HeldState:
-    """A state of a path, with its bytes where they are stored nowhere yet.
-
-    `clashes`: how many places are marked in it.
-    """
+    """A path's state, with bytes not yet stored; `clashes` counts marked places."""
 
     entry: TreeEntry | None
     content: bytes | None = None
@@ -59,9 +54,9 @@ class HeldState:
 
 
 def without(strand: Strand, target: TreeEntry | None, choices: Choices) -> HeldState | str:
-    """Give what is there now without the agent's parts, or say why they cannot be taken out.
+    """Return the state now without the agent's parts, or the reason why that is impossible.
 
-    `target` is what takes the place of the agent's first part.
+    `target` replaces the agent's first part.
     """
     held = HeldState(strand.now)
     for at in range(len(strand.parts) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""What it takes to undo the agent's part of what became of files, and how each path fares. Pure."""
+"""Plans to undo the agent's part in files, with the fate of each path. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +15,11 @@ _UNCHANGED = "Nothing was changed here since then."
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A path to change; each stands once in a plan.
+    """A change of one path; a path has one at most.
 
-    `entry` is what is to stand there, `None` for nothing; `expect` what must stand there now, or
-    nothing is to be done. `content` is merged bytes that `entry` names, instead of a stored blob.
-    Where `entry` and `expect` hold the same and differ in mode, only the mode is to be set. Where
-    they are of different kinds, what stands there goes first; a folder is empty by then. A folder
-    is made so that files can be put into it, and gets its mode when they are there. Folders above
-    that no action makes are there, or are to be made.
+    `entry` is wanted (`None`: nothing); `expect` must be there, or nothing is done. `content`:
+    merged bytes, not a stored blob. Equal contents: set the mode only. Other kind: remove first; a
+    folder is empty by then. A new folder gets its mode once filled. Make missing folders above.
     """
 
     path: bytes
@@ -33,11 +30,10 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """How a path fares, and why, in words for people.
+    """A path's fate, and the reason for people.
 
-    Of a conflict: `theirs` is what stood there before the agent, `base` what the agent left, and
-    `mine` what stands there now. The agent's part leads from `theirs` to `base`, the user's from
-    `base` to `mine`; what `unknown` leads from and to is either's.
+    In a conflict: `theirs` before the agent, `base` as left by the agent, `mine` now. `theirs` to
+    `base` is the agent's part, `base` to `mine` the user's; `unknown` (from, to) may be either's.
     """
 
     path: bytes
@@ -51,10 +47,9 @@ class Fate:
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """Actions in the order in which they are to be done, and the fate of every path.
+    """Actions in order, and every path's fate.
 
-    Where conflicts are refused and there are some, there are no actions, and the fates tell what
-    would be.
+    With conflicts refused and found there are no actions; the fates say what would happen.
     """
 
     actions: tuple[Action, ...]
@@ -62,7 +57,7 @@ class RestorePlan:
 
     @property
     def conflicts(self) -> tuple[Fate, ...]:
-        """The paths that cannot be restored without a choice of the user."""
+        """Paths that need a choice of the user."""
         return tuple(fate for fate in self.fates if fate.fate == "conflict")
 
 
@@ -73,14 +68,12 @@ def plan_restore(
     paths: Collection[bytes] | None = None,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Plan how the agent's part of all that `sets` tell is undone.
+    """Plan to undo the agent's part in `sets`.
 
-    `sets`: all change sets since the state to go back to, oldest first, the user's too; restores
-    in between are the agent's. `now`: what stands at their paths; an entry that is lost as
-    `ignored` for what the ignore rules have left out since. `paths`: only these, and what lies in
-    them, where the empty one is the root; the other path of a rename comes with the one, and of
-    one where nothing changed that is told. `inside`: the paths that stand in a folder, ignored
-    ones too; without it those of `now`.
+    `sets`: all change sets since the target state, oldest first, the user's too; restores count as
+    the agent's. `now`: entries at their paths; lost as `ignored` if ignored since. `paths`: only
+    these and below (`b""` is the root), with renames' other paths; an unchanged one is told as
+    such. `inside`: paths in a folder, ignored ones too; by default from `now`.
     """
     known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
     paths = None if paths is None else frozenset(paths)
@@ -117,9 +110,9 @@ def plan_redo(
     choices: Choices,
     inside: Callable[[bytes], Iterable[bytes]] | None = None,
 ) -> RestorePlan:
-    """Plan how a restore is undone, whoever is named as its author; `since` is what came after it.
+    """Plan to undo a restore, whoever its author; `since` are later change sets.
 
-    What the agent did since is undone with it. Everything else is as for `plan_restore`.
+    The agent's work since is undone too. The rest is as in `plan_restore`.
     """
     ours = tuple(replace(change, author="tool") for change in restore.changes)
     done = {path for change in ours for path in (change.path, change.source) if path is not None}
@@ -128,7 +121,7 @@ def plan_redo(
 
 
 def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:
-    """Give what the agent moved and is not moved back yet: the new path and the old one."""
+    """Yield the agent's renames (new, old) not yet moved back."""
     for path, strand in known.items():
         old = None if strand.source is None else known.get(strand.source)
         if old is not None and strand.parts and old.parts and old.target is not None:
@@ -136,7 +129,7 @@ def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:
 
 
 def _made(strand: Strand) -> bool:
-    """Tell whether a folder stands there that the agent made."""
+    """Whether a folder made by the agent stands there."""
     now = strand.now
     return bool(strand.parts) and strand.target is None and now is not None and now.is_folder
 

@@ -1,7 +1,7 @@
-"""Which files a shell command writes, as far as its words say so.
+"""Files that a shell command's words say it writes.
 
-Redirections, `sed -i`, `tee`, `rm`, `mv`, `cp`, `touch`, patches, and `open(…, "w")` in a script
-that it holds. What a program does by itself nobody can tell; temporary files do not count.
+Redirections, `sed -i`, `tee`, `rm`, `mv`, `cp`, `touch`, patches, `open(…, "w")` in a held script.
+Effects of programs are unknowable; temporary files do not count.
 """
 
 import re
@@ -36,7 +36,7 @@ _TEMPORARY = ("/dev/", "/tmp/", "/private/tmp/", "/var/folders/", "/proc/")
 
 
 def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
-    """Give the files that a command writes, in order; relative ones below `folder` if given."""
+    """List files a command writes, in order, relative ones below `folder`."""
     if not _MAY.search(command):
         return ()
     text, bodies = split(command)
@@ -56,7 +56,7 @@ def writes(command: str, folder: str = "") -> tuple[ShellWrite, ...]:
 
 
 def split(command: str) -> tuple[str, list[str]]:
-    """Take the texts that a command holds for its programs (`<<EOF`) out of it."""
+    """Separate here-documents (`<<EOF`) from a command."""
     bodies: list[str] = []
 
     def cut(match: re.Match[str]) -> str:
@@ -67,7 +67,7 @@ def split(command: str) -> tuple[str, list[str]]:
 
 
 def patched(patch: str) -> tuple[ShellWrite, ...]:
-    """Give the files that a patch changes: `*** Update File: …`, or a unified diff."""
+    """List files in a patch: `*** Update File: …`, or a unified diff."""
     found: list[ShellWrite] = []
     last = ""
     for verb, path in _PATCHED.findall(patch):
@@ -88,7 +88,7 @@ def patched(patch: str) -> tuple[ShellWrite, ...]:
 
 
 def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Split a command line into simple commands: (words, files that output goes into)."""
+    """Split a command line into simple commands: (words, redirection targets)."""
     words: list[str] = []
     targets: list[str] = []
     into = skip = False
@@ -113,7 +113,7 @@ def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def arguments(words: Sequence[str]) -> list[ShellWrite]:
-    """Give the files that a simple command writes and its arguments name."""
+    """List written files among a simple command's arguments."""
     while words and (words[0] in ("sudo", "command", "git") or "=" in words[0]):
         if words[0] == "git" and words[1:2] not in (["mv"], ["rm"]):
             return []
@@ -144,7 +144,7 @@ def arguments(words: Sequence[str]) -> list[ShellWrite]:
 
 
 def _edited_in_place(given: Sequence[str]) -> list[str]:
-    """Give the files among the arguments of `sed -i` or `perl -i`: a script comes first."""
+    """Files among the arguments of `sed -i` or `perl -i`; the first is the script."""
     plain: list[str] = []
     scripted = False
     words = iter(given)
@@ -179,7 +179,7 @@ def _plain(word: str) -> str:
 
 
 def joined(folder: str, path: str) -> str:
-    """Give a path below a folder, without `.` and `..` where they can be resolved."""
+    """Join a path to a folder, resolving `.` and `..` where possible."""
     whole = (
         path if path.startswith(("/", "~", "$")) or not folder else f"{folder.rstrip('/')}/{path}"
     )

@@ -1,4 +1,4 @@
-"""What became of each path since some moment, and which part of it is the agent's. Pure."""
+"""Follows each path through change sets, and tells the agent's part. Pure."""
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +10,9 @@ from sidecar.core.files.tree import TreeEntry
 
 @dataclass(frozen=True, slots=True)
 class StrandPart:
-    """What became of a path by the agent, or by others; `None` is absence.
+    """A change of a path by the agent or by others; `None` is absence.
 
-    `unknown`: it may be either's. `restoring`: a restore did it.
+    `unknown`: either's. `restoring`: done by a restore.
     """
 
     agent: bool
@@ -24,12 +24,11 @@ class StrandPart:
 
 @dataclass(frozen=True, slots=True)
 class Strand:
-    """What became of one path.
+    """A path's history since the target state.
 
-    `parts` are what is left to undo: the agent's and others' in turn, the agent's first. They are
-    empty where nothing of the agent is left. `ever` tells whether it had a part at all. `source`
-    is the path that the agent moved it from. `unknown` is what may be the agent's and stands as
-    others' among the parts, or, where it was `taken` for the agent's, as its.
+    `parts`: left to undo, the agent's and others' in turn, the agent's first; empty if nothing of
+    the agent is left. `ever`: the agent had a part. `source`: where the agent moved it from.
+    `unknown`: may be the agent's; others' among the parts, or the agent's if `taken`.
     """
 
     path: bytes
@@ -42,17 +41,17 @@ class Strand:
 
     @property
     def target(self) -> TreeEntry | None:
-        """What stood there before the agent, others' earlier changes included."""
+        """State before the agent, with others' earlier changes."""
         return self.parts[0].old
 
     @property
     def changed(self) -> bool:
-        """Whether others changed it since."""
+        """Whether others changed the path since."""
         return len(self.parts) > 1
 
     @property
     def left(self) -> TreeEntry | None:
-        """What the agent left, before others changed it last."""
+        """State as the agent left it, before others' last change."""
         theirs = [at for at, part in enumerate(self.parts) if not part.agent]
         return self.parts[theirs[-1] - 1 if theirs else -1].new
 
@@ -60,10 +59,10 @@ class Strand:
 def strands(
     sets: Sequence[ChangeSet], now: Mapping[bytes, TreeEntry], *, take_unknown: bool = False
 ) -> dict[bytes, Strand]:
-    """Follow each path through change sets, oldest first, up to what stands there now.
+    """Follow each path through change sets, oldest first, to its state `now`.
 
-    What no set accounts for is others' doing. What is unknown is so too where others changed the
-    path just before or after, and else the agent's with `take_unknown`, others' without.
+    Changes in no set are others'. Unknown ones are others' next to others' changes; else the
+    agent's with `take_unknown`, others' without.
     """
     parts: dict[bytes, list[StrandPart]] = {}
     sources: dict[bytes, bytes] = {}
@@ -93,7 +92,6 @@ def strands(
 
 
 def _strand(strand: Strand, own: Iterable[StrandPart], take_unknown: bool) -> Strand:
-    """Complete a strand with what is left of its parts."""
     connected = list(_connected(own, strand.now))
     if not any(part.unknown for part in connected):
         return replace(strand, parts=tuple(_runs(_outstanding(_circles_cut(connected)))))
@@ -109,7 +107,7 @@ def _strand(strand: Strand, own: Iterable[StrandPart], take_unknown: bool) -> St
 
 
 def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
-    """Count what is unknown as others' where they had a hand in the path just before or after."""
+    """Assign unknown parts to others if others changed the path just before or after."""
     found: list[StrandPart] = []
     before = False
     for unknown, own in groupby(parts, lambda part: part.unknown):
@@ -124,7 +122,7 @@ def _claimed(parts: Sequence[StrandPart]) -> list[StrandPart]:
 
 
 def _unknown(parts: Sequence[StrandPart]) -> StrandPart | None:
-    """Give the first run of what is unknown that no restore, and nobody else, took back since."""
+    """First run of unknown parts not taken back since, by a restore or by others."""
     for at, part in enumerate(parts):
         back = (one for one in parts[at:] if same(one.new, part.old))
         if part.unknown and all(one.agent and not (one.restoring or one.unknown) for one in back):
@@ -149,7 +147,7 @@ def _parts(change: PathChange) -> Iterator[tuple[bytes, StrandPart]]:
 
 
 def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
-    """Keep in mind where the agent moved files from, over several moves."""
+    """Track the origin of files the agent moved, over several moves."""
     if change.source is not None:
         first = sources.pop(change.source, change.source)
         if change.author != "user" and first != change.path:
@@ -159,7 +157,7 @@ def _follow(change: PathChange, sources: dict[bytes, bytes]) -> None:
 
 
 def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[StrandPart]:
-    """Put others' parts where no change set says how one state came to be the next."""
+    """Insert others' parts where no change set explains a state."""
     at: TreeEntry | None = None
     for count, part in enumerate(parts):
         if count and not same(at, part.old):
@@ -171,10 +169,9 @@ def _connected(parts: Iterable[StrandPart], now: TreeEntry | None) -> Iterator[S
 
 
 def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
-    """Leave out what one side did and took back without the other in between.
+    """Drop changes that one side took back with no other side's between.
 
-    A row is what one side did, with the place of each part by the state that it began with: no
-    state is there twice, or a circle would have been cut.
+    A row is one side's parts, with places by starting state: none twice, or a circle would be cut.
     """
     rows: list[tuple[bool, list[StrandPart], dict[Hashable, int]]] = []
     for part in parts:
@@ -194,12 +191,12 @@ def _circles_cut(parts: Iterable[StrandPart]) -> list[StrandPart]:
 
 
 def _closes(circle: Sequence[StrandPart]) -> bool:
-    """Tell whether what led back took back: the agent's own work does not what is unknown."""
+    """Whether the last part takes the rest back; the agent's never takes back unknown parts."""
     return circle[-1].restoring or len({part.unknown for part in circle}) == 1
 
 
 def _outstanding(parts: list[StrandPart]) -> list[StrandPart]:
-    """Begin with the agent's first part that was not undone since, by whomever."""
+    """Start at the agent's first part not undone since, by anyone."""
     while True:
         first = next((at for at, part in enumerate(parts) if part.agent), len(parts))
         parts = parts[first:]

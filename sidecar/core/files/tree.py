@@ -1,7 +1,6 @@
-"""What a folder held at a moment, and what became of it: entries, changes, renames. Pure.
+"""States of a folder: entries, changes, renames. Pure.
 
-Paths are bytes, relative, with `/` between names, as the file system has them; how they are shown
-is the caller's affair.
+Paths are bytes, relative, joined by `/`; callers decide how to show them.
 """
 
 from collections.abc import Iterable
@@ -26,11 +25,11 @@ _FOLDER = 0o040000
 
 
 class TreeEntry(NamedTuple):
-    """One path of a tree. A tuple, as `SeenEntry` is.
+    """One path of a tree; a tuple, as `SeenEntry` is.
 
-    `mode` is the whole `st_mode`, `size` in bytes. `hash` is the `core.digest.digest` of the file's
-    bytes, or of the link's target; empty for folders and where `lost` says why there is none.
-    `version` tells two contents apart that have no hash (ns); 0 otherwise.
+    `mode`: the whole `st_mode`; `size`: bytes; `hash`: `core/text/digest.digest` of the bytes or
+    the link's target, empty for folders and if `lost`; `version` (ns) tells contents without hash
+    apart.
     """
 
     mode: int
@@ -41,7 +40,7 @@ class TreeEntry(NamedTuple):
 
     @property
     def kind(self) -> EntryKind:
-        """Tell what it is."""
+        """Kind by `mode`; anything but a folder or link is a file."""
         match self.mode & _FORMAT:
             case 0o040000:
                 return "folder"
@@ -52,17 +51,17 @@ class TreeEntry(NamedTuple):
 
     @property
     def is_folder(self) -> bool:
-        """Tell whether it is a folder."""
+        """Whether the entry is a folder."""
         return self.mode & _FORMAT == _FOLDER
 
     @property
     def restorable(self) -> bool:
-        """Tell whether it can be made again from what is stored."""
+        """Whether the content is stored."""
         return self.lost is None
 
 
 class TreeChange(NamedTuple):
-    """What became of a path; `None` is absence. The two are never equal."""
+    """A path's change; `None` is absence. `old` and `new` always differ."""
 
     path: bytes
     old: TreeEntry | None
@@ -72,9 +71,8 @@ class TreeChange(NamedTuple):
     def kind(self) -> ChangeKind:
         """Name the change.
 
-        `replaced`: another kind of entry, say a link for a file. `seen` and `lost`: rules about
-        what is ignored changed, and with them only what is looked at; nothing says that the
-        file itself changed.
+        `replaced`: another kind of entry. `seen` and `lost`: ignore rules changed; the file itself
+        may not have.
         """
         old, new = self.old, self.new
         if old is None:
@@ -96,18 +94,18 @@ Delta: TypeAlias = tuple[TreeChange, ...]
 
 @dataclass(frozen=True, slots=True)
 class Rename:
-    """A file or link that left one path while the same content came to another."""
+    """A file or link gone from `old` whose content came to `new`."""
 
     old: bytes
     new: bytes
 
 
 class SeenEntry(NamedTuple):
-    """An entry and the stat that it had (ns), by which it is known to be the same later.
+    """An entry and its stat (ns), to recognise it later.
 
-    A tuple, because there are as many as files and making frozen ones would take twice as long.
-    `racy`: it was read within the grain of its own time stamp, so the stat alone proves nothing.
-    `followed`: it is kept although the rules ignore it, because a tool of ours wrote it.
+    A tuple, because there is one per file and frozen dataclasses take twice as long. `racy`: read
+    within its time stamp's grain, so the stat proves nothing. `followed`: ignored, but kept because
+    our tool wrote it.
     """
 
     entry: TreeEntry
@@ -119,12 +117,12 @@ class SeenEntry(NamedTuple):
 
 
 def content(entry: TreeEntry) -> tuple[str, int, int]:
-    """Give what tells two contents apart."""
+    """A key that tells contents apart."""
     return entry.hash, entry.size, entry.version
 
 
 def net(deltas: Iterable[Delta]) -> Delta:
-    """Give what several deltas, each from where the one before it led, do together."""
+    """Combine consecutive deltas into one."""
     together: dict[bytes, TreeChange] = {}
     for delta in deltas:
         for change in delta:
@@ -135,15 +133,14 @@ def net(deltas: Iterable[Delta]) -> Delta:
 
 
 def inverse(delta: Delta) -> Delta:
-    """Give the way back."""
+    """Swap old and new of every change."""
     return tuple(TreeChange(change.path, change.new, change.old) for change in delta)
 
 
 def renames(delta: Delta) -> tuple[Rename, ...]:
-    """Pair what was deleted with what was created, where the content is the same.
+    """Pair deletions with creations of the same content.
 
-    Empty files have nothing to be known by, and pair only under the same name. Of several that
-    fit, the one with the same name is taken, then the one that comes first.
+    Empty files pair only under the same name. The same name wins, then the first path.
     """
     gone: dict[tuple[str, str], list[bytes]] = {}
     for change in delta:
@@ -167,12 +164,12 @@ def renames(delta: Delta) -> tuple[Rename, ...]:
 
 
 def parent(path: bytes) -> bytes:
-    """Give the folder that a path lies in; empty for the root."""
+    """Folder of a path; empty for the root."""
     return path.rpartition(b"/")[0]
 
 
 def name(path: bytes) -> bytes:
-    """Give the last name of a path."""
+    """Last name of a path."""
     return path.rpartition(b"/")[2]
 
 

@@ -1,4 +1,4 @@
-"""Decides for one path, or for both paths of a rename, how the agent's part is undone. Pure."""
+"""Decides how to undo the agent's part at a path, or at both paths of a rename. Pure."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -20,7 +20,7 @@ _TAKEN = " What changed while a command ran is taken for the agent's, as asked."
 
 @dataclass(frozen=True, slots=True)
 class PathVerdict:
-    """How a path is to fare, and what is to stand there if it is changed."""
+    """A path's fate, and its new entry if changed."""
 
     fate: FateKind
     reason: str
@@ -34,12 +34,12 @@ class PathVerdict:
 
 
 def undo(strand: Strand, choices: Choices) -> PathVerdict:
-    """Decide for a path by itself."""
+    """Decide for a single path."""
     return _hindrance(strand, choices) or _undone(strand, choices)
 
 
 def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict, PathVerdict]:
-    """Decide for both paths of a rename. What others changed since goes back with the file."""
+    """Decide for both paths of a rename; others' later changes move back with the file."""
     at_new, at_old = undo(new, choices), undo(old, choices)
     may_merge = choices.on_conflict == "merge" and new.changed and at_old.fate == "restored"
     # Text that is open at the old path is what it was, and not what it would be merged to.
@@ -64,24 +64,24 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict
 
 
 def with_it(other: PathVerdict, path: bytes) -> PathVerdict:
-    """Leave a path of a rename alone because the other one has to be."""
+    """Verdict for a path whose rename partner must stay."""
     return PathVerdict(
         other.fate, f"It was renamed together with {shown(path)}, which has to stay as it is."
     )
 
 
 def in_the_way(choices: Choices, reason: str) -> PathVerdict:
-    """Say that something that is not the agent's stands in the way."""
+    """Verdict for a path with others' work in the way."""
     return PathVerdict("skipped" if choices.on_conflict == "keep" else "conflict", reason)
 
 
 def shown(path: bytes) -> str:
-    """Give a path as it is shown."""
+    """Decode a path for people."""
     return path.decode("utf-8", "backslashreplace")
 
 
 def _hindrance(strand: Strand, choices: Choices) -> PathVerdict | None:
-    """Say why nothing can be done at a path, whatever was chosen for conflicts."""
+    """Verdict if nothing can be done, whatever the choice for conflicts."""
     now = strand.now
     if now is not None and now.lost == "ignored":
         reason = "The ignore rules leave it out now, so it is not known what became of it."
@@ -107,7 +107,7 @@ def _hindrance(strand: Strand, choices: Choices) -> PathVerdict | None:
 
 
 def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
-    """Decide for a path where only what is unknown may be undone: somebody has to choose."""
+    """Verdict if only unknown parts could be undone: the user must choose."""
     if strand.unknown is None or strand.taken:
         return None
     before = strand.unknown.old
@@ -122,7 +122,7 @@ def _unknown(strand: Strand, choices: Choices) -> PathVerdict | None:
 
 
 def _is_shown(strand: Strand, choices: Choices) -> bool:
-    """Tell whether the editor shows just what would be written, so that nothing unsaved can go."""
+    """Whether the editor shows exactly the content to write, so nothing unsaved is lost."""
     target = strand.target
     if target is None or target.kind != "file" or target.hash != choices.dirty[strand.path]:
         return False
@@ -202,7 +202,7 @@ def _clash(strand: Strand, choices: Choices) -> str:
 
 
 def _why(entry: TreeEntry, choices: Choices) -> str:
-    """Say why a content is not stored, with its size and what the limit was."""
+    """Say why content is not stored, with size and limit."""
     size, limits = _size(entry.size), choices.limits
     match entry.lost:
         case "large":
