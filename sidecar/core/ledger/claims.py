@@ -1,6 +1,6 @@
-"""Claims: facts as a model states them in a reply, read even where its JSON has the usual faults.
+"""Parses the facts that a model claims in a reply, even from faulty JSON.
 
-Nothing is believed here; `core/ledger/facts` asks the log.
+No claim is believed yet: `core/ledger/facts` checks the log.
 """
 
 import json
@@ -22,7 +22,7 @@ LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a model says is a fact; `quote` is where it says to have it from, or empty."""
+    """A fact as claimed; `quote` is the stated source, or empty."""
 
     kind: FactKind
     content: str
@@ -31,7 +31,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ReadClaims:
-    """The claims in a reply, the reply without them, and what could not be read."""
+    """A reply's claims, the rest of the reply, and parsing problems."""
 
     claims: tuple[Claim, ...]
     rest: str
@@ -56,7 +56,7 @@ FAULTS = 100
 
 
 def claims_in(reply: str) -> ReadClaims:
-    """Find the claims of a reply: in `<facts>`, in a fence, or as lines of their own."""
+    """Find claims in `<facts>`, in a fence, or on lines of their own; at most `MOST`."""
     claims: list[Claim] = []
     problems: list[str] = []
 
@@ -102,10 +102,7 @@ def _read(text: str) -> tuple[list[Claim], list[str]]:
 
 
 def objects_in(text: str) -> Iterator[object]:
-    """Give the JSON objects of a text, one after the other; the line itself for what is none.
-
-    What is nearly JSON is repaired.
-    """
+    """Yield a text's JSON objects, repaired if nearly JSON; an unreadable line stays text."""
     decoder = json.JSONDecoder(strict=False)
     at, faults = text.find("{"), 0
     while at >= 0 and faults < FAULTS:
@@ -126,7 +123,7 @@ def objects_in(text: str) -> Iterator[object]:
 
 
 def _inner(value: object) -> Iterator[object]:
-    """Give the objects of a list under `facts`, else the value."""
+    """Yield the items of a list under `facts`, else the value."""
     listed = value.get("facts") if isinstance(value, dict) else None
     if isinstance(listed, list):
         yield from listed
@@ -135,7 +132,7 @@ def _inner(value: object) -> Iterator[object]:
 
 
 def _repaired(line: str) -> dict[object, object] | None:
-    """Read an object that is nearly JSON; `None` when it is too far from it."""
+    """Parse an object that is nearly JSON; `None` if beyond repair."""
     if len(line) > REPAIRED:
         return None
     plain = _TRAILING_COMMA.sub(r"\1", line)
@@ -157,7 +154,7 @@ def _as_json(text: str) -> object:
 
 
 def _as_python(text: str) -> object:
-    """Read what has single quotes; only literals are read, nothing is run."""
+    """Parse single-quoted objects, literals only."""
     try:
         return literal_eval(_PYTHON_ESCAPE.sub(_escaped, text))
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
@@ -170,7 +167,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _claim(value: object) -> Claim | str:
-    """Give a claim, or say why this is none."""
+    """Return the claim, or why there is none."""
     if not isinstance(value, dict):
         return f"not a fact: {_short(str(value), 80)}"
     named = {str(key).lower(): inner for key, inner in value.items()}
@@ -185,6 +182,6 @@ def _claim(value: object) -> Claim | str:
 
 
 def _short(text: str, most: int) -> str:
-    """Put a text on one line that can be stored: lone surrogates cannot."""
+    """One line of valid UTF-8, at most `most` characters; lone surrogates cannot be stored."""
     clean = text.encode("utf-8", "replace").decode("utf-8")
     return " ".join(clean.split())[:most]

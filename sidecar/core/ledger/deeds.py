@@ -1,7 +1,6 @@
-"""What a call did, told from its name, input and result: files, commands, lists, subtasks.
+"""Effects of a call by its name, input and result: files, commands, to-dos, subtasks.
 
-Knows our own tools and those of the agents whose sessions are imported. Nothing is guessed from
-what a model says of itself.
+Covers our tools and those of imported agents. A model's own account is never used.
 """
 
 import re
@@ -57,7 +56,7 @@ _STATUS: dict[str, TodoProgress] = {
 
 @dataclass(frozen=True, slots=True)
 class TouchedFile:
-    """A file that was read or changed; `hash` is of its whole content afterwards, if known."""
+    """A file read or changed; `hash` of the whole content afterwards, if known."""
 
     path: str
     operation: Operation
@@ -67,21 +66,21 @@ class TouchedFile:
 
 @dataclass(frozen=True, slots=True)
 class RanCommand:
-    """A command that was run in a shell."""
+    """A shell command."""
 
     command: str
 
 
 @dataclass(frozen=True, slots=True)
 class ListedTodo:
-    """The whole list of what is to be done, as (content, progress)."""
+    """The whole to-do list: (content, progress)."""
 
     items: tuple[tuple[str, TodoProgress], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """One more thing to be done, with the key that later calls name it by."""
+    """A new to-do; later calls use its `key`."""
 
     key: str
     content: str
@@ -89,7 +88,7 @@ class Entered:
 
 @dataclass(frozen=True, slots=True)
 class MovedTodo:
-    """A thing to be done that stands otherwise now; `None`: it is off the list."""
+    """A to-do's new progress; `None`: off the list."""
 
     key: str
     progress: TodoProgress | None
@@ -97,7 +96,7 @@ class MovedTodo:
 
 @dataclass(frozen=True, slots=True)
 class Delegated:
-    """A task that was handed on; `status` is `running`, `done` or `failed`."""
+    """A delegated task and its state."""
 
     task: str
     status: Literal["running", "done", "failed"]
@@ -108,7 +107,7 @@ Deed: TypeAlias = TouchedFile | RanCommand | ListedTodo | Entered | MovedTodo | 
 
 
 def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
-    """Tell what a call did, in order; nothing for one that did not run."""
+    """Effects of a call, in order; none for a call that did not run."""
     name = part.name.rpartition("__")[2].lower()
     given = part.input
     if name == "batch" and isinstance(given, dict):
@@ -127,14 +126,14 @@ def deeds_of(part: ToolPart) -> tuple[Deed, ...]:
 
 
 def changed(deeds: tuple[Deed, ...]) -> Iterator[TouchedFile]:
-    """Give the files that these deeds changed."""
+    """Yield changed files, without those read."""
     return (deed for deed in deeds if isinstance(deed, TouchedFile) and deed.operation != "read")
 
 
 def list_after(
     listed: Mapping[str, tuple[str, TodoProgress]], deed: Deed
 ) -> Mapping[str, tuple[str, TodoProgress]] | None:
-    """Give the list of what is to be done, by key, after a deed; `None` if it is not about it."""
+    """To-do list by key after a deed; `None` for unrelated deeds."""
     match deed:
         case ListedTodo(items=items):
             return {str(number): item for number, item in enumerate(items)}
@@ -150,7 +149,7 @@ def list_after(
 
 
 def _ran(part: ToolPart) -> bool:
-    """Whether a call that failed may have taken effect all the same."""
+    """Whether a call may have had effects, even if cut short."""
     match part.state:
         case ToolCompleted():
             return True
@@ -161,7 +160,7 @@ def _ran(part: ToolPart) -> bool:
 
 
 def _refused(part: ToolPart, text: str) -> bool:
-    """Whether a tool says that it did nothing; what a file says of errors does not count."""
+    """Whether the tool reports no effect; errors quoted in a file do not count."""
     metadata: JsonObject = getattr(part.state, "metadata", {})
     return metadata.get("isError") is True or bool(_REFUSED.match(text[:200]))
 
@@ -278,7 +277,7 @@ def _number(given: JsonObject, keys: tuple[str, ...]) -> int | None:
 
 
 def _lines_edited(metadata: JsonObject, text: str) -> LineSpans:
-    """Give the lines that an edit left, from its diff or from the snippet that it showed."""
+    """Line ranges of an edit, from its diff or snippet."""
     diff = metadata.get("diff")
     if isinstance(diff, str):
         spans = ((int(first), int(count or 1)) for first, count in _HUNK.findall(diff))

@@ -1,4 +1,4 @@
-"""Whether the workspace still is what a ledger says: what drifted, in lines for the model."""
+"""Differences between the workspace and a ledger, as lines for the model."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -8,7 +8,7 @@ MOST_LINES = 40
 
 
 def to_check(files: Iterable[File]) -> tuple[str, ...]:
-    """Name the files to look at, the changed ones first, each by when it was touched last."""
+    """Paths to check: changed files first, then last touched first."""
     newest = list(files)[::-1]
     return tuple(f.path for f in sorted(newest, key=lambda file: not file.changed))
 
@@ -16,10 +16,9 @@ def to_check(files: Iterable[File]) -> tuple[str, ...]:
 def drift(
     files: Iterable[File], branch: str, found: Mapping[str, str | None], branch_now: str
 ) -> tuple[str, ...]:
-    """Say what is otherwise than a ledger has it; nothing when all is as it was.
+    """Describe differences, at most `MOST_LINES` lines.
 
-    `found` has the hash of each file that was looked at, `None` where there is none, and an empty
-    text where there is a file that could not be read. Branches are empty where nobody knows.
+    `found`: hash by checked path; `None` if missing, `""` if unreadable. Branches: `""` if unknown.
     """
     lines = list(_lines(files, branch, found, branch_now))
     if len(lines) > MOST_LINES:

@@ -1,7 +1,7 @@
-"""Facts: claims of a model that the log bears out, each with the turn that it came from.
+"""Facts: claims of a model confirmed by the log, each with its turn.
 
-A model makes things up, and what it remembers as a fact may outlive the session. So a claim's
-quote must stand in one turn word for word, and what it names must stand somewhere in the log.
+Models invent, and facts outlive the session. So a claim's quote must stand in one turn verbatim,
+and its names somewhere in the log.
 """
 
 import re
@@ -34,10 +34,9 @@ SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something learned. `source` is the turn that bears it out, `at` when that was said.
+    """A confirmed claim: the confirming turn `source`, its time `at`, its speaker `who`.
 
-    `who` said it there. What only a tool said may have been written by anybody; `nobody` is
-    quoted where only the names in it were found.
+    A tool's words may be anybody's; `nobody`: only the names were found.
     """
 
     kind: FactKind
@@ -50,7 +49,7 @@ class Fact:
 def supported(
     claims: Iterable[Claim], messages: Sequence[Message]
 ) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
-    """Give the facts among the claims, each once, and for every other claim why it is none."""
+    """Split claims into distinct facts, and reasons against the others."""
     facts: dict[str, Fact] = {}
     dropped: list[str] = []
     said: list[_Said] | None = None
@@ -69,14 +68,14 @@ def supported(
 
 
 def fact_id(fact: Fact) -> str:
-    """Name a fact by its kind and words: the same fact, learned again, has the same name."""
+    """Id by kind and words, equal for a fact learned again."""
     words = f"{fact.kind}\n{normalised(fact.content).rstrip('.!;, ')}"
     hashed = digest(words.encode("utf-8", "surrogatepass")).removeprefix(TAG)
     return f"fact_{hashed[:16]}"
 
 
 def to_json(fact: Fact) -> dict[str, int | str]:
-    """Give a fact as the log, the store and a bundle keep it."""
+    """Fact as in the log, the store and bundles."""
     return {
         "kind": fact.kind,
         "content": fact.content,
@@ -87,11 +86,7 @@ def to_json(fact: Fact) -> dict[str, int | str]:
 
 
 def from_json(body: Mapping[str, object]) -> Fact:
-    """Read what `to_json` gave.
-
-    Raises:
-        ValueError: it is not a fact.
-    """
+    """Parse `to_json`'s result; raise `ValueError` for anything else."""
     match body:
         case {"kind": str(name), "content": str(content), "source": str(source), "at": int(at)}:
             kind = next((known for known in KINDS if known == name), None)
@@ -113,13 +108,13 @@ _WORD = re.compile(r"\w\w")
 
 
 def normalised(text: str) -> str:
-    """Give a text without what copying changes: case, white space, marks of quotes and code."""
+    """Drop differences from copying: case, spacing, marks of quotes and code."""
     return " ".join(_APOSTROPHE.sub("'", _MARKUP.sub("", text)).casefold().split())
 
 
 @dataclass(slots=True)
 class _Said:
-    """What one speaker said in one message, normalised, part by part."""
+    """One speaker's words in one message, normalised, by part."""
 
     turn: TurnId
     at: Millis
@@ -127,11 +122,11 @@ class _Said:
     texts: list[str] = field(default_factory=list)
 
     def holds(self, pieces: Sequence[str]) -> bool:
-        """Whether one part holds these pieces in their order."""
+        """Whether one part holds the pieces in order."""
         return any(_in_order(pieces, text) for text in self.texts)
 
     def names(self, name: str) -> bool:
-        """Whether a name stands in one part."""
+        """Whether one part holds the name."""
         return any(_stands(name, text) for text in self.texts)
 
 
@@ -167,7 +162,7 @@ def _texts(part: Part) -> Iterator[tuple[Speaker, str]]:
 
 
 def _source(claim: Claim, said: Sequence[_Said]) -> tuple[TurnId, Millis, Speaker] | str:
-    """Give where a claim comes from, or why nothing bears it out."""
+    """Return (turn, time, speaker) of a claim, or why it is unconfirmed."""
     named = _named(claim.content)
     nowhere = [name for name in named if not any(one.names(name) for one in said)]
     if nowhere:
@@ -189,9 +184,9 @@ def _source(claim: Claim, said: Sequence[_Said]) -> tuple[TurnId, Millis, Speake
 def _best(
     found: Sequence[_Said], said: Sequence[_Said], named: Sequence[str]
 ) -> tuple[TurnId, Millis, Speaker]:
-    """Choose the turn that bears out most of the names; people before tools, the first of equals.
+    """Choose the turn with most names; people before tools, then the first.
 
-    A turn in which the user or the model said it is one in which it was meant.
+    A user's or model's words are meant, a tool's may not be.
     """
     held = {turn: _held(named, said, turn) for turn in {one.turn for one in found}}
     best = min(found, key=lambda one: (-held[one.turn], one.who == "tool"))
@@ -199,13 +194,13 @@ def _best(
 
 
 def _held(named: Sequence[str], said: Sequence[_Said], turn: TurnId) -> int:
-    """Count the names that stand in a turn."""
+    """Count names in a turn."""
     there = [one for one in said if one.turn == turn]
     return sum(any(one.names(name) for one in there) for name in named)
 
 
 def _named(content: str) -> tuple[str, ...]:
-    """Give what a claim names: identifiers, paths, addresses, numbers, as the log would have it."""
+    """Identifiers, paths, addresses and numbers in a claim, normalised."""
     urls = {url.rstrip(".,;:") for url in _URL.findall(content)}
     rest = _URL.sub(" ", content)
     found = {*urls, *names_in(rest), *_NUMBER.findall(rest)}
@@ -213,7 +208,7 @@ def _named(content: str) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Whether a text holds a name as a whole: 15 does not stand in 1500, nor `run` in `rerun`."""
+    """Whether a whole name stands in a text: 15 not in 1500, `run` not in `rerun`."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]

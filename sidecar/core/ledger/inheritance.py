@@ -1,4 +1,4 @@
-"""The ledger of work that goes on in another session: what was before, and what came since."""
+"""Merges ledgers of work continued in another session."""
 
 from dataclasses import replace
 
@@ -6,10 +6,7 @@ from sidecar.core.ledger.ledger import File, Ledger, Todo, joined
 
 
 def merged(earlier: Ledger, later: Ledger) -> Ledger:
-    """Give one ledger for two sessions of the same work, in order.
-
-    The goal stays the first; what was typed first in the later session is a directive.
-    """
+    """Merge two sessions' ledgers, in order; the later goal becomes a directive."""
     if earlier.goal is None:
         directives, goal = later.directives, later.goal
     else:
@@ -39,14 +36,14 @@ def merged(earlier: Ledger, later: Ledger) -> Ledger:
 
 
 def current(ledger: Ledger) -> str:
-    """Say what the work is at: what is under way, else what is planned first; empty if neither."""
+    """To-do or subtask in progress, else first planned; may be empty."""
     running = (task.task for task in ledger.subtasks if task.status == "running")
     todo = ledger.todo
     return next(iter((*todo.in_progress, *running, *todo.planned)), "")
 
 
 def _after(before: File, later: File) -> File:
-    """Say what a file comes to that was touched in both sessions."""
+    """Merge the records of a file touched in both sessions."""
     operations = tuple(dict.fromkeys((*before.operations, *later.operations)))
     if later.state == "deleted":
         return replace(later, operations=operations)

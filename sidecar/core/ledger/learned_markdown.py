@@ -1,7 +1,7 @@
-"""The files of what was learned: Markdown that people and Sidecar both write, parsed and merged.
+"""Files of learned facts: Markdown written by people and Sidecar, parsed and merged.
 
-What people wrote is kept byte for byte. A bullet of ours ends in a comment with its day, its
-source and a check of its text, so that one which was edited by hand is told apart.
+People's text is kept byte for byte. Our bullets end in a comment with day, source and a check of
+the text, which reveals edits by hand.
 """
 
 import re
@@ -53,7 +53,7 @@ _SECRET = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """A fact as it is promoted: `day` is ISO, `source` names where it comes from."""
+    """A fact to write: ISO `day`, session and turn it comes from."""
 
     text: str
     day: str
@@ -63,9 +63,9 @@ class Bullet:
 
 @dataclass(frozen=True, slots=True)
 class LearnedEntry:
-    """A bullet or a paragraph: what it says, and the lines that it takes in its file.
+    """A bullet or paragraph, and its lines (`end` exclusive).
 
-    `day` and `session_id` are empty where a person wrote it; `ours` where nobody has changed it.
+    `day` and `session_id` are empty for people's entries; `ours`: unchanged since we wrote it.
     """
 
     text: str
@@ -79,17 +79,17 @@ class LearnedEntry:
 
 @dataclass(frozen=True, slots=True)
 class MergedLearned:
-    """A file's new text, and the keys of the bullets that were added to it."""
+    """A file's new text, and keys of the bullets added."""
 
     text: str
     added: frozenset[str]
 
 
 def is_worth_keeping(fact: Fact, sessions: int) -> bool:
-    """Whether a fact should be known in later sessions, as so many `sessions` have borne it out.
+    """Whether later sessions should know a fact, confirmed in `sessions` sessions.
 
-    What only a tool said may have been written by anybody, so of that no rule is ever made; and
-    nothing that looks like a secret goes into a file that others may read.
+    Words of a tool alone never become rules: anybody may have written them. Suspected secrets are
+    kept out, since others may read the file.
     """
     if _SECRET.search(fact.content) or not key_of(fact.content):
         return False
@@ -110,13 +110,13 @@ def is_worth_keeping(fact: Fact, sessions: int) -> bool:
 
 
 def key_of(text: str) -> str:
-    """Give what is the same for texts with the same words; empty for a text without any."""
+    """Hash of a text's words; empty without words."""
     words = normalised(text).strip(" .,;:!-")
     return digest(words.encode("utf-8", "replace")).removeprefix(TAG) if words else ""
 
 
 def parse(text: str) -> tuple[LearnedEntry, ...]:
-    """Give a file's bullets and paragraphs in order; headings and our own notice are none."""
+    """List bullets and paragraphs in order, without headings and our notice."""
     lines = text.splitlines()
     found: list[LearnedEntry] = []
     first, fenced, comment, bullet = -1, False, False, False
@@ -168,14 +168,14 @@ def _marker_length(line: str) -> int:
 
 
 def keys_in(texts: Iterable[str]) -> frozenset[str]:
-    """Give the keys of all that these files say."""
+    """Keys of all entries of the files."""
     return frozenset(key_of(entry.text) for text in texts for entry in parse(text))
 
 
 def merge(text: str, kind: str, new: Sequence[Bullet], newline: str = "\n") -> MergedLearned:
-    """Add bullets, oldest first, to a file of a kind; ours that are oldest give way to the bound.
+    """Add bullets, oldest first; beyond `LARGEST`, our oldest bullets go.
 
-    Where people's own text leaves no room, nothing is added.
+    Without room beside people's text, nothing is added.
     """
     lines = _with_room_for_more(text, kind, newline)
     mine = [(entry.day, entry.first) for entry in parse(text) if entry.ours]
@@ -200,7 +200,7 @@ def merge(text: str, kind: str, new: Sequence[Bullet], newline: str = "\n") -> M
 
 
 def _with_room_for_more(text: str, kind: str, newline: str) -> list[str]:
-    """Give a file's lines, ended so that a bullet can follow; a blank file gets its heading."""
+    """Lines of a file, ready for more bullets; a blank file gets a heading."""
     if not text.strip("\ufeff \t\r\n"):
         title = FILES[kind].removesuffix(".md").capitalize()
         return [line + newline for line in (f"# {title}", "", ABOUT, "")]
@@ -225,10 +225,10 @@ def _bytes(line: str) -> int:
 
 
 def render(files: Mapping[str, str], count: Count, room: int, without: str = "") -> str:
-    """Give what the files of these kinds say, within `room` tokens; empty where that is nothing.
+    """Format files by kind within `room` tokens; empty if nothing fits.
 
-    What people wrote is taken first, then the newest. Days and sources are left out, and so is
-    what the session `without` promoted itself: it knows that already.
+    People's entries first, then the newest. Without days, sources, and facts promoted by the
+    session `without`, which knows them.
     """
     known = [kind for kind in FILES if kind in files]
     found = [

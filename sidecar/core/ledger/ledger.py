@@ -1,6 +1,6 @@
-"""The ledger: what a session was asked, touched, tried and planned, folded from its log by code.
+"""The ledger: requests, files, attempts and plans of a session, folded from its log by code.
 
-No model takes part, so nothing in it is made up. The same messages give the same ledger.
+No model takes part, so nothing is invented; equal messages give equal ledgers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ MOST_RANGES = 20
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the user typed, word for word."""
+    """A typed message, verbatim."""
 
     text: str
     turn_id: TurnId
@@ -55,10 +55,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file and all that was done with it; `state` is what it comes to, `turn_id` the last turn.
+    """A file's history; `state` is the outcome, `turn_id` the last turn.
 
-    `read` and `edited` are lines as they were counted at that time. `hash` is of the content that
-    was last read or left, empty where nobody knows it.
+    `read` and `edited`: line numbers of that time. `hash`: content last read or left, `""` if
+    unknown.
     """
 
     path: str
@@ -71,14 +71,14 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Whether it is another than before the session; what was made and is gone is not."""
+        """Whether the file differs from before the session; a deleted creation does not."""
         gone = self.state == "deleted" and self.operations[0] == "created"
         return self.state != "read" and not gone
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command as it went last; `exit` is `None` where no status is known."""
+    """A command's last run; `exit` is `None` if unknown."""
 
     command: str
     exit: int | None
@@ -89,7 +89,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An approach that failed: what was tried, and the line that says why it did not work."""
+    """A failed attempt, and its error line."""
 
     tool: str
     tried: str
@@ -100,7 +100,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """What is to be done, in the order of the list."""
+    """To-dos, in list order."""
 
     planned: tuple[str, ...] = ()
     in_progress: tuple[str, ...] = ()
@@ -109,7 +109,7 @@ class Todo:
 
 @dataclass(frozen=True, slots=True)
 class LedgerSubtask:
-    """A task that was handed on; `status` is running, done or failed."""
+    """A delegated task; `status` is running, done or failed."""
 
     task: str
     status: str
@@ -120,7 +120,7 @@ class LedgerSubtask:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """All of it, each list oldest first; files by when they were touched last."""
+    """The whole ledger, lists oldest first, files by last touch."""
 
     goal: Said | None = None
     directives: tuple[Said, ...] = ()
@@ -132,12 +132,12 @@ class Ledger:
 
     @property
     def changed(self) -> tuple[File, ...]:
-        """The files that are not as they were before the session."""
+        """Files that differ from before the session."""
         return tuple(file for file in self.files if file.changed)
 
 
 def read_ledger(messages: Iterable[Message]) -> Ledger:
-    """Fold a log, or the part of it that there is so far, into its ledger."""
+    """Fold messages into a ledger."""
     folding = Folding()
     for message in messages:
         folding.hear(message)
@@ -145,10 +145,7 @@ def read_ledger(messages: Iterable[Message]) -> Ledger:
 
 
 class Folding:
-    """A ledger in the making, for a log that grows: hears each message once, settled.
-
-    `changes` counts how often files were changed.
-    """
+    """A growing ledger; takes each settled message once. `changes` counts changes of files."""
 
     def __init__(self) -> None:
         self.changes = 0
@@ -163,7 +160,7 @@ class Folding:
     def resumed(
         cls, ledger: Ledger, todo: Mapping[str, tuple[str, TodoProgress]], changes: int
     ) -> "Folding":
-        """Go on where another had come to this ledger, list and number of changes."""
+        """Continue from another folding's ledger, to-dos and count."""
         folding = cls()
         folding.changes = changes
         goal = () if ledger.goal is None else (ledger.goal,)
@@ -177,11 +174,11 @@ class Folding:
 
     @property
     def todo(self) -> Mapping[str, tuple[str, TodoProgress]]:
-        """What is to be done, by key."""
+        """To-dos by key."""
         return self._todo
 
     def hear(self, message: Message) -> None:
-        """Take in the next message; one that was withdrawn says nothing."""
+        """Fold the next message; discarded ones are ignored."""
         if message.status == "discarded":
             return
         if message.role == "user":
@@ -238,7 +235,7 @@ class Folding:
                 self._files[deed.path] = replace(file, state="deleted", read=(), edited=(), hash="")
 
     def ledger(self) -> Ledger:
-        """Give what all that was heard comes to."""
+        """Return the ledger so far."""
         said = tuple(self._said)
         items = self._todo.values()
         todo = Todo(*(tuple(c for c, p in items if p == which) for which in _PROGRESS))
@@ -257,7 +254,7 @@ _PROGRESS: Sequence[TodoProgress] = ("planned", "in_progress", "done")
 
 
 def _after_change(before: File, operation: Operation) -> Operation:
-    """Say what a file comes to: what was made here stays made, what was there is edited."""
+    """State after a change: a file created in the session stays `created`."""
     if not before.operations:
         return operation
     if before.state == "read":
@@ -266,7 +263,7 @@ def _after_change(before: File, operation: Operation) -> Operation:
 
 
 def joined(ranges: Iterable[tuple[int, int]]) -> LineSpans:
-    """Join ranges that overlap or touch, in order; of many the last ones stay."""
+    """Merge touching ranges; keep the last `MOST_RANGES`."""
     whole: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if whole and first <= whole[-1][1] + 1:

@@ -1,7 +1,6 @@
-"""A checkpoint: the ledger at one moment, as JSON for machines and as Markdown for people.
+"""A milestone: the ledger at one moment, as JSON for machines and Markdown for people.
 
-A handoff, a fork and a fresh window start from it. Versions only rise: an older checkpoint never
-replaces a newer one.
+Handoffs, forks and fresh windows start from it. An older milestone never replaces a newer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,10 +21,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """What a session had come to.
+    """A session's ledger and facts at one moment.
 
-    `window_id` names the context window that it was made in, `state_version` is the log's
-    revision then, `why` the milestone. `branch` is that of the workspace `cwd`, empty if none.
+    `window_id`: the context window; `state_version`: the log's revision; `branch`: that of `cwd`,
+    or empty; `why`: the occasion.
     """
 
     session_id: SessionId
@@ -40,12 +39,12 @@ class Milestone:
 
 
 def may_replace(stored: Milestone | None, coming: Milestone) -> bool:
-    """Whether a checkpoint may take the place of the one that is stored."""
+    """Whether a milestone is at least as new as the stored one."""
     return stored is None or coming.state_version >= stored.state_version
 
 
 def to_json(checkpoint: Milestone) -> JsonObject:
-    """Give the JSON of a checkpoint; `from_json` reads it."""
+    """JSON of a milestone, for `from_json`."""
     ledger, todo = checkpoint.ledger, checkpoint.ledger.todo
     return {
         "format": FORMAT,
@@ -82,10 +81,10 @@ def to_json(checkpoint: Milestone) -> JsonObject:
 
 
 def from_json(body: Json) -> Milestone:
-    """Read what `to_json` wrote.
+    """Parse `to_json`'s result.
 
     Raises:
-        ValueError: it is not of that shape; says what is wrong.
+        ValueError: the shape is wrong; the message says where.
     """
     given = _object(body)
     if given.get("format") != FORMAT:
@@ -114,7 +113,7 @@ def from_json(body: Json) -> Milestone:
 
 
 def to_markdown(checkpoint: Milestone, when: str) -> str:
-    """Give a checkpoint as people read it; `when` says its time in words."""
+    """Markdown of a milestone; `when` is its time in words."""
     return "\n".join(_markdown(checkpoint, when)).rstrip() + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Which of a session's files bear on a goal: those it names, changed ones, those in use."""
+"""Ranks a session's files by relevance to a goal: named, changed, used."""
 
 import re
 from collections import Counter
@@ -35,10 +35,7 @@ class _Use:
 
 
 def ranked(ledger: Ledger, messages: Iterable[Message], goal: str) -> tuple[str, ...]:
-    """Give the paths of a session's files, the likeliest to be needed for the goal first.
-
-    Files that were deleted are left out.
-    """
+    """Paths of existing files, likeliest needed first."""
     known = [file for file in ledger.files if file.state != "deleted"]
     names = names_in(goal)
     uses, calls = _uses(messages, names)
@@ -64,7 +61,7 @@ def ranked(ledger: Ledger, messages: Iterable[Message], goal: str) -> tuple[str,
 
 
 def _uses(messages: Iterable[Message], names: Iterable[str]) -> tuple[Mapping[str, _Use], int]:
-    """Say how each file was used, and how many calls there were."""
+    """Uses by path, and the number of calls."""
     uses: dict[str, _Use] = {}
     calls = 0
     for message in messages:

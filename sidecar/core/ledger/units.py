@@ -1,4 +1,4 @@
-"""Units: what a rewrite keeps, shortens or drops as a whole. A call and its result are one."""
+"""Units: parts that a rewrite keeps, shortens or drops whole; a call and its result are one."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -32,13 +32,12 @@ UnitKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One part of the log as policies see it.
+    """A part of the log, as policies see it.
 
-    `turn` and `step` count from 0; `step` is the request that wrote the part, or for what the
-    user sent the first that carries it. `names` are the identifiers in `text` and in the call,
-    `call_names` those of the call alone. `call` is the call's input as text. `at` is when the
-    message was made, 0 when that is not known. `deeds` are what a call did, `rules` what a typed
-    text forbids or requires, `asked` the names in it that are to be kept.
+    `turn` and `step` count from 0; `step` is the request that wrote the part, or first carries
+    typed text. `names`: identifiers in text and call; `call_names`: in the call only. `call`: its
+    input as text. `at`: 0 if unknown. `deeds`: a call's effects. `rules` and `asked` (names to
+    keep): of typed text.
     """
 
     part_id: PartId
@@ -63,7 +62,7 @@ class Unit:
 
 @dataclass(slots=True)
 class Item:
-    """A unit as the view shows it now. Tokens are calibrated; `call` is the call's own share."""
+    """A unit as now in view. Tokens are calibrated; `call` is the call's share."""
 
     unit: Unit
     tokens: int
@@ -77,12 +76,12 @@ class Item:
 
     @property
     def result(self) -> int:
-        """Tokens of a call's result."""
+        """Tokens of the result."""
         return self.tokens - self.call
 
 
 def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
-    """Give the units of one message that has its step and turn numbers."""
+    """Yield a message's units."""
     made, at = message.id, message.created
     for part in message.parts:
         match part:
@@ -106,7 +105,7 @@ def units_of(message: Message, turn: int, step: int) -> Iterator[Unit]:
 
 
 def learn(index: NameIndex, unit: Unit) -> None:
-    """Take a unit's identifiers into the index."""
+    """Add a unit's identifiers to the index."""
     match unit.kind:
         case "prose":
             index.use(unit.names, unit.step, "prose")
@@ -120,7 +119,7 @@ def learn(index: NameIndex, unit: Unit) -> None:
 
 
 def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: str) -> Unit:
-    """Give what the user sent: its text is looked through once, not by each plan."""
+    """Unit of a typed part, searched for rules once, not by each plan."""
     return Unit(
         part_id,
         message.id,
@@ -136,7 +135,7 @@ def typed_unit(part_id: PartId, message: Message, turn: int, step: int, text: st
 
 
 def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
-    """Give a call with its result as one unit."""
+    """Unit of a call and its result."""
     text = result_text(part)
     given = " ".join(strings(part.input))
     call_names = names_in(given)
@@ -164,7 +163,7 @@ def call_unit(part: ToolPart, message: Message, turn: int, step: int) -> Unit:
 
 
 def strings(value: Json) -> Iterable[str]:
-    """Give the text in a call's input, in order."""
+    """Yield all strings in a JSON value, in order."""
     match value:
         case str():
             yield value

@@ -1,4 +1,4 @@
-"""The ledger in words: what matters most first, within a bound, the same bytes each time."""
+"""The ledger in words: deterministic, bounded, most important first."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,10 +14,9 @@ OPEN_SHARE = 2
 
 
 def render(ledger: Ledger, most: int) -> str:
-    """Say what a ledger has in at most `most` tokens, but never without what must not be lost.
+    """Format a ledger within `most` tokens, but never without its essentials.
 
-    That is the goal, the newest directive, every failed approach and every changed file: where
-    they alone are more than the bound, they stand alone.
+    Goal, newest directive, failures and changed files stay even beyond the bound.
     """
     sections = list(_needed(ledger))
     left = most - sum(tokens_of(section) for section in sections)
@@ -30,31 +29,31 @@ def render(ledger: Ledger, most: int) -> str:
 
 
 def failure_line(failure: Failure) -> str:
-    """Say in one line what was tried and how it failed."""
+    """One line: attempt and error."""
     return f"{failure.tool} {failure.tried} → {failure.error}"
 
 
 def file_line(file: File) -> str:
-    """Say in one line what was done with a file, and where."""
+    """One line: path, state, lines."""
     lines = file.edited if file.changed else file.read
     where = f" lines {spans(lines)}" if lines else ""
     return f"{file.path} ({file.state}{where})"
 
 
 def spans(lines: LineSpans) -> str:
-    """Write ranges of lines: `1-20, 35`."""
+    """Format ranges: `1-20, 35`."""
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in lines)
 
 
 def todo_lines(todo: Todo) -> Iterator[str]:
-    """Give the list with what is under way first and what is done last."""
+    """Yield to-dos: in progress, planned, done."""
     yield from (f"[~] {item}" for item in todo.in_progress)
     yield from (f"[ ] {item}" for item in todo.planned)
     yield from (f"[x] {item}" for item in todo.done)
 
 
 def within(lines: Iterable[str], room: int) -> Iterator[str]:
-    """Give the first lines that fit into so many tokens together."""
+    """Yield the first lines that fit in `room` tokens."""
     left = room
     for line in lines:
         left -= tokens_of(line) - 6
