@@ -1,8 +1,8 @@
-"""The provider's prompt cache: where to put breakpoints.
+"""Places breakpoints for the provider's prompt cache.
 
-A write happens only at a breakpoint; a read walks back at most `LOOKBACK` positions from one,
-looking for an earlier write. A run of tool calls, or of tool results, is one position.
-Source: Anthropic, "Prompt caching", read 2026-11.
+A write happens only at a breakpoint; a read walks back at most `LOOKBACK` positions from one to an
+earlier write. A run of calls, or of results, is one position. Source: Anthropic, "Prompt caching",
+read 2026-11.
 """
 
 from bisect import bisect_right
@@ -35,18 +35,17 @@ def place(
     sizes: Sequence[int] = (),
     minimum: int = 0,
 ) -> tuple[Breakpoint, ...]:
-    """Choose at most four breakpoints, in prompt order, by what the next request would lose.
+    """Choose at most four breakpoints, in prompt order.
 
-    The end of the static system text; the newest block; the last block of the previous request,
-    so that its write is found however far the prompt has grown since (`sent_before` is how many
-    message blocks that request had, 0 if there was none); the end of what a rewrite has rebuilt
-    (`anchor` message blocks), so that this prefix outlives the next rewrite of what follows. If
-    any are left, they go every 15 positions back from the newest block, for a request that does
-    not extend this one whole.
+    After: the static system text; the newest block; the previous request's last block
+    (`sent_before` message blocks, 0 for none), so its write is found however far the prompt has
+    grown; the last rewrite (`anchor` message blocks), so its prefix outlives the next. Spare ones
+    go every `STRIDE` positions back from the newest, for a request that extends only part of this
+    one.
 
-    `sizes` are cumulative tokens: of all the tools, then of each system block, then of each message
-    block. Where they are given, nothing below `minimum` is marked: the provider ignores it.
-    An hour for the history is an hour for what stands before it too: longer lifetimes come first.
+    `sizes`: cumulative tokens of all tools, each system block, each message block. With them,
+    nothing below `minimum` is marked, as the provider ignores it. An hour for the history is an
+    hour for the static text: longer lifetimes come first.
     """
     blocks = flat(prompt)
     head = 1 + len(prompt.system)
@@ -75,7 +74,6 @@ def place(
 
 
 def _breakpoints(prompt: Prompt, chosen: Sequence[int], ttl: Ttl) -> list[Breakpoint]:
-    """Turn indices of message blocks into places in messages."""
     firsts = list(accumulate((len(message.blocks) for message in prompt.messages), initial=0))
     marks: list[Breakpoint] = []
     for index in chosen:
@@ -85,7 +83,7 @@ def _breakpoints(prompt: Prompt, chosen: Sequence[int], ttl: Ttl) -> list[Breakp
 
 
 def joins(previous: object, now: object) -> bool:
-    """Whether two neighbours share a position: they stand in a run of calls or of results."""
+    """Whether neighbours share a position, in a run of calls or of results."""
     if not isinstance(previous, Block) or not isinstance(now, Block):
         return False
     kind = type(now.content)
@@ -93,7 +91,7 @@ def joins(previous: object, now: object) -> bool:
 
 
 def _strides(blocks: Sequence[Block], start: int, end: int, most: int) -> list[int]:
-    """Choose blocks after `start`, each a stride before the one chosen last, newest first."""
+    """Blocks between `start` and `end`, `STRIDE` positions apart, newest first."""
     found: list[int] = []
     back = 0
     for index in range(end - 1, start, -1):
@@ -108,7 +106,7 @@ def _strides(blocks: Sequence[Block], start: int, end: int, most: int) -> list[i
 
 
 def _markable(blocks: Sequence[Block], index: int) -> int | None:
-    """Give the last block at or before `index` that can be marked."""
+    """Last block up to `index` that can be marked."""
     while index >= 0:
         if can_mark(blocks[index]):
             return index
@@ -117,7 +115,7 @@ def _markable(blocks: Sequence[Block], index: int) -> int | None:
 
 
 def can_mark(block: Block) -> bool:
-    """Whether the provider takes a breakpoint here: not on thinking, not on empty text."""
+    """Whether the provider takes a breakpoint here; not on thinking or empty text."""
     match block.content:
         case ReasoningBlock():
             return False

@@ -1,8 +1,8 @@
-"""The window and what it is spent on: one formula, used by meter, trigger, log and inspector.
+"""The window and its division, for meter, trigger, log and inspector alike.
 
     history = window - system - instructions - learned - summary - ledger - tools - max_tokens
 
-Window and max_tokens are different settings and neither is ever derived from the other silently.
+Window and max_tokens are separate settings; neither is silently derived from the other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ STATIC_REGIONS: frozenset[Region] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """All in tokens; `limit` is what may be used for input: the window less the reserve."""
+    """Tokens; `limit` is the room for input: the window less the reserve."""
 
     window: int
     reserved_output: int
@@ -61,24 +61,24 @@ class Budget:
 
 
 def budget(window: int, max_tokens: int) -> Budget:
-    """Split a window into room for input and the reserve for the answer."""
+    """Split a window into limit and reserve."""
     reserved = max(LEAST_RESERVE, max_tokens)
     limit = max(0, window - reserved)
     return Budget(window, reserved, limit)
 
 
 def at_most(tokens: int, guessed: int) -> int:
-    """Give what a prompt of so many tokens may really take, of which so many are estimated."""
+    """Highest likely size of a prompt with `guessed` tokens estimated."""
     return tokens + guessed // GUESSED_OFF
 
 
 def history_budget(limit: int, regions: Mapping[Region, int]) -> int:
-    """Give the room that is left for the history: the formula at the top of this module."""
+    """Tokens left for the history, by the formula above."""
     return max(0, limit - sum(regions.get(region, 0) for region in STATIC_REGIONS))
 
 
 def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, ...]:
-    """Name the regions that take more than 80 per cent: of the history's room, or of all of it."""
+    """Regions over `SOFT_LIMIT`: static ones of the limit, others of the history's room."""
     history = history_budget(limit, regions)
     return tuple(
         region
@@ -89,9 +89,9 @@ def over_soft_limit(limit: int, regions: Mapping[Region, int]) -> tuple[Region, 
 
 
 def is_spike(sizes: Sequence[int]) -> bool:
-    """Whether the last turn added three times what the turns before it added on average.
+    """Whether the last turn added `SPIKE` times the mean of recent ones.
 
-    `sizes` is the context after each turn; it takes three turns to know.
+    `sizes`: context after each turn; false for fewer than three.
     """
     recent = sizes[-(RECENT_TURNS + 2) :]
     if len(recent) < 3:
@@ -102,7 +102,7 @@ def is_spike(sizes: Sequence[int]) -> bool:
 
 
 def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
-    """Give USD an hour since the earliest of these (time in ms, USD); `None` before a minute."""
+    """USD an hour since the first (ms, USD); `None` within a minute."""
     if not costs:
         return None
     passed = now - costs[0][0]
@@ -110,15 +110,15 @@ def burn_rate(costs: Sequence[tuple[int, float]], now: int) -> float | None:
 
 
 def zone(used: int, limit: int) -> Zone:
-    """Say how much pressure there is, by the share of the limit."""
+    """Zone by share of the limit."""
     share = used / limit if limit else 1.0
     return next(name for start, _, name in reversed(ZONES) if share >= start)
 
 
 def velocity(sizes: Sequence[int]) -> int:
-    """Mean growth in tokens a turn, over the last five; `sizes` is the context after each turn.
+    """Mean tokens added a turn, of the last five; `sizes`: context after each turn.
 
-    A turn after which there was less, because something was left out, says nothing of growth.
+    Turns that shrank the context, as a rewrite does, are left out.
     """
     if len(sizes) < 2:
         return sizes[0] if sizes else 0
@@ -128,14 +128,14 @@ def velocity(sizes: Sequence[int]) -> int:
 
 
 def turns_until(used: int, threshold: int, growth: int) -> int | None:
-    """Turns until `threshold` is reached at this growth; `None` if it is not growing."""
+    """Turns until `threshold`; `None` without growth."""
     if growth <= 0:
         return None
     return max(0, ceil((threshold - used) / growth))
 
 
 def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
-    """Scale estimates so that they add up to exactly `total`, each off by at most one."""
+    """Scale estimates to sum to `total`, each off by one at most."""
     weight, running, reached = sum(raw), 0, 0
     given = []
     for one in raw:
@@ -148,10 +148,7 @@ def shares(raw: Sequence[int], total: int) -> tuple[int, ...]:
 
 
 def spread(raw: Mapping[Region, int], total: int) -> dict[Region, int]:
-    """Scale estimates by region so that they add up to exactly `total`.
-
-    The largest remainders are rounded up, so that no region is off by more than one.
-    """
+    """Scale regions to sum to `total`, largest remainders up, each off by one at most."""
     weight = sum(raw.values())
     if weight == 0:
         return {region: total if region == "system" else 0 for region in REGIONS}

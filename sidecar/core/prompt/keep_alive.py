@@ -1,9 +1,8 @@
-"""When a cached prefix is worth keeping: by a ping before it dies, or for an hour at a time.
+"""Whether keeping a cached prefix pays: by a ping before it expires, or by an hour's lifetime.
 
-A ping is a request for no output that reads the whole prefix and so renews it. Chances come from
-the session's own pauses, and from 85 recorded ones as long as it has had few: of 10,561
-requests 223 came after a pause of five minutes to an hour and 47 after a longer one.
-Prices are USD per token, times are milliseconds.
+A ping requests no output, but reads and so renews the prefix. Chances come from the session's
+pauses, and from 85 recorded sessions while those are few: of 10,561 requests 223 came after 5 to 60
+minutes, 47 after longer. Prices are USD per token, times milliseconds.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,10 +29,10 @@ SHARE_WEIGHT = 50.0
 
 @dataclass(frozen=True, slots=True)
 class Pays:
-    """Whether it pays: USD spent and saved on average, `gain` the difference, and why in words.
+    """A verdict, with USD spent and saved on average; `gain` is the difference.
 
-    `chance` is that of the user coming back in time for a ping, and the share of requests after
-    a pause of five minutes to an hour for an hour's lifetime.
+    `chance`: the user returns in time for a ping; for an hour's lifetime, the share of requests
+    after 5 to 60 minutes.
     """
 
     pays: bool
@@ -45,20 +44,20 @@ class Pays:
 
 
 def starts_of(messages: Iterable[Message]) -> tuple[Millis, ...]:
-    """Give when the requests began that messages answer."""
+    """Start times of the requests behind the messages."""
     parts = (part for message in messages for part in message.parts)
     return tuple(part.started for part in parts if isinstance(part, StepFinishPart))
 
 
 def pauses(starts: Sequence[Millis]) -> tuple[Millis, ...]:
-    """Give the time between the starts of consecutive requests."""
+    """Times between starts of consecutive requests."""
     return tuple(after - before for before, after in pairwise(starts))
 
 
 def chance_back(starts: Sequence[Millis], pings: int, ttl: Millis = TTL_MS["5m"]) -> float:
-    """Estimate the chance that a pause ends within the lifetime that the next ping would give.
+    """Chance that a pause ends within the next ping's lifetime, after `pings` in this pause.
 
-    `pings` were sent in this pause, so it has lasted one lifetime more than that.
+    The pause has lasted one lifetime more than `pings`.
     """
     waited = ttl * (pings + 1)
     lasted = [pause for pause in pauses(starts) if pause > waited]
@@ -76,11 +75,10 @@ def ping_pays(
     chance: float | None = None,
     surviving: int = 0,
 ) -> Pays:
-    """Say whether one more ping pays, now that the prefix is about to die.
+    """Whether one more ping pays, just before expiry.
 
-    A ping reads all `tokens`. If the user is back within its lifetime, those of them are read
-    that would have been written again: all but the `surviving` ones, which live for an hour.
-    Later pings are decided later, each by itself; `pings` were sent in this pause.
+    A ping reads all `tokens`. If the user returns in time, all but the `surviving` tokens (kept for
+    an hour) are read instead of written again. Later pings are decided later.
     """
     back = chance_back((), pings) if chance is None else chance
     cost = tokens * read
@@ -106,12 +104,11 @@ def hour_pays(
     growth: int = 0,
     requests: int = REQUESTS,
 ) -> Pays:
-    """Say whether a prefix is worth an hour's lifetime over the next `requests`.
+    """Whether an hour's lifetime pays over the next `requests`.
 
-    `growth` is how many tokens a request adds to it: none for the static part, what is written
-    on average for a whole prompt. All of them are written at the dearer price, the prefix again
-    after each pause of more than an hour; saved is writing it again after shorter pauses that
-    five minutes do not outlast. `starts` are when the session's requests began.
+    `growth`: tokens a request adds, 0 for static text. The dearer price applies to all of it, and
+    to the prefix again after pauses over an hour; saved are rewrites after pauses of 5 to 60
+    minutes. `starts`: start times of the session's requests.
     """
     seen = pauses(starts)
     known = len(seen) + SHARE_WEIGHT

@@ -1,6 +1,6 @@
-"""What the status bar shows: one pure computation over exactly what would be sent.
+"""The meter of the status bar, computed from exactly the next prompt.
 
-The meter, the trigger, the log and the inspector all use it, so they cannot disagree.
+Meter, trigger, log and inspector share it, so they cannot disagree.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ Accuracy: TypeAlias = Literal["exact", "estimated"]
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """Whether the provider still holds the prefix; `hit_rate` is of the last response, 0 to 1."""
+    """Whether the prefix is cached; `hit_rate`, 0 to 1, of the last response."""
 
     warm: bool
     expires_at: Millis | None
@@ -37,7 +37,7 @@ class CacheState:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """USD as decimal strings; `None` where the model's price is unknown."""
+    """USD as decimal strings; `None` if the price is unknown."""
 
     session: str | None
     last_turn: str | None
@@ -47,13 +47,12 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Tokens of the window, by region. `used` is the sum of `regions`; output is apart.
+    """Tokens of the window by region; `used` is the sum of `regions`, output apart.
 
-    `percent` is `used / (window - reserved_output)` in per cent, with one decimal.
-    `compact_at` is where the policy must rewrite. `velocity` is tokens a turn over the last five,
-    `spike` that the last turn added three times what is usual; `turns_until_compaction` is `None`
-    when the context is not growing. `burn_rate` is USD an hour over the last five turns.
-    `tools_by_server` is what of the tools' tokens is each MCP server's.
+    `percent` is `used / (window - reserved_output)`, with one decimal. The policy must rewrite at
+    `compact_at`. `velocity`: tokens a turn, last five. `spike`: the last turn added three times the
+    usual. `turns_until_compaction`: `None` without growth. `burn_rate`: USD an hour, last five
+    turns. `tools_by_server`: tokens by MCP server.
     """
 
     session_id: str
@@ -80,11 +79,10 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large the prompt is: tokens in all, and raw estimates that say how they are spread.
+    """A prompt's tokens in total, with raw estimates for its regions.
 
-    `accuracy` is `exact` when the provider reported just this prompt; `reason` says in words
-    where the total comes from. `tools` are raw estimates of each tool, with the MCP server that
-    it is from, or "". `guessed` is what of the total no provider has counted.
+    `exact`: the provider reported this very prompt. `reason` explains the total. `tools`: (MCP
+    server or "", raw estimate). `guessed`: tokens no provider has counted.
     """
 
     total: int
@@ -108,7 +106,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
     cache: CacheState,
     cost: Costs,
 ) -> Meter:
-    """Compute the meter. `turn_sizes` is the context after each turn so far, oldest first."""
+    """Compute the meter. `turn_sizes`: context after each turn, oldest first."""
     room = budget(window, max_tokens)
     regions = spread(size.raw, size.total)
     begun = sum(regions[region] for region in BEFORE)
@@ -138,7 +136,7 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
 
 
 def _by_server(tools: Sequence[tuple[str, int]], total: int) -> dict[str, int]:
-    """Add up the tools of each MCP server, as the breakdown counts them one by one."""
+    """Sum tools by MCP server."""
     found: dict[str, int] = {}
     told = shares([raw for _, raw in tools], total)
     for (server, _), tokens in zip(tools, told, strict=True):

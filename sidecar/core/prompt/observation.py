@@ -1,7 +1,6 @@
-"""What a session lets be seen of itself: values that metrics, traces and alerts are made of.
+"""Observations: numbers and names of a session's doings, for metrics, traces and alerts.
 
-They hold numbers and names only, never what anybody wrote. They go one way: a session tells them
-and hears nothing back.
+Never texts. One way: a session reports and hears nothing back.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ from sidecar.core.prompt.meter import Meter
 
 @dataclass(frozen=True, slots=True)
 class TurnBegun:
-    """A turn began with a message of the user's."""
+    """A typed message began a turn."""
 
     session_id: SessionId
     turn_id: TurnId
@@ -23,7 +22,7 @@ class TurnBegun:
 
 @dataclass(frozen=True, slots=True)
 class TurnDone:
-    """A turn is over, why, and how the context stands then."""
+    """A turn ended; the meter is that of its end."""
 
     session_id: SessionId
     turn_id: TurnId
@@ -34,12 +33,11 @@ class TurnDone:
 
 @dataclass(frozen=True, slots=True)
 class ModelAsked:
-    """A request to a model has ended; `purpose` is turn, summary or ping.
+    """A model request ended; `purpose` is turn, summary or ping.
 
-    `cost` is USD, `uncached` what the same tokens would have cost without a cache; `None` where
-    the price is unknown. `error` is the kind of the failure, or empty. `foreseen` are the tokens
-    that the cache was expected to give, `break_` the cause, and what kind of segment it is
-    from which on it gave less.
+    `cost`: USD; `uncached`: USD without a cache; `None` if unknown. `error`: kind of failure, or
+    empty. `foreseen`: tokens expected from the cache; `break_`: cause and kind of segment of a
+    shortfall.
     """
 
     session_id: SessionId
@@ -59,7 +57,7 @@ class ModelAsked:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """An attempt of a request broke, and another followed."""
+    """A request's attempt broke; another followed."""
 
     session_id: SessionId
     at: Millis
@@ -69,9 +67,9 @@ class Retried:
 
 @dataclass(frozen=True, slots=True)
 class ToolDone:
-    """A tool call has ended. `failure` says how it failed, or is empty.
+    """A tool call ended; `failure` is its kind, or empty.
 
-    `left_out` are the bytes of its output that the model was not shown: it was too long.
+    `left_out`: bytes of overlong output not shown to the model.
     """
 
     session_id: SessionId
@@ -86,12 +84,11 @@ class ToolDone:
 
 @dataclass(frozen=True, slots=True)
 class ViewRewritten:
-    """The view was rewritten. `opens`: the prefix broke; else only what was new was cut.
+    """A rewrite of the view; without `opens` only unsent parts were cut and no prefix broke.
 
-    `price` is USD, what the summary cost included; `None` where unknown. `shown` counts the parts
-    that are shown otherwise now, by how: `evicted`, `dropped`, `truncated`, `excerpt`.
-    `compression` is how many times smaller what was changed became; `fidelity` is the share of
-    what is likely to be needed that still stands in the prompt (`core/plans/fidelity`).
+    `price`: USD with the summary, `None` if unknown. `shown`: changed parts by `evicted`,
+    `dropped`, `truncated`, `excerpt`. `compression`: size before over after. `fidelity`:
+    `core/plans/fidelity`.
     """
 
     session_id: SessionId
@@ -110,7 +107,7 @@ class ViewRewritten:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotTaken:
-    """The workspace's state was remembered, in so many seconds."""
+    """A snapshot was taken."""
 
     session_id: SessionId
     seconds: float
@@ -118,7 +115,7 @@ class SnapshotTaken:
 
 @dataclass(frozen=True, slots=True)
 class RestoreDone:
-    """Files or conversation, or both, went back or forth again, in so many seconds."""
+    """A restore or redo is done."""
 
     session_id: SessionId
     seconds: float
@@ -126,7 +123,7 @@ class RestoreDone:
 
 @dataclass(frozen=True, slots=True)
 class SessionClosed:
-    """A session is not open in this daemon any more."""
+    """A session closed in this daemon."""
 
     session_id: SessionId
 
@@ -151,9 +148,9 @@ Observe: TypeAlias = Callable[[Observation | PendingObservation], None]
 
 
 def read(seen: Observation | PendingObservation) -> Observation | None:
-    """Make the observation that is still to be made, if it is."""
+    """Resolve a pending observation; may be `None`."""
     return seen() if callable(seen) else seen
 
 
 def ignore(_: Observation | PendingObservation) -> None:
-    """Look away: for sessions that nobody observes."""
+    """Observer that does nothing."""

@@ -1,7 +1,7 @@
-"""A prompt as a chain of hashed segments: the tools, each system block, each message block.
+"""A prompt as chained hashes of segments: all tools, each system block, each message block.
 
-Each hash covers everything before it, so equal hashes are equal prefixes. What a prompt shares
-with an earlier one is known by the identity of its blocks and is not hashed again.
+Each hash covers everything before, so equal hashes are equal prefixes. Blocks shared with an
+earlier prompt are recognised by identity and not hashed again.
 """
 
 import json
@@ -43,9 +43,9 @@ KINDS: Mapping[type[Content], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A prompt's segments. Parallel: chained hash, cumulative tokens, position, what it is made of.
+    """A prompt's segments, in parallel: chained hash, cumulative tokens, position, content.
 
-    `settings` is what the messages' cache depends on beside the text, such as the effort.
+    `settings`: whatever else the messages' cache depends on, such as the effort.
     """
 
     model: str = ""
@@ -58,7 +58,7 @@ class Chain:
 
     @property
     def static(self) -> int:
-        """How many segments stand before the messages."""
+        """Number of segments before the messages."""
         return 1 + len(self.prompt.system)
 
 
@@ -69,11 +69,10 @@ def link(
     before: Chain,
     settings: str = "",
 ) -> Chain:
-    """Make the chain of a prompt from that of an earlier one; only what is new is hashed.
+    """Extend an earlier prompt's chain (`Chain()` at first); only new segments are hashed.
 
-    `weigh` gives the tokens of one segment, and is asked about new ones only. Nothing is shared
-    with another model, nor are messages under other `settings`; a block object keeps its role.
-    `Chain()` is before the first.
+    `weigh` counts the tokens of a new segment. Another model shares nothing, other `settings` no
+    messages. A block object never changes its role.
     """
     contents: list[PrefixPiece] = [prompt.tools, *prompt.system, *flat(prompt)]
     static = 1 + len(prompt.system)
@@ -102,7 +101,7 @@ def link(
 
 
 def _roles(prompt: Prompt, newest: int) -> list[bytes]:
-    """Give the roles of at least the newest segments, in order."""
+    """Roles of at least the `newest` last segments."""
     found: list[bytes] = []
     for message in reversed(prompt.messages):
         if len(found) >= newest:
@@ -117,7 +116,7 @@ def _same(old: Sequence[PrefixPiece], new: Sequence[PrefixPiece]) -> int:
 
 
 def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
-    """Give a prompt's breakpoints as marks on the segments of its chain, in prompt order."""
+    """Breakpoints as marks on a chain's segments, in prompt order."""
     lengths = (len(message.blocks) for message in prompt.messages)
     firsts = list(accumulate(lengths, initial=1 + len(prompt.system)))
     starts = (1 if b.message is None else firsts[b.message] for b in prompt.breakpoints)
@@ -126,7 +125,7 @@ def marks_of(prompt: Prompt) -> tuple[CacheMark, ...]:
 
 
 def rendered(content: PrefixPiece) -> bytes:
-    """Give the bytes that stand for a segment: its kind, and all that the provider sees of it."""
+    """Bytes of a segment: its kind and all the provider sees."""
     if isinstance(content, tuple):
         said = "|".join(f"{t.name}:{t.description}:{_json(t.input_schema)}" for t in content)
         return said.encode("utf-8", "surrogatepass")
@@ -155,7 +154,7 @@ def _json(value: Json) -> str:
 def label(chain: Chain, index: int) -> str:
     """Name a segment: `tools`, `system block 0`, `message 12, block 3 (result of bash)`.
 
-    Messages and blocks are counted from 0, as the provider's own error messages count them.
+    Counted from 0, as in the provider's errors.
     """
     if index == 0 or index >= len(chain.contents):
         return "tools" if index == 0 else "the end of the prompt"
@@ -187,7 +186,7 @@ def _what(chain: Chain, index: int) -> str:
 
 
 def kind(content: PrefixPiece) -> str:
-    """Give the word for what a segment is."""
+    """Word for a segment's kind."""
     if isinstance(content, tuple):
         return "tools"
     return KINDS[type(content.content)]

@@ -1,4 +1,4 @@
-"""What models cost and hold. A price that is unknown is `None`, never another model's."""
+"""Prices and sizes of models. An unknown price is `None`, never another model's."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -21,10 +21,10 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """What the catalogue knows of a model.
+    """The catalogue's entry of a model; sizes in tokens.
 
-    `window`, `max_output` and `min_cacheable` are tokens. Requests whose prompt is larger than
-    `tier_above` cost `tier_price` as a whole. `token_factor` is where calibration starts.
+    A prompt over `tier_above` is billed wholly at `tier_price`. Calibration starts at
+    `token_factor`.
     """
 
     id: str
@@ -38,7 +38,7 @@ class ModelInfo:
 
 
 def price(info: ModelInfo, usage: Usage) -> Decimal | None:
-    """Give what one request costs in USD, or `None` when the model's price is unknown."""
+    """USD of a request; `None` if the price is unknown."""
     card = info.price
     if info.tier_above is not None and usage.prompt > info.tier_above:
         card = info.tier_price
@@ -55,11 +55,11 @@ def price(info: ModelInfo, usage: Usage) -> Decimal | None:
 
 
 def money(amount: Decimal) -> str:
-    """Write an amount of USD in plain digits, without exponent or trailing zeros."""
+    """Format USD without exponent or trailing zeros."""
     text = f"{amount:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def money_of(amount: float) -> str:
-    """Write a computed amount of USD, to a millionth."""
+    """Format USD to a millionth."""
     return money(Decimal(repr(round(amount, 6))))

@@ -1,4 +1,4 @@
-"""What is sent to a model: the provider-neutral prompt, and `assemble`, its only builder."""
+"""The provider-neutral prompt, and its only builder, `assemble`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ Ttl: TypeAlias = Literal["5m", "1h"]
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model is told of it, and as pruning and permissions need to know it.
+    """A tool for the model, for pruning and for permissions.
 
-    `output_limit` is in bytes; `None` means the default (50 KiB).
+    `output_limit`: bytes; `None` for 50 KiB.
     """
 
     name: str
@@ -31,7 +31,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A cache marker after a block. `message` is `None` for a marker on system block `block`."""
+    """A cache marker after a block; `message=None` is the system text."""
 
     message: int | None
     block: int
@@ -40,7 +40,7 @@ class Breakpoint:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Tools, system text and messages in the order in which a provider hashes them."""
+    """Tools, system text, messages, in the order providers hash."""
 
     tools: tuple[ToolSpec, ...]
     system: tuple[Block, ...]
@@ -53,7 +53,7 @@ Purpose: TypeAlias = Literal["turn", "summary", "title", "subtask", "judge"]
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One model call. `max_tokens` bounds the answer; `effort` is the provider's word or empty."""
+    """A model call; `max_tokens` bounds the answer, `effort` is the provider's word or empty."""
 
     model: str
     prompt: Prompt
@@ -64,7 +64,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """What stands before the history and stays byte-identical within an epoch."""
+    """The prompt before the history, byte-identical within an epoch."""
 
     model: str
     tools: tuple[ToolSpec, ...]
@@ -73,10 +73,10 @@ class Static:
 
 
 def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
-    """Build what is sent, but for the breakpoints, which `cache.place` decides.
+    """Build a prompt, without breakpoints (`breakpoints.place`).
 
-    Neighbours of one role are joined, because local servers insist on alternating roles and
-    the others join them anyway.
+    Neighbours of one role are joined: local servers demand alternation, other providers join
+    anyway.
     """
     messages: list[Rendered] = []
     joined: list[Block] = []
@@ -93,9 +93,9 @@ def assemble(static: Static, history: Iterable[Rendered]) -> Prompt:
 
 
 def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
-    """Say what a provider would refuse: calls without results, and results without calls.
+    """List errors a provider would refuse: calls without results, results without calls.
 
-    Empty when every call is answered by the results that open the next message, once each.
+    Each call needs one result, at the start of the next message.
     """
     problems: list[str] = []
     asked: list[str] = []
@@ -117,5 +117,5 @@ def broken_pairs(prompt: Prompt) -> tuple[str, ...]:
 
 
 def flat(prompt: Prompt) -> tuple[Block, ...]:
-    """Give the blocks of the messages in order, without regard to message boundaries."""
+    """All message blocks, in order."""
     return tuple(block for message in prompt.messages for block in message.blocks)

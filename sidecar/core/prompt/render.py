@@ -1,6 +1,6 @@
-"""How logged messages look in a prompt: blocks, in order, each with the region it counts for.
+"""Renders logged messages as prompt blocks, each with its region.
 
-Rendering is deterministic and has a version: resume, fork and restart give the same bytes.
+Deterministic and versioned: resume, fork and restart give the same bytes.
 """
 
 from dataclasses import dataclass
@@ -56,14 +56,14 @@ class TextBlock:
 
 @dataclass(frozen=True, slots=True)
 class MediaBlock:
-    """An image or a document."""
+    """An image or document."""
 
     media: Media
 
 
 @dataclass(frozen=True, slots=True)
 class ReasoningBlock:
-    """Thinking, with the provider's metadata exactly as it came."""
+    """Thinking, with the provider's metadata unchanged."""
 
     text: str
     metadata: JsonObject
@@ -71,7 +71,7 @@ class ReasoningBlock:
 
 @dataclass(frozen=True, slots=True)
 class CallBlock:
-    """A tool call that the model made, as providers take it; `input` is what it wrote."""
+    """A tool call of the model."""
 
     call_id: str
     name: str
@@ -80,7 +80,7 @@ class CallBlock:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """A tool's answer. Stands first in the user message right after its call."""
+    """A tool's result, first in the user message after its call."""
 
     call_id: str
     text: str
@@ -90,7 +90,7 @@ class ResultBlock:
 
 @dataclass(frozen=True, slots=True)
 class OpaqueBlock:
-    """A provider's block that we do not know, sent back whole."""
+    """An unknown block of a provider, sent back whole."""
 
     block: JsonObject
 
@@ -100,7 +100,7 @@ Content: TypeAlias = TextBlock | MediaBlock | ReasoningBlock | CallBlock | Resul
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of a prompt and where it comes from."""
+    """A block and its origin."""
 
     content: Content
     region: Region
@@ -110,18 +110,18 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """Blocks of one role. Neighbours of the same role are joined when a prompt is assembled."""
+    """Blocks of one role; `assemble` joins neighbours of a role."""
 
     role: Role
     blocks: tuple[Block, ...]
 
 
 def render(message: Message, model: str) -> tuple[Rendered, ...]:
-    """Give a message as the model sees it; `model` is the one that will read it.
+    """Render a message for `model`.
 
-    An assistant's tool calls are followed at once by a user message with all their results, in
-    call order, whatever became of them. What cannot be sent is left out: withdrawn attempts,
-    answers without output, blank text, thinking that is unsigned or another model's.
+    A user message with all results, in call order, follows an assistant's calls, whatever their
+    outcome. Unsendable parts are left out: withdrawn attempts, empty answers, blank text, thinking
+    unsigned or of another model.
     """
     if message.status == "discarded":
         return ()
@@ -168,12 +168,12 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
 
 
 def _is_signed(part: ReasoningPart) -> bool:
-    """Whether thinking has what the provider knows it by: a signature, or what it hid."""
+    """Whether thinking has a signature or redacted data."""
     return any(isinstance(part.metadata.get(key), str) and part.metadata[key] for key in _PROOFS)
 
 
 def _is_own(part: OpaquePart) -> bool:
-    """Whether a block can be a model's: it says its kind, and none that only users send."""
+    """Whether a model may send the block: it has a type, and none of a user's."""
     kind = part.block.get("type")
     return isinstance(kind, str) and bool(kind.strip()) and kind not in _USERS
 

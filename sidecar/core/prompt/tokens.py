@@ -1,7 +1,7 @@
-"""How many tokens something is: raw estimates, and how they are corrected by what is reported.
+"""Token counts: raw estimates, corrected by reported ones.
 
-A raw estimate comes from a tokenizer that is not the model's own. One factor per model, learned
-from consecutive reported totals, brings it close; what was reported is never estimated again.
+Estimates use a foreign tokenizer; a factor per model, learned from consecutive reported totals,
+corrects them. Reported parts are never estimated again.
 """
 
 import json
@@ -40,16 +40,16 @@ USUAL_FACTOR = 1.25
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a raw estimate is multiplied with for one model, and how often it was corrected."""
+    """A model's factor for raw estimates, and the number of corrections."""
 
     factor: float
     observations: int = 0
 
 
 def observe(calibration: Calibration, *, raw_delta: int, reported_delta: int) -> Calibration:
-    """Learn from one pair of consecutive totals: what was added, estimated and reported.
+    """Learn from the growth between two totals, estimated and reported.
 
-    A moving average that trusts early observations most; factors stay between 0.8 and 3.
+    A moving average, early observations weighing most; factors stay in 0.8 to 3.
     """
     if raw_delta < SMALLEST or reported_delta <= 0:
         return calibration
@@ -60,7 +60,7 @@ def observe(calibration: Calibration, *, raw_delta: int, reported_delta: int) ->
 
 
 def count_block(block: Block, count: Count) -> int:
-    """Estimate one block of a prompt, raw."""
+    """Raw estimate of a block."""
     match block.content:
         case TextBlock(text=text):
             return count(text) + FRAMING
@@ -79,13 +79,13 @@ def count_block(block: Block, count: Count) -> int:
 
 
 def count_tool(tool: ToolSpec, count: Count) -> int:
-    """Estimate a tool's definition, raw."""
+    """Raw estimate of a tool's definition."""
     schema = json.dumps(tool.input_schema, ensure_ascii=False)
     return count(tool.name) + count(tool.description) + count(schema) + CALL_FRAMING
 
 
 def count_media(media: Media) -> int:
-    """Estimate an image by its size (width x height / 750, at most 1,600), a document by bytes."""
+    """Estimate an image (width x height / 750, at most 1,600) or a document (by bytes)."""
     if media.media_type == "application/pdf":
         return PDF_PAGE * max(1, len(media.data) * 3 // 4 // PDF_PAGE_BYTES)
     try:
@@ -108,21 +108,21 @@ DISAGREES = 0.10
 
 
 def checked(reported: int, estimated: float) -> str:
-    """Say in words whether what the provider reported and the estimate of the text agree."""
+    """Say whether a reported total agrees with its estimate."""
     if estimated and abs(reported / estimated - 1) > DISAGREES:
         return f"as the provider reported it; the text alone was estimated at {round(estimated)}"
     return "as the provider reported it"
 
 
 def tokens_of(text: str) -> int:
-    """Estimate a note's tokens without a tokenizer; notes are names and short lines."""
+    """Estimate a note without a tokenizer."""
     return round(len(text) / 2.9) + 8
 
 
 def weigh(text: str, factor: float = USUAL_FACTOR) -> int:
-    """Estimate a note's tokens closer than `tokens_of`, within a tenth: digits are counted apart.
+    """Estimate a note within a tenth.
 
-    Hashes, times and numbers take many tokens for few characters, nearly one more a digit.
+    Digits count apart: hashes, times and numbers take almost one more token each.
     """
     usual = len(text) / 3.2 + 0.93 * sum(map(text.count, "0123456789"))
     return round(usual * factor / USUAL_FACTOR) + 8

@@ -1,7 +1,7 @@
-"""How each part is shown: verbatim unless a rewrite in the log says otherwise.
+"""How parts are shown: verbatim unless a rewrite changed that.
 
-The view is a pure fold over rewrites. Undoing one is folding the others, so that the prompt of
-before comes back byte for byte.
+The view is a pure fold over rewrites. Undo folds the others, so the earlier prompt returns byte for
+byte.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ MOST_NOTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Truncated:
-    """Only one end, or both, of at most `max_bytes` bytes of UTF-8."""
+    """One end or both, `max_bytes` bytes of UTF-8 at most."""
 
     keep: Keep
     max_bytes: int
@@ -41,26 +41,26 @@ class Truncated:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Only these lines of the text, as (first, last) counted from 1, both kept."""
+    """Line ranges (first, last), from 1, inclusive."""
 
     lines: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """Only these stretches of the text, as (start, end) in characters, in order."""
+    """Spans (start, end) in characters, in order."""
 
     spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """One line that names the call, what came of it, and the id that `recall` takes."""
+    """One line with call, outcome and recall id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """Nothing at all; a note of the rewrite says how to read it again."""
+    """Nothing; the rewrite's note tells how to recall."""
 
 
 Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
@@ -69,7 +69,7 @@ Shown: TypeAlias = Truncated | Excerpt | Quoted | Placeholder | Dropped
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Text that a rewrite puts before a message: what stands for the parts it left out."""
+    """Text before a message that stands for parts left out."""
 
     id: PartId
     text: str
@@ -86,9 +86,9 @@ Cause: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """One recorded change of the view. `None` among `shown` means verbatim again.
+    """A recorded change of the view; `None` in `shown` is verbatim again.
 
-    `retired` are notes of earlier rewrites that this one replaces.
+    `retired`: notes of earlier rewrites that are replaced.
     """
 
     id: str
@@ -100,14 +100,14 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How the parts of one session are shown now; a part not named is shown verbatim."""
+    """How parts are shown now; unlisted ones verbatim."""
 
     shown: Mapping[PartId, Shown] = field(default_factory=dict)
     notes: Mapping[PartId, Note] = field(default_factory=dict)
 
 
 def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> View:
-    """Apply rewrites in order, after those of the view before; later ones win."""
+    """Apply rewrites in order to a view; later ones win."""
     shown: dict[PartId, Shown] = {} if before is None else {**before.shown}
     notes: dict[PartId, Note] = {} if before is None else {**before.notes}
     for rewrite in rewrites:
@@ -123,7 +123,7 @@ def fold_rewrites(rewrites: Iterable[Rewrite], before: View | None = None) -> Vi
 
 
 def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
-    """Give a message as the view has it; the same object when all of it is verbatim."""
+    """A message as in the view; the same object if all verbatim."""
     if not any(part.id in shown for part in message.parts):
         return message
     parts = tuple(
@@ -133,7 +133,7 @@ def show(message: Message, shown: Mapping[PartId, Shown]) -> Message:
 
 
 def show_part(part: Part, how: Shown | None) -> Part | None:
-    """Give a part as it is shown, or `None` if it is not; a call keeps its input."""
+    """A part as shown, or `None`; calls keep their input."""
     if how is None:
         return part
     if isinstance(how, Dropped):
@@ -160,7 +160,7 @@ def _left(part: ToolPart, how: Shown) -> str:
 
 
 def shorten(text: str, how: Shown, part_id: str) -> str:
-    """Give the text that is left; what was left out is named with the id that reads it."""
+    """Shorten a text, with the recall id for the rest."""
     match how:
         case Truncated(keep=keep, max_bytes=most):
             return cut(text, max_lines=1_000_000, max_bytes=most, keep=keep, part_id=part_id).text
@@ -176,15 +176,15 @@ def shorten(text: str, how: Shown, part_id: str) -> str:
 
 @lru_cache(maxsize=MOST_NOTES)
 def rendered_note(note: Note) -> Rendered:
-    """Give a note as a user's text: it may stand between any two messages.
+    """Render a note as a user's text, allowed between any messages.
 
-    The same note gives the same block, so that a prompt's chain goes on where the last one ended.
+    Cached: the same block object lets a prompt's chain continue.
     """
     return Rendered("user", (Block(TextBlock(note.text), note.region, note.id),))
 
 
 def notes_before(view: View, messages: Sequence[Message]) -> Mapping[MessageId, tuple[Note, ...]]:
-    """Group the notes by the message that they stand before, in the order they were made."""
+    """Notes by the message they precede, oldest first."""
     known = {message.id for message in messages}
     grouped: dict[MessageId, tuple[Note, ...]] = {}
     for note in view.notes.values():

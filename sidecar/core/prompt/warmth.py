@@ -1,11 +1,10 @@
-"""What the provider's cache holds, and so what a request will read and write, and why it missed.
+"""Models the provider's cache: its content, reads and writes of a request, causes of misses.
 
-Entries are written only at breakpoints. A read walks back from each breakpoint over at most 20
-positions, the breakpoint's own included, to an entry that is still alive. An entry lives five
-minutes or an hour from the start of the request that wrote it, read it, or marked its end again
-on the way to a longer one; it can be read once the first response has begun.
-Source: Anthropic, "Prompt caching", read 2026-11. That marked ends are kept alive on the way is
-what recorded sessions show: some read their static part again after 20 warm minutes.
+Entries are written only at breakpoints. A read walks back from a breakpoint over at most 20
+positions, its own included, to a live entry. An entry lives five minutes or an hour from the start
+of the last request that wrote it, read it, or marked its end before a longer one; it is readable
+once the first response begins. Source: Anthropic, "Prompt caching", read 2026-11. Renewal by
+marking is seen in recorded sessions: some read their static part after 20 warm minutes.
 """
 
 from bisect import bisect_right
@@ -31,9 +30,9 @@ entry than the one predicted."""
 
 @dataclass(frozen=True, slots=True)
 class CachedPrefix:
-    """A cached prefix: its tokens, until when it lives, and for how long a use renews it.
+    """A cached prefix: tokens, expiry, and lifetime after each use.
 
-    It may be read by requests that start from `readable_at` to `expires`, both included.
+    Readable by requests that start from `readable_at` to `expires`, inclusive.
     """
 
     size: int
@@ -48,7 +47,7 @@ Warm: TypeAlias = Mapping[Hashable, CachedPrefix]
 
 @dataclass(frozen=True, slots=True)
 class TouchedPrefix:
-    """An entry that a request writes or renews; `marked` says that it put a breakpoint there."""
+    """An entry a request writes or renews; `marked`: at a breakpoint."""
 
     hash: Hashable
     entry: CachedPrefix
@@ -57,10 +56,10 @@ class TouchedPrefix:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """How a request that starts `at` is billed, in tokens.
+    """Billing of a request starting `at`, in tokens.
 
-    `hit` is the index of the last segment read, `end` that of the last one which is cached
-    afterwards, until `expires_at`; `None` where there is none.
+    `hit`: last segment read; `end`: last segment cached afterwards, until `expires_at`; else
+    `None`.
     """
 
     read: int
@@ -75,7 +74,7 @@ class Prediction:
 
     @property
     def cached(self) -> int:
-        """Tokens that are in the cache once the response has begun."""
+        """Tokens cached once the response begins."""
         return self.read + self.write_1h + self.write_5m
 
 
@@ -90,11 +89,10 @@ def foresee(
     *,
     scale: float = 1.0,
 ) -> Prediction:
-    """Say what a request that starts `at` reads and writes. Nothing changes.
+    """Predict reads and writes of a request starting `at`; changes nothing.
 
-    The sequences are parallel: chained hash, cumulative tokens and position of each segment;
-    `marks` are in prompt order. Sizes that are raw estimates are multiplied with `scale`; how
-    much an entry holds is taken from the entry, so that reported counts are not estimated again.
+    Parallel: chained hash, cumulative tokens and position per segment; `marks` in prompt order.
+    `scale` corrects raw sizes; tokens read come from the entry, as reported.
     """
     hit = _longest(warm, hashes, places, marks, at)
     read = raw = 0
@@ -132,11 +130,10 @@ def foresee(
 def follow(
     warm: Warm, prediction: Prediction, *, readable_at: Millis = 0, usage: Usage | None = None
 ) -> Warm:
-    """Give what is cached once the predicted request's response has begun.
+    """Cache content once the predicted response begins.
 
-    `readable_at` is when that was, for requests that started earlier. With the `usage` that was
-    reported, entries get the provider's own counts, and what it evidently did not cache or no
-    longer had is forgotten. Expired entries are forgotten as well.
+    `readable_at`: that moment, for requests started earlier. `usage`, as reported, corrects entries
+    and forgets those not cached. Expired entries go.
     """
     at = prediction.at
     after = {key: entry for key, entry in warm.items() if entry.expires >= at}
@@ -166,7 +163,7 @@ def predict(
     at: Millis,
     minimum: int,
 ) -> tuple[Prediction, Warm]:
-    """Foresee a request and follow it at once, for requests that come one after the other."""
+    """Foresee and follow a request, for requests in sequence."""
     prediction = foresee(warm, hashes, sizes, places, marks, at, minimum)
     return prediction, follow(warm, prediction)
 
@@ -199,14 +196,14 @@ def _believed(prediction: Prediction, usage: Usage) -> bool:
 
 
 def _shortened(prediction: Prediction, usage: Usage) -> bool:
-    """Whether what was to be kept for an hour is kept for five minutes only, as it was billed."""
+    """Whether billing shows five minutes where an hour was asked."""
     return prediction.write_1h > 0 and not usage.cache_write_1h and usage.cache_write_5m > 0
 
 
 def _as_reported(
     touched: Sequence[TouchedPrefix], prediction: Prediction, usage: Usage
 ) -> Iterator[TouchedPrefix]:
-    """Count entries as the provider did: exactly at the ends it reported, in proportion between."""
+    """Correct entries: exact at reported ends, in proportion between."""
     hour = usage.cache_read + usage.cache_write_1h
     cached = hour + usage.cache_write_5m
     if not cached:
@@ -245,7 +242,7 @@ EVERYTHING = "everything"
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRequest:
-    """A request that was answered: what was sent, when, what was predicted and reported."""
+    """A request, its prediction and its reported usage."""
 
     chain: Chain
     started: Millis
@@ -254,16 +251,15 @@ class AnsweredRequest:
 
     @property
     def left(self) -> int:
-        """Tokens of it that the provider's cache held afterwards."""
+        """Tokens in the provider's cache afterwards."""
         return self.usage.cache_read + self.usage.cache_write_5m + self.usage.cache_write_1h
 
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """From which segment on the cache did not serve a request, why, and how many tokens of it.
+    """First segment not served from the cache, the cause, and tokens lost.
 
-    `offset` is the first differing byte of a changed segment, as `rendered` gives it but for the
-    word that says what kind of block it is.
+    `offset`: first differing byte of the segment's `rendered` form, after its kind.
     """
 
     cause: BreakCause
@@ -276,11 +272,10 @@ class Miss:
 def find_miss(
     last: AnsweredRequest | None, now: AnsweredRequest, read: int, minimum: int
 ) -> Miss | None:
-    """Find out why less was read than the last request left; `None` when as much was.
+    """Explain why `read` falls short of the last request's cache; `None` if not.
 
-    Only what the provider reported is compared, `read` with what it reported last, so that
-    estimates cannot pretend a miss. A prompt that left nothing because it is below the model's
-    `minimum` is a miss of the request after it.
+    Compares reported counts only, since estimates could feign a miss. A prompt below `minimum`,
+    never cached, is a miss of the next request.
     """
     if last is None:
         return None
@@ -319,7 +314,7 @@ def _too_short(told: Usage, read: int, minimum: int) -> Miss | None:
 
 
 def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
-    """Name the first segment that differs and the byte in it."""
+    """Name the first differing segment and byte."""
     if index >= len(now.contents):
         return Miss("changed", label(before, index), "changed: it is no longer sent", lost)
     cause: BreakCause = "tools" if index == 0 else "changed"
@@ -339,7 +334,7 @@ def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
 
 
 def _elsewhere(last: AnsweredRequest, now: AnsweredRequest, read: int, lost: int) -> Miss:
-    """Explain a miss of an unchanged prefix that should be alive."""
+    """Explain a miss of an unchanged, live prefix."""
     places, end = now.chain.places, last.prediction.end
     if end is not None:
         ahead = [places[m] - places[end] for m, _ in marks_of(now.chain.prompt) if m >= end]
@@ -359,7 +354,7 @@ def _leading(old: Sequence[object], new: Sequence[object]) -> int:
 
 
 def _unserved(now: AnsweredRequest, read: int) -> str:
-    """Name the first segment that was not served, as well as estimates tell."""
+    """Name the first segment not served, by estimates."""
     sizes, expected = now.chain.sizes, now.prediction
     if read <= LEAST or not sizes:
         return EVERYTHING
