@@ -1,18 +1,18 @@
-"""Everything that can go wrong, by whose fault it is.
+"""Errors, by whose fault they are; each message says what to do.
 
 SidecarError
-├── BadRequest            the client's: a parameter is wrong (`path` names it)
+├── BadRequest            the client's: a wrong parameter, named by `path`
 ├── UnknownSession        the client's: no such session
 ├── RevisionConflict      the client's: the session moved on
 ├── Overloaded            the client's: too many prompts are waiting
 ├── SessionOwned          another daemon writes this session
 ├── NothingToDo           the call would change nothing
-├── RestoreConflict       files that a restore would touch were changed meanwhile
-├── Cancelled             somebody asked for it to stop
+├── RestoreConflict       files of a restore were changed meanwhile
+├── Cancelled             somebody asked for a stop
 ├── ModelFailed           the provider's: see `kind`
 └── StorageFailed         the disk's: see `kind`
 
-Every message says what to do. Which JSON-RPC code each gets is decided in `wire`.
+`wire` decides the JSON-RPC codes.
 """
 
 from typing import Literal, TypeAlias
@@ -32,7 +32,7 @@ StorageFailure: TypeAlias = Literal["full", "corrupt", "newer_schema", "read_onl
 
 
 class SidecarError(Exception):
-    """Base of all errors that a client is told about; `data` goes onto the wire with them."""
+    """Base of errors told to clients; `data` goes onto the wire."""
 
     kind: str = "internal"
 
@@ -43,7 +43,7 @@ class SidecarError(Exception):
 
 
 class BadRequest(SidecarError):
-    """A parameter is wrong; `path` is where, as in `params.prompt[0].text`."""
+    """A wrong parameter; `path` as in `params.prompt[0].text`."""
 
     kind = "bad_request"
 
@@ -64,13 +64,13 @@ class RevisionConflict(SidecarError):
 
 
 class Overloaded(SidecarError):
-    """Too much is waiting already."""
+    """Too much is waiting."""
 
     kind = "overloaded"
 
 
 class SessionOwned(SidecarError):
-    """Another daemon holds the session's lease; `data.owner` says who."""
+    """Another daemon, `data.owner`, holds the lease."""
 
     kind = "session_owned"
 
@@ -82,7 +82,7 @@ class NothingToDo(SidecarError):
 
 
 class RestoreConflict(SidecarError):
-    """Files are in the way of a restore; `data.conflicts` says which, and nothing was touched."""
+    """Files in `data.conflicts` prevent a restore; nothing was touched."""
 
     kind = "restore_conflict"
 
@@ -94,7 +94,7 @@ class Cancelled(SidecarError):
 
 
 class ModelFailed(SidecarError):
-    """The provider refused or broke off. `retry_after` is in seconds, where it said so."""
+    """The provider refused or broke off; `retry_after` in seconds, if told."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class ModelFailed(SidecarError):
 
 
 class StorageFailed(SidecarError):
-    """The store cannot do it."""
+    """The store failed."""
 
     def __init__(self, message: str, *, kind: StorageFailure) -> None:
         super().__init__(message)
@@ -124,7 +124,7 @@ class StorageFailed(SidecarError):
 
 
 def innermost(error: Exception) -> Exception:
-    """Take an error out of the groups in which task groups wrap it, where it is the only kind."""
+    """Unwrap the error from a task group's exception groups, a `SidecarError` first."""
     while isinstance(error, ExceptionGroup):
         inner = [e for e in error.exceptions if isinstance(e, Exception)]
         error = next((e for e in inner if isinstance(e, SidecarError)), inner[0])

@@ -1,4 +1,4 @@
-"""Values a conversation is made of: parts, messages, turns, usage. Pure data, equal by content."""
+"""Values of a conversation: parts, messages, usage. Pure data, equal by content."""
 
 from binascii import a2b_base64
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ Millis: TypeAlias = int
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """An image or a document: `data` is base64, `media_type` its MIME type."""
+    """An image or document; `data` is base64."""
 
     media_type: str
     data: str
@@ -26,10 +26,7 @@ class Media:
 
 
 def base64_of(text: str) -> str | None:
-    """Give base64 as providers take it, filled up and without white space.
-
-    `None` where it is none, or empty.
-    """
+    """Pad base64 and strip white space, as providers need; `None` if invalid or empty."""
     plain = "".join(text.split())
     plain += "=" * (-len(plain) % 4)
     try:
@@ -40,10 +37,10 @@ def base64_of(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What a tool gave back.
+    """A tool's output; the model sees `text`.
 
-    `text` is what the model sees. Where the source was cut, `whole` is the content hash of the
-    complete text in the store, and `total_bytes` and `total_lines` describe that complete text.
+    For a cut source, `whole` is the full text's hash in the store; `total_bytes` and `total_lines`
+    are the full text's.
     """
 
     text: str
@@ -55,21 +52,21 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ToolPending:
-    """The model is still writing the call's input; `raw` is the JSON text so far."""
+    """The model is writing the input; `raw` is its JSON so far."""
 
     raw: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRunning:
-    """The call is complete and runs, or waits for permission."""
+    """The call is complete, and runs or waits for permission."""
 
     started: Millis
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCompleted:
-    """The tool answered. A failing command is `completed` with its exit code in `metadata`."""
+    """The tool answered; a failing command has its exit code in `metadata`."""
 
     output: Output
     started: Millis
@@ -83,7 +80,7 @@ ToolFailure: TypeAlias = Literal["error", "denied", "interrupted", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class ToolError:
-    """The tool gave no answer: it failed, was refused, or was cut short (then `interrupted`)."""
+    """The tool did not answer: failed, refused, or cut short."""
 
     message: str
     failure: ToolFailure
@@ -101,7 +98,7 @@ TextSource: TypeAlias = Literal["typed", "steer", "context", "model"]
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text. `context` is the volatile block that the daemon puts at a user message's end."""
+    """Text; `context` is the daemon's volatile block at a user message's end."""
 
     id: PartId
     text: str
@@ -110,7 +107,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """The model's thinking. `metadata` is the provider's own (signature, redacted data)."""
+    """The model's thinking; `metadata` is the provider's (signature, redacted data)."""
 
     id: PartId
     text: str
@@ -119,9 +116,9 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolPart:
-    """One call and, in time, its result: the pair can never be split.
+    """A call with its result, which are never split.
 
-    `call_id` is the model's own id for the call. `input` is `None` until the call is complete.
+    `call_id` is the model's id; `input` is `None` until complete.
     """
 
     id: PartId
@@ -133,7 +130,7 @@ class ToolPart:
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """What the user attached: an image or document (`media`), or a text resource (`text`)."""
+    """An attachment: an image or document (`media`), or a text resource (`text`)."""
 
     id: PartId
     uri: str
@@ -144,7 +141,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class OpaquePart:
-    """A provider's block that we do not know, kept whole so that it can be sent back unchanged."""
+    """An unknown block of a provider, kept whole to be sent back."""
 
     id: PartId
     block: JsonObject
@@ -152,7 +149,7 @@ class OpaquePart:
 
 @dataclass(frozen=True, slots=True)
 class StepStartPart:
-    """One model call begins."""
+    """A model call begins."""
 
     id: PartId
     model: str
@@ -160,10 +157,10 @@ class StepStartPart:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more model calls, as the provider reported them.
+    """Tokens of model calls, as the provider reported.
 
-    The prompt is `input + cache_read + cache_write_5m + cache_write_1h`; `thinking` is a share
-    of `output`; `requests` counts the calls.
+    The prompt is `input + cache_read + cache_write_5m + cache_write_1h`; `thinking` is part of
+    `output`; `requests` counts calls.
     """
 
     input: int = 0
@@ -176,7 +173,7 @@ class Usage:
 
     @property
     def prompt(self) -> int:
-        """All tokens that were sent, however they were billed."""
+        """All tokens sent, however billed."""
         return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -193,9 +190,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class StepFinishPart:
-    """One model call ended. `cost` is USD as a decimal string, or `None` when unknown.
+    """A model call ended; `cost` is USD as a decimal string, `None` if unknown.
 
-    `stop` is the provider's word for why it stopped (`end_turn`, `tool_use`, `max_tokens`, …).
+    `stop` is the provider's reason (`end_turn`, `tool_use`, `max_tokens`, …).
     """
 
     id: PartId
@@ -207,9 +204,9 @@ class StepFinishPart:
 
 @dataclass(frozen=True, slots=True)
 class PatchPart:
-    """The files that a step changed, as `(path, change)`; on a user's message, before its turn.
+    """Files changed by a step, as `(path, change)`; on a user's message, changes before its turn.
 
-    `detail` says it exactly, as `session/changes/tracker` wrote it. A model never sees any of it.
+    `detail` is from `session/changes/tracker`. Never shown to a model.
     """
 
     id: PartId
@@ -219,7 +216,7 @@ class PatchPart:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPart:
-    """Marks where the view of the history was rewritten, and why."""
+    """Marks a rewrite of the view."""
 
     id: PartId
     compaction_id: str
@@ -228,7 +225,7 @@ class CompactionPart:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskPart:
-    """A task handed to a child session, and what came of it."""
+    """A task for a child session, and its result."""
 
     id: PartId
     child: SessionId
@@ -257,7 +254,7 @@ MessageStatus: TypeAlias = Literal["open", "complete", "cut", "failed", "discard
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A user's message, or what one model call (a step) produced. `model` names who wrote it."""
+    """A user's message, or the output of one model call by `model`."""
 
     id: MessageId
     turn_id: TurnId

@@ -1,4 +1,4 @@
-"""What came of a tool call, in words: its key argument, whether it failed, one line of finding."""
+"""A tool call's outcome in words: key argument, failure, one-line finding."""
 
 import re
 
@@ -35,7 +35,7 @@ _REFUSED = "<tool_use_error>"
 
 
 def argument(given: Json) -> str:
-    """Give the one argument that tells a call from others: its path, command, pattern or query."""
+    """The argument that identifies a call: path, command, pattern or query."""
     if isinstance(given, str):
         return one_line(given)
     if not isinstance(given, dict):
@@ -50,7 +50,7 @@ def argument(given: Json) -> str:
 
 
 def result_text(part: ToolPart) -> str:
-    """Give the text that the model sees of a result."""
+    """A result's text for the model."""
     match part.state:
         case ToolCompleted(output=output):
             return output.text
@@ -61,7 +61,7 @@ def result_text(part: ToolPart) -> str:
 
 
 def failed(part: ToolPart) -> bool:
-    """Whether the call failed: an error, a non-zero exit code, or a traceback in its output."""
+    """Whether a call failed: an error, a non-zero exit, or a traceback in the output."""
     match part.state:
         case ToolError():
             return True
@@ -77,7 +77,7 @@ def failed(part: ToolPart) -> bool:
 
 
 def exit_code(part: ToolPart) -> int | None:
-    """Give a command's exit status, as its metadata or its output has it; `None`: unknown."""
+    """Exit status from metadata or output; `None` if unknown."""
     match part.state:
         case ToolCompleted(metadata=metadata) | ToolError(metadata=metadata):
             code = metadata.get("exitCode")
@@ -91,7 +91,7 @@ def exit_code(part: ToolPart) -> int | None:
 
 
 def text_failed(text: str) -> bool:
-    """Whether an output says by itself that its command failed; looks at both ends only."""
+    """Whether an output's ends report failure."""
     head, tail = text[:300], text[-300:]
     for end in (head, tail):
         match = _EXIT.search(end)
@@ -101,9 +101,9 @@ def text_failed(text: str) -> bool:
 
 
 def error_line(text: str) -> str:
-    """Give the line that says most about a failure: the last that names an error, else the last.
+    """The most telling line: the last naming an error, else the last.
 
-    Where a command wrote nothing, that and its exit code is what there is to say.
+    For a silent command, its exit code.
     """
     if text.startswith(_REFUSED):
         refusal = text.removeprefix(_REFUSED).lstrip().partition("\n")[0]
@@ -122,10 +122,7 @@ def error_line(text: str) -> str:
 
 
 def finding(part: ToolPart) -> str:
-    """Give one line that stands for the whole result: its title, its error, or its first line.
-
-    A title that only says again what was called is none.
-    """
+    """One line for a result: title, error or first line; not a title that repeats the call."""
     text = result_text(part)
     if failed(part):
         return error_line(text)
@@ -136,7 +133,7 @@ def finding(part: ToolPart) -> str:
 
 
 def status(part: ToolPart) -> str:
-    """Give `ok`, `failed`, `exit N` or `running`."""
+    """`ok`, `failed`, `exit N` or `running`."""
     match part.state:
         case ToolPending() | ToolRunning():
             return "running"
@@ -148,7 +145,7 @@ def status(part: ToolPart) -> str:
 
 
 def placeholder(part: ToolPart) -> str:
-    """Name an evicted result: tool, key argument, size, status, finding, and its id."""
+    """Line for an evicted result: tool, argument, status, size, finding, id."""
     text = result_text(part)
     lines = text.count("\n") + (bool(text) and not text.endswith("\n"))
     said = finding(part)
@@ -160,6 +157,6 @@ def placeholder(part: ToolPart) -> str:
 
 
 def one_line(text: str, most: int = LONGEST) -> str:
-    """Join a text's lines and cut it to `most` characters."""
+    """Join lines and cut to `most` characters."""
     joined = " ".join(text.lstrip()[: most * 4].split())
     return joined if len(joined) <= most else f"{whole_letters(joined, most - 1)}…"

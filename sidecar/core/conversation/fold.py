@@ -1,7 +1,6 @@
-"""Streamed events into parts: `fold(draft, event, part_id)`.
+"""Folds streamed events into parts.
 
-A draft is what one model call has produced so far. Each content block becomes one part, in the
-order in which the blocks opened, and parts grow independently of one another.
+Each content block becomes a part, in opening order; parts grow independently.
 """
 
 from dataclasses import dataclass, field, replace
@@ -32,10 +31,10 @@ from sidecar.core.text.json_text import kind
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Parts of an answer in the making.
+    """Parts of a model call so far.
 
-    `positions` maps the provider's block index to a place in `parts`; `stop` is empty until the
-    answer is complete; `problems` says why a tool's input cannot be used, by part.
+    `positions`: place in `parts` by the provider's block index. `stop`: empty until complete.
+    `problems`: why a tool's input is unusable, by part.
     """
 
     parts: tuple[Part, ...] = ()
@@ -45,13 +44,13 @@ class Draft:
     problems: dict[PartId, str] = field(default_factory=dict)
 
     def part_at(self, index: int) -> Part | None:
-        """Give the part of the provider's block `index`, if it has opened."""
+        """Part of the provider's block `index`, if opened."""
         position = self.positions.get(index)
         return None if position is None else self.parts[position]
 
 
 def fold(draft: Draft, event: StreamEvent, part_id: PartId) -> Draft:
-    """Take one event in; `part_id` is the id of the part that a `BlockStarted` opens."""
+    """Fold one event; `part_id` is for a part that it opens."""
     match event:
         case ResponseStarted(usage=usage):
             return replace(draft, usage=usage)

@@ -1,7 +1,6 @@
-"""What a provider takes back of a tool call: its id, its name and its input. Pure.
+"""Makes a call's id, name and input acceptable to providers. Pure.
 
-Models and recordings give any text as a name or an id, and any JSON as an input. Sent again as it
-came, it has every later request refused.
+Models and recordings use any text and JSON; sent unchanged, every later request would be refused.
 """
 
 import re
@@ -19,12 +18,12 @@ _DIGITS = 24
 
 
 def is_id(text: str) -> bool:
-    """Whether this can be a call's id."""
+    """Whether a text is a valid call id."""
     return _ID.fullmatch(text) is not None
 
 
 def call_id(part: ToolPart) -> str:
-    """Give the id under which a logged call is sent: its own, or one made from it."""
+    """A call's own id if valid, else a hash of it."""
     if is_id(part.call_id):
         return part.call_id
     made = digest(f"{part.id}\n{part.call_id}".encode("utf-8", "surrogatepass"))
@@ -32,17 +31,17 @@ def call_id(part: ToolPart) -> str:
 
 
 def tool_name(name: str) -> str:
-    """Give a tool's name with only what providers take; blanks around it are no part of it."""
+    """A valid tool name, stripped."""
     return plain(name.strip())[:MOST_NAME] or UNNAMED
 
 
 def plain(text: str) -> str:
-    """Give a text with `_` for each letter that providers do not take in names and ids."""
+    """Replace characters invalid in names and ids by `_`."""
     return _NO_NAME.sub("_", text)
 
 
 def tool_input(value: Json) -> JsonObject:
-    """Give an input as an object: itself, or `{"input": value}`; nothing is an empty one."""
+    """Input as an object: itself, `{"input": value}`, or empty for `None`."""
     if isinstance(value, dict):
         return value
     return {} if value is None else {"input": value}

@@ -1,7 +1,6 @@
-"""What a model sends while it answers, provider-neutral, and the fold that turns it into parts.
+"""Provider-neutral events of a streamed answer.
 
-Where the stream is cut into events must not matter: `fold` gives the same parts for one delta of
-ten characters as for ten of one.
+Boundaries must not matter: one delta of ten characters folds like ten of one.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ BlockKind: TypeAlias = Literal["text", "reasoning", "tool", "opaque"]
 
 @dataclass(frozen=True, slots=True)
 class ResponseStarted:
-    """The provider accepted the request; the prompt is now readable from its cache."""
+    """The provider accepted the request; its prompt is now readable from the cache."""
 
     model: str
     usage: Usage
@@ -22,7 +21,7 @@ class ResponseStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockStarted:
-    """A content block opens. `call_id` and `name` are for tools, `block` for opaque ones."""
+    """A content block opens; `call_id` and `name` for tools, `block` for opaque ones."""
 
     index: int
     kind: BlockKind
@@ -33,7 +32,7 @@ class BlockStarted:
 
 @dataclass(frozen=True, slots=True)
 class BlockDelta:
-    """More of a block: text, thinking, or a piece of the JSON text of a tool's input."""
+    """A piece of text, thinking, or a tool input's JSON."""
 
     index: int
     text: str
@@ -41,7 +40,7 @@ class BlockDelta:
 
 @dataclass(frozen=True, slots=True)
 class BlockMetadata:
-    """The provider's own data about a block (a thinking signature): merged, sent back as it is."""
+    """The provider's data on a block, such as a signature: merged, sent back unchanged."""
 
     index: int
     metadata: JsonObject
@@ -49,10 +48,7 @@ class BlockMetadata:
 
 @dataclass(frozen=True, slots=True)
 class BlockFinished:
-    """A block is complete. `input` is a tool's parsed input (any JSON), else `None`.
-
-    `problem` says why a tool's input could not be read as JSON, else it is empty.
-    """
+    """A block is complete; `input` is a tool's parsed input, `problem` a parse error."""
 
     index: int
     input: Json = None
@@ -61,7 +57,7 @@ class BlockFinished:
 
 @dataclass(frozen=True, slots=True)
 class ResponseFinished:
-    """The answer is complete; `stop` is the provider's stop reason, `usage` the final count."""
+    """The answer is complete: the provider's stop reason, final usage."""
 
     stop: str
     usage: Usage
@@ -69,7 +65,7 @@ class ResponseFinished:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFailed:
-    """This attempt broke; another follows after `delay_ms`. Parts streamed so far are void."""
+    """An attempt broke; the next follows after `delay_ms`. Parts so far are void."""
 
     attempt: int
     max_attempts: int

@@ -1,4 +1,4 @@
-"""Turns: where they begin and end, and how what was cut short is made whole again."""
+"""Turns: grouping, and closing of interrupted ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -23,14 +23,14 @@ from sidecar.core.text.visible import whole_letters
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A typed user message up to the assistant's last answer to it."""
+    """A typed message up to the assistant's last answer."""
 
     id: TurnId
     messages: tuple[Message, ...]
 
 
 def turns(messages: Iterable[Message]) -> tuple[Turn, ...]:
-    """Group messages by turn, in the order in which the turns began."""
+    """Group messages by turn, in order of beginning."""
     grouped: dict[TurnId, list[Message]] = {}
     for message in messages:
         grouped.setdefault(message.turn_id, []).append(message)
@@ -38,7 +38,7 @@ def turns(messages: Iterable[Message]) -> tuple[Turn, ...]:
 
 
 def turn_usage(messages: Iterable[Message]) -> Usage:
-    """Add up what the model calls among these messages used, withdrawn attempts included."""
+    """Usage of all model calls, withdrawn attempts included."""
     total = Usage()
     for message in messages:
         for part in message.parts:
@@ -48,17 +48,16 @@ def turn_usage(messages: Iterable[Message]) -> Usage:
 
 
 def tool_parts(message: Message) -> tuple[ToolPart, ...]:
-    """Give the message's tool calls, in call order."""
+    """Tool calls in order."""
     return tuple(part for part in message.parts if isinstance(part, ToolPart))
 
 
 def settle(
     message: Message, now: Millis, failure: ToolFailure, status: MessageStatus = "cut"
 ) -> Message:
-    """Close what was cut short: no tool call stays without an end, and `open` ends as `status`.
+    """Close an interrupted message: unfinished calls become errors, `open` becomes `status`.
 
-    A call that had not begun or was running becomes an error that says so; finished ones stay.
-    Settling a settled message changes nothing.
+    Finished calls stay. Idempotent.
     """
     parts = tuple(_settled(part, now, failure) for part in message.parts)
     ended = status if message.status == "open" else message.status
@@ -68,14 +67,14 @@ def settle(
 
 
 def is_settled(message: Message) -> bool:
-    """Whether nothing in the message is still under way."""
+    """Whether nothing in the message is unfinished."""
     return message.status != "open" and not any(
         isinstance(part.state, ToolPending | ToolRunning) for part in tool_parts(message)
     )
 
 
 def first_line(messages: Sequence[Message], limit: int = 80) -> str:
-    """Give the first typed line, cut to `limit` characters: a session's title until it has one."""
+    """First typed line, at most `limit` characters: a provisional title."""
     for message in messages:
         for part in message.parts:
             if isinstance(part, TextPart) and part.source == "typed" and part.text.strip():
