@@ -1,11 +1,11 @@
-"""The errors as data: every code, what it means and what to do about it."""
+"""The errors as data: every code with its meaning and remedy."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One JSON-RPC error code. `kinds` is what `data.kind` can be, `data` its other fields."""
+    """One JSON-RPC error code. `kinds` are the values of `data.kind`, `data` its other fields."""
 
     code: int
     kinds: tuple[str, ...]

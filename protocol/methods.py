@@ -1,4 +1,4 @@
-"""The methods as data: who calls, with what, for what, and which errors to expect."""
+"""The methods as data: caller, params, result, purpose, expected errors."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -85,9 +85,9 @@ Direction = Literal["clientToDaemon", "daemonToClient"]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method. `errors` are those of its own, beside the ones any request can have.
+    """One method. `errors` excludes those possible for any request.
 
-    A method that is not `available` is settled but not built: it answers -32601.
+    A method not `available` is settled but not built, and answered with -32601.
     """
 
     name: str

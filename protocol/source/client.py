@@ -1,4 +1,4 @@
-"""What the daemon asks of its client: permission, tools, files."""
+"""Requests of the daemon to its client: permission, tools, files."""
 
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ PermissionKind = Literal["allow_once", "allow_always", "reject_once", "reject_al
 
 
 class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
-    """One answer that the user can give."""
+    """One possible answer of the user."""
 
     option_id: str
     name: str
@@ -18,12 +18,12 @@ class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
-    """The call that waits for the answer; the fields of a `tool_call_update`.
+    """The call waiting for the answer; the fields of a `tool_call_update`.
 
-    `content` of an edit is ACP's `{type: "diff", path, oldText, newText}`, one for each hunk with
-    three lines around it: what would change. Of more than 400,000 characters in all, the
-    texts are cut, and each says so at its end. `path` is absolute; `oldText` is null where there is
-    no file. A command stands whole in `rawInput.command`.
+    `content` of an edit shows the expected change as ACP's `{type: "diff", path, oldText,
+    newText}`, one per hunk with three lines of context. Texts are cut beyond 400,000 characters in
+    total, and each cut text says so at its end. `path` is absolute; `oldText` is null for a new
+    file. A command stands whole in `rawInput.command`.
     """
 
     tool_call_id: str
@@ -37,14 +37,14 @@ class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Ask the user something before a call goes on, in ACP's shape.
+    """Ask the user before a call continues, in ACP's shape.
 
-    `_meta.sidecar.question` says what: `permission`, whether the call may run; `trust`, whether
-    the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model that repeats itself may
-    go on. Whoever answers by rules of their own answers `permission` alone.
-    Parallel calls are asked about at the same time, and each is answered by its request's id. A
-    question whose turn ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`).
-    `options` may be of any number, several of one kind: show them all, by their names.
+    `_meta.sidecar.question` tells the question: `permission`, whether the call may run; `trust`,
+    whether the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model repeating itself
+    may continue. A client that answers by its own rules answers `permission` alone. Questions about
+    parallel calls come at the same time, each answered by its request's id. A question whose turn
+    ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`). `options` may be of any
+    number, several of one kind: show all, by name.
     """
 
     session_id: str
@@ -70,16 +70,16 @@ PermissionOutcome = PermissionSelected | PermissionCancelled
 
 
 class SessionRequestPermissionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The user's answer. One that is none of the options refuses the call, and the turn goes on.
+    """The user's answer. An unknown option refuses the call, and the turn continues.
 
-    A call that the user rejects ends the turn as `blocked`.
+    A call rejected by the user ends the turn as `blocked`.
     """
 
     outcome: PermissionOutcome
 
 
 class ToolCallParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Run one of the client's tools; `input` is what the model wrote, as it wrote it."""
+    """Run one of the client's tools; `input` is the model's, unchanged."""
 
     session_id: str
     call_id: str
@@ -88,7 +88,7 @@ class ToolCallParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ToolCallResult(msgspec.Struct, rename="camel", kw_only=True):
-    """What the tool gave: ACP content blocks. `metadata.exitCode` tells a failed command."""
+    """The tool's result: ACP content blocks. `metadata.exitCode` marks a failed command."""
 
     content: list[dict[str, Any]]
     is_error: bool | msgspec.UnsetType = msgspec.UNSET
@@ -98,7 +98,7 @@ class ToolCallResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FsReadTextFileParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Read a file as the editor has it, unsaved changes and all; `path` is absolute."""
+    """Read a file as the editor has it, with unsaved changes; `path` is absolute."""
 
     session_id: str
     path: str

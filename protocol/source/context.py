@@ -8,9 +8,9 @@ from protocol.source.meter import Accuracy, Meter
 
 
 class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Anything ever logged, by id; `offset` and `limit` are bytes of UTF-8.
+    """Recall a logged part by id; `offset` and `limit` are bytes of UTF-8.
 
-    With `pattern`, a regular expression, the matching lines come with their numbers.
+    With `pattern`, a regular expression, only matching lines, with their numbers.
     """
 
     session_id: str
@@ -21,7 +21,7 @@ class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextRecallResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A piece of the text; without `nextOffset` it is the last."""
+    """A piece of the text, the last if without `nextOffset`."""
 
     content: str
     total_bytes: int
@@ -29,15 +29,15 @@ class ContextRecallResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextBreakdownParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session whose context is taken apart."""
+    """Break down a session's context into segments."""
 
     session_id: str
 
 
 class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
-    """A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub.
+    """A piece of the prompt; `presentation` tells whether whole, cut or a stub.
 
-    `server` is the MCP server that a tool is from.
+    `server`: the MCP server of a tool.
     """
 
     id: str
@@ -53,21 +53,21 @@ class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextBreakdownResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The meter and the segments that make it up, in the order of the prompt."""
+    """The meter and its segments, in the order of the prompt."""
 
     meter: Meter
     segments: list[ContextSegment]
 
 
 class ContextPreviewParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What to preview: the next request with this prompt, or the history as it stands."""
+    """Preview the next request with this prompt, or the current history without one."""
 
     session_id: str
     prompt: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
-    """`request` is the provider's body exactly as it would be sent; `price` is USD or null."""
+    """`request` is the provider's exact request body; `price` is USD or null."""
 
     request: dict[str, Any]
     tokens: int
@@ -78,10 +78,10 @@ class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Make room now; `dryRun` only answers the plan.
+    """Compact the context now; `dryRun` only returns the plan.
 
-    With `summary` a dry run asks for the summary too, which costs money. `workDoneToken` is
-    LSP's: progress is told by `$/progress`, and `window/workDoneProgress/cancel` stops it.
+    With `summary` a dry run requests the summary too, which costs money. `workDoneToken` is LSP's:
+    progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work.
     """
 
     session_id: str
@@ -94,7 +94,7 @@ class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
-    """What happens to one part or turn, and why."""
+    """A change to one part or turn, with its reason."""
 
     action: Annotated[
         str,
@@ -108,9 +108,9 @@ class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The plan, and what it gains; after `breakEvenRequests` it has paid for itself.
+    """The plan and its gain; `breakEvenRequests` is the number of requests until the plan pays.
 
-    A dry run that finds nothing to leave out answers an empty plan, with the `reason`.
+    A dry run with nothing to leave out returns an empty plan and the `reason`.
     """
 
     plan: list[CompactionStep]
@@ -124,14 +124,14 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextUndoCompactionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The compaction to take back; without one, the newest that stands."""
+    """Undo a compaction, by default the newest not undone."""
 
     session_id: str
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextUndoCompactionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session after it."""
+    """The session afterwards."""
 
     revision: int
     meter: Meter

@@ -10,7 +10,7 @@ ChangeCause = Annotated[
 
 
 class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
-    """Which provider to call, where, and with which key."""
+    """The provider's name, address and key."""
 
     name: str | msgspec.UnsetType = msgspec.UNSET
     base_url: str | msgspec.UnsetType = msgspec.UNSET
@@ -18,9 +18,9 @@ class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
-    """What tools may do without asking, or never: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
+    """Rules to allow or reject calls unasked: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
 
-    `docs/reference/permissions.md` says what each covers.
+    See `docs/reference/permissions.md`.
     """
 
     allow: list[str] | msgspec.UnsetType = msgspec.UNSET
@@ -30,8 +30,8 @@ class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
 class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
     """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
 
-    `config` has any other of `docs/reference/settings.md`, as in a file:
-    `{retry: {totalMs: 60000}}`.
+    `config` has any other of `docs/reference/settings.md`, as in a file: `{retry: {totalMs:
+    60000}}`.
     """
 
     model: str | msgspec.UnsetType = msgspec.UNSET
@@ -57,9 +57,9 @@ class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
 class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
     """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
 
-    What is absent is not asked of the client: without `requestPermission` a call that would be
-    asked about is refused, without `toolCall` tools of the client's fail, each with the reason.
-    ACP clients always answer questions, and say `toolCall` in `_meta.sidecar` of theirs.
+    The daemon requests nothing beyond these: without `requestPermission`, calls in need of an
+    answer are refused; without `toolCall`, tools of the client fail, each with the reason. ACP
+    clients always answer questions, and announce `toolCall` in their `_meta.sidecar`.
     `workspace/applyEdit` is announced as in LSP.
     """
 
@@ -76,11 +76,11 @@ class ServerCapabilities(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Nothing is needed to ask how the daemon is."""
+    """Ask for the daemon's state, without params."""
 
 
 class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
-    """A session that is open in this daemon."""
+    """A session open in this daemon."""
 
     session_id: str
     revision: int
@@ -88,10 +88,10 @@ class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
-    """How the daemon is. The inner objects are for people; null is what is not there (yet).
+    """The daemon's state. The inner objects are for people; null means absent (so far).
 
-    `settings` has those that are no defaults, by name: the value, no key shown; where it was given,
-    by layer (user, workspace, environment, client) and place; what is `pending` until a restart.
+    `settings` lists by name all settings without their default value: value (keys hidden), layer
+    (user, workspace, environment, client) and place, and whether `pending` until a restart.
     """
 
     version: str
@@ -108,7 +108,7 @@ class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The daemon became busy or idle, or something is wrong; `message` is for a status bar."""
+    """The daemon became busy or idle, or failed; `message` is for a status bar."""
 
     busy: bool
     kind: Annotated[str, msgspec.Meta(examples=["idle", "working", "error"])]
@@ -116,10 +116,10 @@ class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonAlertParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A number is bad (`raised`) or well again (`cleared`); each is told once.
+    """A value crossed a threshold (`raised`) or came back (`cleared`); each is sent once.
 
-    `name` is the setting under `alerts` that holds the threshold, in whose unit `value` is too.
-    `action` says what to do. Without `sessionId` it is about all sessions of the daemon.
+    `name` is the threshold's setting under `alerts`, which also sets the unit of `value`. `action`
+    is advice. Without `sessionId` the alert is about all sessions of the daemon.
     """
 
     state: Annotated[str, msgspec.Meta(examples=["raised", "cleared"])]
@@ -142,7 +142,7 @@ class SessionChangedParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RetryError(msgspec.Struct, rename="camel", kw_only=True):
-    """Why a model request failed; `kind` is one of -32020's, `status` is HTTP's."""
+    """Failure of a model request; `kind` is one of -32020's, `status` is HTTP's."""
 
     kind: str
     message: str
@@ -150,7 +150,7 @@ class RetryError(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A model request failed and is tried again after `delayMs`; `discard` names void parts."""
+    """A failed model request is retried after `delayMs`; `discard` names void parts."""
 
     session_id: str
     attempt: int

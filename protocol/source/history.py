@@ -23,9 +23,9 @@ Author = Annotated[
 
 
 class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to branch off, as it was when a message had ended, or as it is.
+    """Fork a session at the end of a message, or at its current end.
 
-    What is still under way is left out.
+    Unfinished work is left out.
     """
 
     session_id: str
@@ -41,10 +41,10 @@ class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What the next session is for.
+    """Draft the next session's first prompt, for a goal.
 
-    `continue` opens it at once, in the same folder with the same settings; it reads at its first
-    prompt where the work stands. Then `goal` may be empty: it stays what it was.
+    `continue` opens the session at once, in the same folder with the same settings; its first
+    prompt includes the state of the work. Then `goal` may be empty, to keep the old one.
     """
 
     session_id: str
@@ -53,9 +53,10 @@ class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A first prompt to edit, in Markdown, and the files that bear on it, the likeliest first.
+    """A first prompt to edit, in Markdown, and relevant files, likeliest first.
 
-    Open the next session with `session/new` and `from`; `sessionId` is there with `continue`.
+    Open the next session with `session/new` and `from`; with `continue`, `sessionId` is already
+    there.
     """
 
     draft: str
@@ -64,10 +65,10 @@ class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to write out, and where to: an absolute path of a file, or of a folder.
+    """Export a session to an absolute path of a file or folder.
 
-    A folder gets a file of its own; so does the data folder's `exports` without a path. A file
-    that is there stays unless `overwrite` is true.
+    A folder gets a new file; so does the data folder's `exports` without a path. An existing file
+    is kept unless `overwrite` is true.
     """
 
     session_id: str
@@ -76,10 +77,10 @@ class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The bundle: a packed file that only its user can read, `size` bytes long.
+    """The bundle: a packed file, readable by its user only, `size` bytes long.
 
-    It holds what is durable and settled. `redacted` counts what looked like a key and was taken
-    out; `notes` say in sentences what else is not in it.
+    Holds durable, settled content only. `redacted` counts likely keys removed; `notes` name other
+    omissions, in sentences.
     """
 
     path: str
@@ -89,13 +90,13 @@ class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionArchiveParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to put away. None of its turns may run, and no other window have it open."""
+    """Archive a session without running turns and not open in another window."""
 
     session_id: str
 
 
 class ArchivedSession(msgspec.Struct, rename="camel", kw_only=True):
-    """A session that is in a bundle at `path` now: `size` bytes there, `freed` in the store."""
+    """A session in a bundle at `path`, of `size` bytes; `freed` bytes in the store."""
 
     session_id: str
     path: str
@@ -104,19 +105,19 @@ class ArchivedSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionArchiveResult(msgspec.Struct, rename="camel", kw_only=True):
-    """What was put away: the session last, and before it those of its subtasks.
+    """The archived sessions: first those of subtasks, last the session itself.
 
-    `session/import` with the path brings each back as it was, under its own id.
+    `session/import` with a path restores each under its own id.
     """
 
     sessions: list[ArchivedSession]
 
 
 class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A session to read in: the absolute path of a file, or its text as `content`.
+    """Import a session from the absolute path of a file, or its text as `content`.
 
-    The format is found out when absent. The session works in the folder `cwd`, or else in the
-    workspace that `initialize` named; never in one that the file names.
+    An absent format is detected. The session works in the folder `cwd`, by default the workspace
+    named by `initialize`; never in a folder named by the file.
     """
 
     format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
@@ -126,9 +127,9 @@ class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session that was made of it, to be loaded, and the format that it was read as.
+    """The new session, ready to load, and the detected format.
 
-    `notes` say in sentences what people should know of it.
+    `notes` are remarks for people, in sentences.
     """
 
     session_id: str
@@ -138,13 +139,12 @@ class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FileChange(msgspec.Struct, rename="camel", kw_only=True):
-    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
+    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed file's old path.
 
-    `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), a
-    `restore`, or `unknown`: it came while a command ran that does not say that it writes there,
-    so that it may be the command's or the user's. `size` and `sizeBefore` are bytes, 0 where
-    there is no file. `restorable` is false where a content before or after it is not stored (too
-    large, for one) and cannot come back.
+    `author`: the agent by a `tool` or `shell` command, the `user` (or anybody else), a `restore`,
+    or `unknown` for a change during a command that does not declare its writes: the command's or
+    the user's. `size` and `sizeBefore` are bytes, 0 without a file. `restorable` is false where
+    content before or after is not stored (too large, for example) and cannot be restored.
     """
 
     path: str
@@ -161,9 +161,8 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
 class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file with its unified diff; `restorable` as in `FileChange`.
 
-    `authors` are all who changed it between the two states, who did so last at the end; `author`
-    is the one, or `several` where there are more, so that lines of the one are not shown as the
-    other's.
+    `authors` lists all authors between the two states, the last author last; `author` is the only
+    author, or `several`, so that no author's lines are shown as another's.
     """
 
     path: str
@@ -178,11 +177,11 @@ class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
-    """A state to which files and conversation can go back; `files` are what changed up to it.
+    """A state to go back to; `files` are the changes up to this state.
 
-    There is one at the start of each turn, one after each step that changed files, and one
-    before each restore. A turn's says where its prompt stood, and what the user had changed.
-    `left` is true on a branch that was left: its message is not in the conversation now.
+    Each turn's start has a checkpoint, each step that changed files, and each restore beforehand. A
+    turn's checkpoint marks the place of its prompt, and the user's changes before. `left` is true
+    on an abandoned branch, whose message is no longer in the conversation.
     """
 
     checkpoint_id: str
@@ -195,13 +194,13 @@ class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session whose checkpoints are listed."""
+    """List a session's checkpoints."""
 
     session_id: str
 
 
 class SessionChanges(msgspec.Struct, rename="camel", kw_only=True):
-    """What the agent changed in a session and nobody took back; `additions` and so on are sums."""
+    """The agent's changes in a session, except undone ones; `additions`, `deletions` are sums."""
 
     files: list[FileChange]
     additions: int
@@ -209,9 +208,9 @@ class SessionChanges(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """All checkpoints, oldest first; `head` is where the session stands.
+    """All checkpoints, oldest first; `head` is the session's current one.
 
-    Those of branches that were left are among them.
+    Checkpoints of abandoned branches are included.
     """
 
     checkpoints: list[Checkpoint]
@@ -220,7 +219,7 @@ class CheckpointListResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointDiffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What changed between two checkpoints, or since one; of one file, or of those in a folder."""
+    """Compare two checkpoints, or one with now; for one file or folder, or all files."""
 
     session_id: str
     from_checkpoint: str = msgspec.field(name="from")
@@ -237,8 +236,8 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
     """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
 
-    `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes what clashes
-    with both sides between conflict markers. While a turn runs it is refused.
+    `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes both sides of a
+    clash between conflict markers. Refused while a turn runs.
     """
 
     session_id: str
@@ -253,11 +252,11 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
-    """A file of a restore, and why it fared so.
+    """A file of a restore, with the reason for its outcome.
 
-    In a dry run `diff` is what would be done to it. A conflict has two diffs: what the agent did,
-    and what was done since, where they are known. `unknownDiff` came while a command of the agent
-    ran, by that or by others: `keep` leaves it, `overwrite` takes it for the agent's.
+    In a dry run `diff` is the expected change. A conflict has two diffs, where known: the agent's
+    changes, and all later ones. `unknownDiff` holds changes made while a command of the agent ran,
+    by the command or by others: `keep` leaves such changes, `overwrite` treats them as the agent's.
     """
 
     path: str
@@ -269,7 +268,7 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
-    """Every file that a restore looked at, by how it fared."""
+    """Every file examined by a restore, by outcome."""
 
     restored: list[RestoredFile]
     merged: list[RestoredFile]
@@ -278,13 +277,13 @@ class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session after it, or for a dry run what would be.
+    """The session after the restore, or as expected by a dry run.
 
-    `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
-    what was typed in the message that left the conversation first. `notes` say in sentences what
-    snapshots do not cover (`.git`, `node_modules`), and what of that is gone since.
-    A dry run that finds nothing to do answers an empty plan with the `reason`, notes included, and
-    `files.skipped` says of every path why it stays.
+    `undoCheckpointId` names the state before, and is empty in a dry run; `restoredPrompt` is the
+    text of the first message that left the conversation. `notes` list in sentences everything
+    outside of snapshots (`.git`, `node_modules`), and losses there. A dry run with nothing to do
+    returns an empty plan with the `reason` and notes, and `files.skipped` has each path's reason to
+    stay.
     """
 
     undo_checkpoint_id: str
@@ -296,10 +295,9 @@ class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Undo a restore by its `undoCheckpointId`; without one, the newest that stands.
+    """Undo a restore by its `undoCheckpointId`, by default the newest not undone.
 
-    Its scope is the restore's own. `onConflict` is `refuse` when absent; `markers` is as for a
-    restore.
+    The scope is the restore's. `onConflict` is `refuse` when absent; `markers` is as for a restore.
     """
 
     session_id: str
@@ -311,9 +309,9 @@ class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Which facts: of a session, of a folder, of a kind, with these words; the last may be begun.
+    """List facts by session, folder, kind and words (the last may be a word's beginning).
 
-    All that is given must hold.
+    All given conditions must hold.
     """
 
     session_id: str | msgspec.UnsetType = msgspec.UNSET
@@ -323,7 +321,7 @@ class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FactSource(msgspec.Struct, rename="camel", kw_only=True):
-    """The turn that bears a fact out, and who said it there."""
+    """The turn that supports a fact, and the speaker."""
 
     session_id: str
     turn_id: str
@@ -331,7 +329,7 @@ class FactSource(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Fact(msgspec.Struct, rename="camel", kw_only=True):
-    """Something that a session found out; `learned` once later sessions are told of it too."""
+    """A fact found out in a session; `learned` once passed on to later sessions."""
 
     fact_id: str
     kind: FactKind

@@ -1,4 +1,4 @@
-"""The meter: what the context window holds, what it costs, how long it lasts."""
+"""The meter: contents of the context window, cost, and time left."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ Accuracy = Annotated[str, msgspec.Meta(examples=["exact", "estimated"])]
 
 
 class Regions(msgspec.Struct, rename="camel", kw_only=True):
-    """Tokens by where they come from; their sum is the meter's `used`."""
+    """Tokens by origin; the sum is the meter's `used`."""
 
     system: int
     tools: int
@@ -25,7 +25,7 @@ class Regions(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CacheBreak(msgspec.Struct, rename="camel", kw_only=True):
-    """The newest request that the provider's cache did not serve: from where on, and why."""
+    """The newest request not served by the provider's cache: first segment missed, and reason."""
 
     segment: str
     reason: str
@@ -52,11 +52,11 @@ class Costs(msgspec.Struct, rename="camel", kw_only=True):
 class Meter(msgspec.Struct, rename="camel", kw_only=True):
     """Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
 
-    `reason` says in words where the numbers come from. `compactAt` is where the policy must
-    rewrite. `velocity` is tokens a turn, `spike` that the last turn added three times what is
-    usual, `burnRate` USD an hour over five turns, `overSoftLimit` the regions that take more than
-    80 per cent of their room. `turnsUntilCompaction` is null while the context does not grow.
-    `toolsByServer` says what of the tools' tokens is each MCP server's, by its name.
+    `reason` explains the source of the numbers. `compactAt` is the size at which the policy must
+    rewrite. `velocity` is tokens a turn; `spike`: the last turn added three times the usual;
+    `burnRate` is USD an hour over five turns; `overSoftLimit` lists regions above 80 per cent of
+    their room. `turnsUntilCompaction` is null while the context does not grow. `toolsByServer` has
+    the share of tool tokens of each MCP server, by name.
     """
 
     session_id: str
@@ -82,6 +82,6 @@ class Meter(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextMeterParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session whose meter is asked for."""
+    """Read a session's meter."""
 
     session_id: str

@@ -25,11 +25,11 @@ StopReason = Annotated[
 
 
 class Empty(msgspec.Struct, rename="camel", kw_only=True):
-    """An object without fields of its own: nothing to say but that it happened."""
+    """An object without fields, to confirm success."""
 
 
 class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
-    """A tool that the client runs. `inputSchema` is JSON Schema; `outputLimit` is in bytes."""
+    """A tool run by the client. `inputSchema` is JSON Schema; `outputLimit` is in bytes."""
 
     name: str
     description: str
@@ -41,7 +41,7 @@ class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
-    """One value that an option can have."""
+    """A possible value of an option."""
 
     value: str
     name: str
@@ -49,7 +49,7 @@ class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
-    """A setting of a session, in ACP's shape: what it is now and what it can be."""
+    """A setting of a session, in ACP's shape: current and possible values."""
 
     id: str
     name: str
@@ -61,12 +61,11 @@ class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A session to open in a folder; what is absent comes from the configuration.
+    """Open a session in a folder; absent fields come from the configuration.
 
-    `window` and `maxTokens` are tokens; the window must be larger than what an answer may take,
-    which is 32,000 unless `maxTokens` says otherwise. `builtinTools: false` leaves only the
-    client's tools.
-    `from` is the session whose work it goes on with.
+    `window` and `maxTokens` are tokens; the window must exceed the room for an answer, 32,000
+    unless `maxTokens` is given. `builtinTools: false` leaves only the client's tools. `from` is the
+    session to continue.
     """
 
     cwd: str
@@ -84,7 +83,7 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The new session; it is stored when this arrives."""
+    """The new session, already stored."""
 
     session_id: str
     revision: int
@@ -92,7 +91,7 @@ class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Which sessions: those of a folder, or all. `cursor` is `nextCursor` of the last page."""
+    """List sessions of a folder, or all. `cursor` is `nextCursor` of the last page."""
 
     cwd: str | msgspec.UnsetType = msgspec.UNSET
     cursor: str | msgspec.UnsetType = msgspec.UNSET
@@ -102,8 +101,8 @@ class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
 class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
     """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
 
-    `parent` is the session that it was forked from, goes on with or does a subtask of; it may be
-    deleted by now. What a subtask costs is in its parent's cost too.
+    `parent` is the session forked from, continued, or served as a subtask, and may be deleted. A
+    subtask's cost counts in its parent's too.
     """
 
     session_id: str
@@ -116,17 +115,17 @@ class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """One page of sessions, newest first; without `nextCursor` it is the last."""
+    """One page of sessions, newest first; the last without `nextCursor`."""
 
     sessions: list[SessionInfo]
     next_cursor: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A stored session. With `replay` its history comes first, from after part `after`.
+    """Load a stored session. With `replay` its history comes first, after part `after`.
 
-    That is what was told as it happened: each part whole, ends of turns, compactions, notices.
-    `mcpServers` are started for the tools that it began with.
+    The replay repeats updates: each part whole, ends of turns, compactions, notices. `mcpServers`
+    are started for the session's original tools.
     """
 
     session_id: str
@@ -137,7 +136,7 @@ class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session as it is now. `readOnly`: another daemon writes it."""
+    """The session's current state. `readOnly`: another daemon writes the session."""
 
     session_id: str
     revision: int
@@ -146,16 +145,16 @@ class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to let go of; it stays stored."""
+    """Close a session, which stays stored."""
 
     session_id: str
 
 
 class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to forget for good.
+    """Delete a session for good.
 
-    While a turn of it runs or waits that is refused with -32602, unless `force` is true: then the
-    turn is cancelled first. What another window writes is refused with -32011 in any case.
+    Refused with -32602 while a turn runs or waits, unless `force` is true: then the turn is
+    cancelled first. A session written by another window is refused with -32011 in any case.
     """
 
     session_id: str
@@ -163,7 +162,7 @@ class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session is gone; `notes` say in sentences where it may be found nevertheless."""
+    """The session is deleted; `notes` name places, in sentences, where copies may remain."""
 
     notes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
@@ -178,16 +177,16 @@ class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True)
 
 
 class SessionSetConfigOptionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """All options as they are now."""
+    """All options with their current values."""
 
     config_options: list[ConfigOption]
 
 
 class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A turn to run. `prompt` is ACP's content blocks: text, image, resource, resource_link.
+    """Run a turn. `prompt` has ACP's content blocks: text, image, resource, resource_link.
 
-    `context` is what the editor shows: `{selection?, openFiles?, diagnostics?}`. `steer` adds the
-    text to the running turn at its next step instead of starting one.
+    `context` is the editor's state: `{selection?, openFiles?, diagnostics?}`. `steer` adds the text
+    to the running turn at its next step instead of starting a turn.
     """
 
     session_id: str
@@ -210,7 +209,7 @@ class Usage(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class TurnError(msgspec.Struct, rename="camel", kw_only=True):
-    """Why a turn failed; `code` and `kind` as in the table of errors, `status` is HTTP's."""
+    """A turn's failure; `code` and `kind` as in the table of errors, `status` is HTTP's."""
 
     code: int
     kind: str
@@ -220,7 +219,7 @@ class TurnError(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
-    """How a turn ended; a failed one too. `messageId` is the typed message, `cost` its USD."""
+    """A turn's end, also of a failed turn. `messageId` is the typed message, `cost` in USD."""
 
     stop_reason: StopReason
     turn_id: str
@@ -233,6 +232,6 @@ class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionCancelParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session whose running turn and waiting prompts end as `cancelled`."""
+    """End the running turn and waiting prompts as `cancelled`."""
 
     session_id: str

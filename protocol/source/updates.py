@@ -1,4 +1,4 @@
-"""`session/update`: what happens in a session, as it happens. Kinds and fields are ACP's."""
+"""`session/update`: events of a session as they happen. Kinds and fields are ACP's."""
 
 from typing import Annotated, Any
 
@@ -50,11 +50,11 @@ CompactionCause = Annotated[
 
 
 class UpdateOrigin(msgspec.Struct, rename="camel", kw_only=True):
-    """What `_meta.sidecar` of an update holds. `seq` rises strictly per session.
+    """`_meta.sidecar` of an update. `seq` rises strictly per session.
 
-    `inputDelta` and `outputDelta` are more of a call's input or output text while it comes.
-    `metadata` is what the tool said beside its output (`exitCode`, `diff`), for people.
-    `discards` names parts that are withdrawn because their step is retried.
+    `inputDelta` and `outputDelta` extend a call's input or output while streaming. `metadata` is
+    the tool's extra information (`exitCode`, `diff`), for people. `discards` names parts withdrawn
+    because their step is retried.
     """
 
     seq: int
@@ -74,7 +74,7 @@ class UserMessageChunk(
     tag_field="sessionUpdate",
     tag="user_message_chunk",
 ):
-    """More of what the user said: one content block."""
+    """More of the user's message: one content block."""
 
     content: dict[str, Any]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
@@ -107,7 +107,7 @@ class AgentThoughtChunk(
 
 
 class ToolCallLocation(msgspec.Struct, rename="camel", kw_only=True):
-    """A file that a call reads or changes; `line` counts from 1."""
+    """A file read or changed by a call; `line` counts from 1."""
 
     path: str
     line: int | msgspec.UnsetType = msgspec.UNSET
@@ -132,7 +132,7 @@ class ToolCallStarted(
 class ToolCallChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"
 ):
-    """A tool call changed; fields that are absent are as they were, lists are replaced whole."""
+    """A tool call changed; absent fields are unchanged, lists are replaced whole."""
 
     tool_call_id: str
     title: str | msgspec.UnsetType = msgspec.UNSET
@@ -146,7 +146,7 @@ class ToolCallChanged(
 
 
 class PlanEntry(msgspec.Struct, rename="camel", kw_only=True):
-    """One thing to do."""
+    """An item of the todo list."""
 
     content: str
     priority: PlanPriority
@@ -156,14 +156,14 @@ class PlanEntry(msgspec.Struct, rename="camel", kw_only=True):
 class PlanChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="plan"
 ):
-    """The todo list, whole."""
+    """The whole todo list."""
 
     entries: list[PlanEntry]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 
 class UsageCost(msgspec.Struct, rename="camel", kw_only=True):
-    """What the session cost so far, as ACP has it; the meter's decimal strings are exact."""
+    """The session's cost so far, in ACP's shape; the meter's decimal strings are exact."""
 
     amount: float
     currency: str
@@ -172,7 +172,7 @@ class UsageCost(msgspec.Struct, rename="camel", kw_only=True):
 class UsageChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="usage_update"
 ):
-    """Tokens in the context and its size; the rest of the meter stands in `_meta.sidecar`."""
+    """Tokens in the context and its size; the rest of the meter is in `_meta.sidecar`."""
 
     used: int
     size: int
@@ -195,7 +195,7 @@ class SessionInfoChanged(
 
 
 class AvailableCommand(msgspec.Struct, rename="camel", kw_only=True):
-    """A slash command; `input` is `{hint}` where it takes text."""
+    """A slash command; `input` is `{hint}` if text may follow."""
 
     name: str
     description: str
@@ -209,7 +209,7 @@ class AvailableCommandsChanged(
     tag_field="sessionUpdate",
     tag="available_commands_update",
 ):
-    """All slash commands there are now."""
+    """All current slash commands."""
 
     available_commands: list[AvailableCommand]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
@@ -222,7 +222,7 @@ class ConfigOptionsChanged(
     tag_field="sessionUpdate",
     tag="config_option_update",
 ):
-    """All config options as they are now."""
+    """All current config options."""
 
     config_options: list[ConfigOption]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
@@ -235,9 +235,9 @@ class TurnEnded(
     tag_field="sessionUpdate",
     tag="turn_ended",
 ):
-    """A turn is over: what the answer to its prompt says, for all who watch or load the session.
+    """A turn ended: its outcome, for all clients watching or loading the session.
 
-    ACP has no such update; there the answer to the prompt says it, to whoever sent that.
+    ACP has no such update; there only the sender of the prompt gets the outcome, as the answer.
     """
 
     turn_id: str
@@ -256,7 +256,7 @@ class CompactionChanged(
     tag_field="sessionUpdate",
     tag="compaction_update",
 ):
-    """The cached prefix was rewritten, or it failed; nothing else rewrites one. `price` is USD."""
+    """The cached prefix was rewritten, or a rewrite failed; nothing else rewrites. `price`: USD."""
 
     compaction_id: str
     status: CompactionStatus
@@ -269,7 +269,7 @@ class CompactionChanged(
 
 
 class Notice(msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="notice"):
-    """Something a person should read."""
+    """A message for a person."""
 
     level: NoticeLevel
     message: str

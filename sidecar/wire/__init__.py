@@ -1,1 +1,1 @@
-"""The only place that knows pygls, lsprotocol, JSON framing and JSON-RPC."""
+"""The only package that knows pygls, lsprotocol, JSON framing and JSON-RPC."""

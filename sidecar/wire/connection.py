@@ -1,4 +1,4 @@
-"""One client: what it can do, what it is asked, and what it is told."""
+"""One client: its capabilities, and the requests and notifications sent to it."""
 
 import asyncio
 import logging
@@ -37,13 +37,13 @@ _OUTPUT_DELTA = ["params", "update", "_meta", "sidecar", "outputDelta"]
 
 
 class ClientFailed(SidecarError):
-    """The client answered one of our requests with an error."""
+    """The client answered a request with an error."""
 
     kind = "client"
 
 
 class Connection:
-    """Implements `tools.contract.Client` over one outbox."""
+    """Implements `tools.tool_contract.Client` over one outbox."""
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
@@ -61,39 +61,39 @@ class Connection:
 
     @property
     def can_read_files(self) -> bool:
-        """Whether it answers `fs/read_text_file`."""
+        """Whether the client answers `fs/read_text_file`."""
         return self._can("readTextFile")
 
     @property
     def can_write_files(self) -> bool:
-        """Whether it answers `fs/write_text_file`."""
+        """Whether the client answers `fs/write_text_file`."""
         return self._can("writeTextFile")
 
     @property
     def can_apply_edits(self) -> bool:
-        """Whether it answers `workspace/applyEdit`."""
+        """Whether the client answers `workspace/applyEdit`."""
         return _inside(self._capabilities, "workspace", "applyEdit") is True
 
     @property
     def knows_us(self) -> bool:
-        """Whether it says anything of our own methods: then it is no plain LSP client."""
+        """Whether the client announced any of Sidecar's own methods, unlike plain LSP clients."""
         return _inside(self._capabilities, "experimental", "sidecar") is not None
 
     @property
     def can_ask_permission(self) -> bool:
-        """Whether it says that it answers `session/request_permission`."""
+        """Whether the client announced `session/request_permission`."""
         asked = _inside(self._capabilities, "experimental", "sidecar", "requestPermission")
         return asked is True
 
     @property
     def can_call_tools(self) -> bool:
-        """Whether it says that it answers `tool/call`: over ACP, in `_meta.sidecar`."""
+        """Whether the client announced `tool/call`; over ACP, in `_meta.sidecar`."""
         places = (("experimental", "sidecar"), ("_meta", "sidecar"))
         return any(_inside(self._capabilities, *place, "toolCall") is True for place in places)
 
     @property
     def terminals(self) -> Terminals | None:
-        """LSP has none."""
+        """Always `None`: LSP has no terminals."""
         return None
 
     def _can(self, name: str) -> bool:
@@ -104,27 +104,27 @@ class Connection:
     # --- what it is told ---------------------------------------------------------------------
 
     def notify(self, method: str, params: JsonObject) -> None:
-        """Queue a notification of LSP's own."""
+        """Queue one of LSP's own notifications."""
         self._outbox.answer({"jsonrpc": "2.0", "method": method, "params": params})
 
     def log(self, kind: int, text: str) -> None:
-        """Tell whoever made the client what is wrong with it: in our log, and in its own."""
+        """Log a problem with the client, in the daemon's log and the client's."""
         logger.log(logging.ERROR if kind == ERROR else logging.WARNING, "%s", text)
         self.notify("window/logMessage", {"type": kind, "message": f"Sidecar: {text}"})
 
     def log_once(self, text: str) -> None:
-        """Warn of something, but not again on this connection."""
+        """Log a warning once per connection."""
         if text not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(text)
             self.log(WARNING, text)
 
     def warn_unread(self, method: str, params: Json, shape: type | None) -> None:
-        """Warn of each field that the client gives and nobody reads, once."""
+        """Warn once of each field sent by the client but never read."""
         for text in unread(method, params, shape):
             self.log_once(text)
 
     def watch(self, event: Event) -> None:
-        """Queue what tells the client of an event."""
+        """Queue an event's notification."""
         message = notification(event)
         match event:
             case MeterChanged(session_id=session_id):
@@ -148,7 +148,7 @@ class Connection:
                 self._outbox.update(_session_of(message), message)
 
     def _progress(self, event: Progressed, session_id: str, message: JsonObject) -> None:
-        """Show work that goes on, if the client can; a token of ours is announced first."""
+        """Show progress if the client can; announce a token made by the daemon first."""
         if event.ours:
             if _inside(self._capabilities, "window", "workDoneProgress") is not True:
                 return
@@ -173,10 +173,10 @@ class Connection:
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Have a tool of the client's run; cancelling this cancels it there.
+        """Run one of the client's tools; cancelling this task cancels the call there.
 
         Raises:
-            ClientFailed: it did not say that it runs any, or answered with an error.
+            ClientFailed: the client announced no tools, or answered with an error.
         """
         if not self.can_call_tools:
             raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
@@ -194,7 +194,7 @@ class Connection:
         """Ask the user; `None` when the question was dismissed.
 
         Raises:
-            ClientFailed: this client cannot be asked, or its answer is none of the options.
+            ClientFailed: the client cannot ask, or answered with an unknown option.
         """
         if not self.can_ask_permission:
             raise self._lacks(
@@ -236,11 +236,11 @@ class Connection:
         return _object(await self.request("workspace/applyEdit", params)).get("applied") is True
 
     async def request(self, method: str, params: JsonObject) -> Json:
-        """Ask the client and wait, however long a person takes.
+        """Send a request and wait for the answer, without a time limit.
 
         Raises:
-            ClientFailed: it answered with an error.
-            Cancelled: it is gone.
+            ClientFailed: the client answered with an error.
+            Cancelled: the client is gone.
         """
         if self._closed:
             raise Cancelled("the editor is not connected any more")
@@ -258,22 +258,22 @@ class Connection:
             self._asked.pop(request_id, None)
 
     def _lacks(self, text: str) -> ClientFailed:
-        """Say why a request of ours is not made."""
+        """Make the error for an unsupported request, and log it once."""
         self.log_once(text)
         return ClientFailed(text)
 
     def _asking(self, method: str, params: JsonObject) -> JsonObject:
-        """Give a request of ours, with an id of its own."""
+        """Make a request with a fresh id."""
         self._number += 1
         request_id = f"sidecar-{self._number}"
         return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
     def _withdrawal(self, request_id: str) -> JsonObject:
-        """Give the notification that a request of ours need not be answered any more."""
+        """Notification that a request needs no answer any more."""
         return {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}
 
     def answered(self, request_id: Json, result: Json, error: Json) -> None:
-        """Take the client's answer; one that nobody waits for any more is dropped."""
+        """Take the client's answer; drop one to an abandoned request."""
         answer = self._asked.get(str(request_id))
         if answer is None or answer.done():
             return
@@ -284,7 +284,7 @@ class Connection:
             answer.set_exception(ClientFailed(f"the editor answered with an error: {reason}"))
 
     def close(self) -> None:
-        """The client is gone: nobody waits for it any longer."""
+        """End all waits for a client that is gone."""
         self._closed = True
         for answer in self._asked.values():
             if not answer.done():
@@ -292,7 +292,7 @@ class Connection:
 
 
 def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
-    """Read the answer to a question; `None` is a dismissal."""
+    """Read the answer to a question; `None` if dismissed."""
     match answer:
         case {"outcome": {"outcome": "cancelled"}}:
             return None
@@ -309,7 +309,7 @@ def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
 
 
 def alarm(event: AlertChanged) -> JsonObject | None:
-    """Give LSP's message for an alert that a person should see at once; not for mere hints."""
+    """LSP's message for a raised warning or critical alert, else `None`."""
     kinds = {"warning": 2, "critical": 1}
     if event.state != "raised" or event.level not in kinds:
         return None
@@ -317,16 +317,16 @@ def alarm(event: AlertChanged) -> JsonObject | None:
 
 
 def path_of(uri: str) -> str | None:
-    """Give the path of a `file:` URI, or `None` for any other."""
+    """Path of a `file:` URI, or `None` for any other."""
     parts = urlsplit(uri)
     return unquote(parts.path) if parts.scheme == "file" else None
 
 
 def folder_at(path: str) -> Path:
-    """Give a folder that a client names.
+    """Path of a folder named by a client.
 
     Raises:
-        ValueError: no system has such a path, so that whoever looked for it would fail.
+        ValueError: a NUL byte, possible in no path.
     """
     if b"\0" in os.fsencode(path):
         raise ValueError("no path holds a NUL")

@@ -1,4 +1,4 @@
-"""JSON-RPC, the same on both faces: each request gets exactly one answer, whatever happens."""
+"""JSON-RPC for both faces: each request gets exactly one answer."""
 
 import asyncio
 import logging
@@ -33,11 +33,11 @@ AT_ONCE = 32
 
 
 class Ticket:
-    """One request under way.
+    """One request in progress.
 
-    The handler of one that `ends_itself` is told of a cancellation by `on_cancel`, or finds it
-    in `cancelled` if it came before; every other's task is cancelled. `on_answered` is called
-    when its result has been queued, for what a client can only take after it.
+    A handler that `ends_itself` learns of a cancellation by `on_cancel`, or afterwards from
+    `cancelled`; tasks of all others are cancelled. `on_answered` is called once the result is
+    queued, for messages that must follow the answer.
     """
 
     def __init__(self, *, ends_itself: bool = False) -> None:
@@ -58,26 +58,26 @@ Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
 
 
 class Face(Protocol):
-    """What a protocol makes of requests and notifications, once they are known to be such."""
+    """A protocol's handling of requests and notifications."""
 
     def allow(self, method: str) -> None:
-        """Raise Refused for a request that cannot be taken now."""
+        """Raise RefusedMessage for a request not allowed now."""
         ...
 
     def listens(self, method: str) -> bool:
-        """Whether a notification is taken now; any other is dropped."""
+        """Whether a notification is handled now, or else dropped."""
         ...
 
     def work(self, method: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        """Find what handles a method, with its params structured; raises Refused."""
+        """Find a method's handler and structure the params; raises RefusedMessage."""
         ...
 
     def answered(self, method: str) -> None:
-        """A request with this method has been answered with a result."""
+        """Note that a request of this method was answered with a result."""
         ...
 
     def explain(self, method: str, error: Exception) -> JsonObject | None:
-        """Give the JSON-RPC error for an error that is not a bug, else `None`."""
+        """JSON-RPC error for an expected error, else `None`."""
         ...
 
 
@@ -96,11 +96,11 @@ class Dispatch:
         self._first = asyncio.Lock()
 
     def under_way(self) -> tuple[asyncio.Task[None], ...]:
-        """Give the tasks of requests that have no answer yet."""
+        """Tasks of unanswered requests."""
         return tuple(task for _, task in self._under_way.values())
 
     async def settle(self, limit: float) -> None:
-        """Wait until all requests but prompts have an answer, so many seconds at most."""
+        """Wait up to `limit` seconds until all requests except prompts are answered."""
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
         if asked:
             await asyncio.wait(asked, timeout=limit)
@@ -108,7 +108,7 @@ class Dispatch:
     # --- what comes in -----------------------------------------------------------------------
 
     def receive(self, frame: Frame) -> None:
-        """Take one frame; every request in it gets exactly one answer."""
+        """Handle one frame; every request in it gets exactly one answer."""
         match frame:
             case Malformed(reason=reason):
                 self._refuse(None, RefusedMessage(PARSE_ERROR, "parse_error", reason))
@@ -147,7 +147,7 @@ class Dispatch:
             self._refuse(None, RefusedMessage(INVALID_REQUEST, "invalid_request", text))
 
     def _not_taken(self, message: JsonObject, refused: RefusedMessage) -> None:
-        """Refuse a message of any kind, of which no more may be known than its first members."""
+        """Refuse a message of any kind, of which only the first members may be known."""
         request_id, method = _id_of(message), message.get("method")
         if method is None and ("result" in message or "error" in message):
             self._connection.answered(request_id, None, refused.error)
@@ -203,7 +203,7 @@ class Dispatch:
     async def _answer(
         self, request_id: str | int, method: str, work: DispatchedWork, ticket: Ticket
     ) -> None:
-        """Run a handler and answer, once, whatever happens."""
+        """Run a handler and answer exactly once."""
         try:
             result = await self._in_turn(method, work, ticket)
         except asyncio.CancelledError:
@@ -220,10 +220,10 @@ class Dispatch:
                 ticket.on_answered()
 
     async def _in_turn(self, method: str, work: DispatchedWork, ticket: Ticket) -> Json:
-        """Run a handler once there is room for what it answers.
+        """Run a handler once there is room for its answer.
 
-        Not reading from the client would not do: what was read before may be thousands of requests,
-        and nothing may stand before a cancellation, or before an answer that one of them waits for.
+        Not reading from the client would be no alternative: thousands of requests may already be
+        read, and nothing may delay a cancellation, or an answer needed by a request.
         """
         if ticket.ends_itself or method == "shutdown":
             # A prompt waits for people, its session has a line of its own, and it answers little.
@@ -273,24 +273,24 @@ class Dispatch:
 
 
 def _id_of(message: JsonObject) -> str | int | None:
-    """Give a message's id; `None` where it has none that can be answered under."""
+    """A message's id; `None` if missing or invalid."""
     found = message.get("id")
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
 @lru_cache
 def _required(shape: type) -> frozenset[str]:
-    """Name the fields, as on the wire, that a params struct cannot do without."""
+    """Wire names of a params struct's required fields."""
     if not issubclass(shape, msgspec.Struct):
         return frozenset()
     return frozenset(f.encode_name for f in msgspec.structs.fields(shape) if f.required)
 
 
 def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the given shape
-    """Give params as the method table has them.
+    """Convert params to the struct of the method table.
 
     Raises:
-        Refused: naming the field that does not fit.
+        RefusedMessage: names the invalid field.
     """
     if shape is None:
         return params

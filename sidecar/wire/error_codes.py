@@ -50,7 +50,7 @@ MOST_SAID = 800
 
 
 class RefusedMessage(Exception):
-    """A message that is refused before any handler sees it."""
+    """A message refused before reaching a handler."""
 
     def __init__(self, code: int, kind: str, message: str, **data: Json) -> None:
         super().__init__(message)
@@ -59,14 +59,14 @@ class RefusedMessage(Exception):
 
 
 def code_of_turn(kind: str) -> int:
-    """Give the code under which the table of errors has a failed turn's kind."""
+    """Code for a failed turn's kind."""
     if kind in get_args(StorageFailure):
         return CODES[StorageFailed]
     return INTERNAL_ERROR if kind == "internal" else MODEL_FAILED
 
 
 def fault(error: SidecarError) -> JsonObject:
-    """Give the JSON-RPC error object for an error; `data.kind` is always there."""
+    """JSON-RPC error object for an error, always with `data.kind`."""
     data: JsonObject = {k: v for k, v in error.data.items() if v is not None}
     return {
         "code": CODES.get(type(error), INTERNAL_ERROR),
@@ -76,7 +76,7 @@ def fault(error: SidecarError) -> JsonObject:
 
 
 def _short(message: str) -> str:
-    """Leave out the midst of a long message: what was given may stand there, the advice last."""
+    """Cut the middle of a long message: input stands there, advice at the end."""
     if len(message) <= MOST_SAID:
         return message
     half = MOST_SAID // 2
@@ -84,7 +84,7 @@ def _short(message: str) -> str:
 
 
 def internal(error: BaseException) -> JsonObject:
-    """Give what a client is told of a bug: nothing of paths or bodies; the log has the rest."""
+    """JSON-RPC error for a bug, without paths or bodies; details are in the log."""
     message = "Something went wrong inside the daemon: its log on stderr says what."
     # Python has no class of its own for a thread that found no room.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

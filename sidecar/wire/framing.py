@@ -1,7 +1,7 @@
-"""Bytes into messages and back, for both framings; no I/O.
+"""Bytes to messages and back, for both framings; no I/O.
 
-A stream speaks LSP's framing (`Content-Length:` headers) or one JSON object a line, told apart by
-its first byte that is not blank. Where the bytes are cut into chunks does not matter.
+A stream has LSP's framing (`Content-Length:` headers) or one JSON object a line, as shown by its
+first byte that is not blank. Chunk borders do not matter.
 """
 
 import json
@@ -27,23 +27,23 @@ _HEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A JSON value, exactly as it was sent."""
+    """A JSON value, exactly as sent."""
 
     value: Json
 
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A frame whose body is not JSON; the stream goes on after it."""
+    """A frame whose body is not JSON; the stream continues."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class DroppedMessage:
-    """A message that there was no memory for; the stream goes on after it.
+    """A message dropped for lack of memory; the stream continues.
 
-    `head` has its first members, which say who waits for an answer, and the next one as null.
+    `head` has the message's first members, with the id to answer, and the next one as null.
     """
 
     head: JsonObject
@@ -51,7 +51,7 @@ class DroppedMessage:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The framing itself is lost: nothing after this can be read."""
+    """The framing is lost; nothing further can be read."""
 
     reason: str
 
@@ -60,7 +60,7 @@ Frame: TypeAlias = Arrived | Malformed | DroppedMessage | Broken
 
 
 class FrameDecoder:
-    """Takes bytes as they come and gives frames. Its buffer holds at most one frame."""
+    """Decodes a stream of bytes into frames; buffers at most one frame."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -72,7 +72,7 @@ class FrameDecoder:
         self.framing: Framing | None = None
 
     def feed(self, data: bytes) -> list[Frame]:
-        """Take more bytes; gives the frames that are now complete."""
+        """Add bytes; return the frames now complete."""
         frames: list[Frame] = []
         try:
             self._buffer += data
@@ -87,7 +87,7 @@ class FrameDecoder:
         return frames
 
     def _give_up(self) -> DroppedMessage:
-        """Let go of what has come of a message, and skip the rest of it."""
+        """Drop a partial message, and skip its rest."""
         head = _head(self._buffer)
         if self._length is None:
             self._skipping = True
@@ -135,7 +135,7 @@ class FrameDecoder:
         self._searched = 0
 
     def _cut(self, size: int) -> bytes | DroppedMessage:
-        """Take so many bytes, if there is memory for them; what is lost leaves the buffer too."""
+        """Take bytes off the buffer, dropping the message if memory is short."""
         try:
             with memoryview(self._buffer) as whole:
                 return bytes(whole[:size])
@@ -161,7 +161,7 @@ class FrameDecoder:
         return body if isinstance(body, DroppedMessage) else parse(body)
 
     def _header(self) -> int | Broken | None:
-        """Give the body's length, once the headers are complete; their names have no case."""
+        """Body length, once the headers are complete; header names are case-insensitive."""
         while self._buffer.startswith((b"\r", b"\n")):
             del self._buffer[:1]
         marks = (b"\r\n\r\n", b"\n\n")
@@ -182,7 +182,7 @@ class FrameDecoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
-    """Read one JSON value; numbers keep their size, and those that JSON cannot say are refused."""
+    """Parse one JSON value, without losing digits of numbers; NaN and infinity are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:
@@ -192,7 +192,7 @@ def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
 
 
 def encode(message: Json, framing: Framing) -> bytes:
-    """Write one message."""
+    """Encode one message."""
     try:
         body = json.dumps(
             message, ensure_ascii=False, allow_nan=False, separators=(",", ":")
@@ -209,7 +209,7 @@ def encode(message: Json, framing: Framing) -> bytes:
 
 
 def _head(message: bytes | bytearray) -> JsonObject:
-    """Give the first members of a message, as far as they are id, method and version."""
+    """First members of a message, if among id, method and version."""
     found = _HEAD.match(message[:_HEAD_SIZE])
     head = {} if found is None else read(b"{%bnull}" % found[1])
     return head if isinstance(head, dict) else {}

@@ -1,4 +1,4 @@
-"""MCP servers as clients name them in `session/new`: ACP's shape, on both faces."""
+"""MCP servers named by clients in `session/new`, in ACP's shape on both faces."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ def servers_of(given: Sequence[JsonObject]) -> tuple[McpServer, ...]:
     """Read `mcpServers`.
 
     Raises:
-        BadRequest: one is of no kind that we can reach; `path` says which.
+        BadRequest: an unsupported server; `path` says which.
     """
     return tuple(_server(one, f"params.mcpServers[{at}]") for at, one in enumerate(given))
 

@@ -1,9 +1,9 @@
-"""What waits to be written to one client: bounded, and never in another client's way.
+"""Messages waiting to be written to one client: bounded, and never delaying other clients.
 
-Answers and requests are never dropped; a client that leaves too many of them unread is not read
-from either. Text chunks of one part are joined while they wait, and of a meter only the newest is
-kept. When a client does not read for so long that the limits are reached, updates of its sessions
-are dropped, and when it reads again it is told to catch up with `session/load {after}`.
+Answers and requests are never dropped; from a client with too many unread, nothing more is read.
+Waiting text chunks of one part are joined, and only the newest meter is kept. At the limits, a
+session's updates are dropped; once the client reads again, a `session/changed` tells it to catch up
+with `session/load {after}`.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class _Entry:
 
 
 class Outbox:
-    """The queue of one connection. `write` puts bytes on the wire and waits until they are."""
+    """The queue of one connection. `write` returns once the bytes are on the wire."""
 
     def __init__(
         self, write: Callable[[bytes], Awaitable[None]], revision_of: Callable[[str], int | None]
@@ -52,21 +52,21 @@ class Outbox:
         self.framing: Framing = "headers"
 
     def depth(self) -> int:
-        """Count the messages that wait; from any thread."""
+        """Number of waiting messages; callable from any thread."""
         return len(self._waiting)
 
     def answer(self, message: JsonObject) -> None:
-        """Queue a response or a request; it is never dropped."""
+        """Queue a response or a request, never dropped."""
         self._add(_Entry("answer", message, _size(message)))
 
     def update(self, session_id: str, message: JsonObject) -> None:
-        """Queue a notification of a session's life."""
+        """Queue a notification of a session, dropped if full."""
         self._offer(_Entry("update", message, _size(message), session_id))
 
     def chunk(self, session_id: str, key: str, message: JsonObject, text: list[str]) -> None:
-        """Queue a piece of a part; a piece right behind another of the same `key` joins it.
+        """Queue a piece of a part, joined to a directly preceding piece of the same `key`.
 
-        `text` says where in the message the text is: the keys that lead to it.
+        `text` lists the keys that lead to the text in the message.
         """
         last = self._waiting[-1] if self._waiting else None
         joins = last is not None and last.kind == "chunk" and last.key == key
@@ -78,7 +78,7 @@ class Outbox:
         self._offer(_Entry("chunk", message, _size(message), session_id, key))
 
     def meter(self, session_id: str, message: JsonObject) -> None:
-        """Queue a meter in place of one that waits already."""
+        """Queue a meter, replacing a waiting one."""
         known = self._meters.get(session_id)
         if known is not None:
             known.message = message
@@ -88,20 +88,20 @@ class Outbox:
         self._add(entry)
 
     async def paced(self, session_id: str, message: JsonObject) -> None:
-        """Queue an update, waiting until there is room: for replays, which lose nothing."""
+        """Queue an update once there is room: for replays, which lose nothing."""
         while self._full() and not self._closed:
             self._moved.clear()
             await self._moved.wait()
         self.update(session_id, message)
 
     async def readable(self) -> None:
-        """Wait while too many answers are unread: then the client is not read from either."""
+        """Wait while too many answers are unread."""
         while self._answer_bytes > MAX_ANSWER_BYTES and not self._closed:
             self._moved.clear()
             await self._moved.wait()
 
     def close(self) -> None:
-        """Write what waits, then end `run`."""
+        """Write all waiting messages, then end `run`."""
         self._closed = True
         self._more.set()
         self._moved.set()
@@ -154,7 +154,7 @@ class Outbox:
         return self._updates >= MAX_UPDATES or self._update_bytes >= MAX_UPDATE_BYTES
 
     def _resync(self) -> None:
-        """Tell a client that reads again which sessions it has to catch up with."""
+        """Tell a client that reads again which sessions to catch up with."""
         for session_id in sorted(self._lagging):
             params: JsonObject = {
                 "sessionId": session_id,
@@ -168,7 +168,7 @@ class Outbox:
 
 
 def join(into: JsonObject, more: JsonObject, text: list[str]) -> int:
-    """Append the text of one chunk to another's; the newer sequence number holds for both."""
+    """Append one chunk's text to another's, and keep the newer sequence number."""
     inner, source = _at(into, text[:-1]), _at(more, text[:-1])
     added = str(source[text[-1]])
     inner[text[-1]] = str(inner[text[-1]]) + added
@@ -187,7 +187,7 @@ def _at(message: JsonObject, path: list[str]) -> JsonObject:
 
 
 def _size(value: Json) -> int:
-    """Estimate a message's size in memory, quickly: its strings, and a little for each value."""
+    """Estimate a message's bytes in memory: its strings, and a constant for each value."""
     match value:
         case str():
             return 50 + len(value)

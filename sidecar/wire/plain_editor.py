@@ -1,4 +1,4 @@
-"""An editor that knows LSP alone: told by messages, asked by questions, shown progress."""
+"""An editor that knows LSP alone: messages, questions and progress."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,10 +25,10 @@ LEVELS = {"error": ERROR, "warning": WARNING}
 
 
 class PlainEditor(ThroughClient):
-    """Implements `tools.contract.Client` for a client without methods of ours.
+    """Implements `tools.tool_contract.Client` for a client without Sidecar's methods.
 
-    Whom it stands for is asked by `window/showMessageRequest`. Of a session it shows what a
-    person has to know; `said` is the newest text of the model's, `work` what goes on.
+    Asks by `window/showMessageRequest`, and shows only important events. `said` is the model's
+    newest text, `work` the progress shown.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -41,18 +41,18 @@ class PlainEditor(ThroughClient):
     # --- telling and asking ------------------------------------------------------------------
 
     def show(self, text: str, kind: int = INFO) -> None:
-        """Show a line where the editor shows messages."""
+        """Show a line among the editor's messages."""
         self.connection.notify("window/showMessage", {"type": kind, "message": text})
 
     def log(self, text: str) -> None:
-        """Put a longer text where the editor keeps its log of us."""
+        """Write a longer text to the editor's log."""
         self.connection.notify("window/logMessage", {"type": INFO, "message": text})
 
     async def choose(self, question: str, choices: Sequence[str]) -> str | None:
         """Have the user choose; `None` when the question was dismissed.
 
         Raises:
-            ClientFailed: the editor does not ask questions.
+            ClientFailed: the editor asks no questions.
         """
         actions: list[Json] = [{"title": choice} for choice in choices]
         params: JsonObject = {"type": INFO, "message": question, "actions": actions}
@@ -61,7 +61,7 @@ class PlainEditor(ThroughClient):
         return title if isinstance(title, str) and title in choices else None
 
     def watch(self, event: Event) -> None:
-        """Take an event of a session, and show what a person has to know."""
+        """Show an event of a session, if important."""
         match event:
             case Progressed():
                 self.connection.watch(event)
@@ -86,7 +86,7 @@ class PlainEditor(ThroughClient):
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Ask the user; `None` when the question was dismissed, or cannot be asked here."""
+        """Ask the user; `None` when the question was dismissed or cannot be asked."""
         if self.connection.can_ask_permission:
             return await self.connection.request_permission(session_id, tool_call, options)
         names = {option.name: option.option_id for option in options}
@@ -103,7 +103,7 @@ class PlainEditor(ThroughClient):
 
 
 def _changes(tool_call: JsonObject) -> list[str]:
-    """Give the lines that a call would take out and put in; many are cut, and how many is said."""
+    """Lines removed and added by a call, at most `MOST_LINES`, then the number cut."""
     content = tool_call.get("content")
     lines: list[str] = []
     for block in content if isinstance(content, list) else ():
@@ -118,13 +118,13 @@ def _changes(tool_call: JsonObject) -> list[str]:
 
 
 def meter_line(meter: Meter) -> str:
-    """Give the meter in a few words; `~` says that it is estimated."""
+    """The meter in a few words; `~` marks an estimate."""
     mark = "~" if meter.accuracy == "estimated" else ""
     return f"{mark}{meter.percent:.0f}% · {tokens(meter.used)}/{tokens(meter.window)}"
 
 
 def tokens(number: int) -> str:
-    """Give a number of tokens in short: 950, 4.2k, 84k."""
+    """A number of tokens in short: 950, 4.2k, 84k."""
     if number < 1_000:
         return str(number)
     return f"{number / 1000:.1f}k" if number < 10_000 else f"{number / 1000:.0f}k"

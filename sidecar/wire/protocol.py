@@ -1,9 +1,9 @@
-"""pygls, repaired: LSP's own methods by pygls, ours by the method table, one answer to each.
+"""pygls, repaired: LSP's methods by pygls, Sidecar's by the method table, one answer to each.
 
-pygls 2.1.1 turns params of methods it does not know into namedtuples with other keys, looks for
-messages inside nested objects, leaves bad requests unanswered, and writes tracebacks onto the
-wire. So messages are taken apart here, only LSP's own are structured by its converter, and
-everything that leaves passes `_send_data`.
+pygls 2.1.1 turns params of unknown methods into namedtuples with other keys, looks for messages
+inside nested objects, leaves bad requests unanswered, and writes tracebacks onto the wire. So
+messages are parsed here, pygls's converter structures only LSP's own, and all output passes
+`_send_data`.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class SidecarProtocol(LanguageServerProtocol):
-    """The editor face of one connection. `begin` gives it what it works with, as pygls makes it."""
+    """The editor face of one connection; pygls constructs it, `begin` completes it."""
 
     # pygls looks at every attribute while it constructs the protocol.
     _exit: int | None = None
@@ -54,7 +54,7 @@ class SidecarProtocol(LanguageServerProtocol):
         handlers: Mapping[str, Handler],
         greet: Greet,
     ) -> None:
-        """Join the protocol to its connection; `handlers` are those of the method table."""
+        """Join the protocol to its connection; `handlers` are the method table's."""
         self._greet = greet
         self._connection = connection
         self._outbox = outbox
@@ -63,7 +63,7 @@ class SidecarProtocol(LanguageServerProtocol):
 
     @property
     def exit_code(self) -> int | None:
-        """What to exit with, once the client has said `exit`."""
+        """Exit code, once the client has sent `exit`."""
         return self._exit
 
     # --- as a face of the dispatcher ---------------------------------------------------------
@@ -132,7 +132,7 @@ class SidecarProtocol(LanguageServerProtocol):
         return lambda: self._builtin(builtin, shaped)
 
     async def _initialize(self, builtin: Callable[..., Any], shaped: object, params: Json) -> Json:
-        """Answer `initialize` with what pygls can do and what we can."""
+        """Answer `initialize` with capabilities of pygls and Sidecar."""
         if isinstance(params, dict):
             capabilities = params.get("capabilities")
             announced = capabilities if isinstance(capabilities, dict) else {}
@@ -163,7 +163,7 @@ class SidecarProtocol(LanguageServerProtocol):
         return shaped
 
     async def _builtin(self, handler: Callable[..., Any], params: Any) -> Json:  # noqa: ANN401 - pygls's
-        """Run one of pygls's own handlers, which are generators over other handlers."""
+        """Run one of pygls's handlers, which are generators over other handlers."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         key = f"builtin-{id(done)}"
 
@@ -187,7 +187,7 @@ class SidecarProtocol(LanguageServerProtocol):
     # --- what pygls sends of itself ----------------------------------------------------------
 
     def _send_data(self, data: object) -> None:
-        """Queue what pygls would write to stdout at once, and log whole."""
+        """Queue data that pygls would write to stdout at once, and log whole."""
         self._outbox.answer(self._converter.unstructure(data))
 
 
@@ -196,7 +196,7 @@ def _is_ours(method: Method) -> bool:
 
 
 def language_server(version: str) -> LanguageServer:
-    """Make a pygls server with our protocol; one for each connection, for they cannot be shared."""
+    """Make a pygls server with this protocol, one per connection."""
     return LanguageServer(
         "sidecar",
         version,

@@ -1,4 +1,4 @@
-"""Going back as people say it in a line of words: `[turns back] [scope] [what of conflicts]`."""
+"""Rollback as a line of words: `[turns back] [scope] [handling of conflicts]`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ CONFLICTS = ("refuse", "keep", "overwrite", "merge")
 
 
 def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
-    """Read a rollback's arguments, in any order."""
+    """Parse a rollback's arguments, in any order; raises BadRequest."""
     scope, on_conflict, number = "both", "refuse", None
     for word in words.split():
         if word in SCOPES:
@@ -33,7 +33,7 @@ def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
 
 @dataclass(frozen=True, slots=True)
 class UndoableTurn:
-    """A turn that can be undone: the message that began it, its title, and what it changed."""
+    """A turn open to undoing: id of its first message, title, and changed paths."""
 
     message_id: str
     title: str
@@ -41,7 +41,7 @@ class UndoableTurn:
 
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
-    """List the turns that can be undone, newest first.
+    """List the turns open to undoing, newest first.
 
     Raises:
         BadRequest: there is none.
@@ -60,7 +60,7 @@ async def turns_back(session: Session) -> list[UndoableTurn]:
 
 
 def numbered(turns: list[UndoableTurn], number: int) -> UndoableTurn:
-    """Give the turn that is so many back; raises BadRequest where there is none."""
+    """Return the turn `number` back (1 is the newest); raises BadRequest beyond the last."""
     if not 1 <= number <= len(turns):
         raise BadRequest(f"this session has {len(turns)} turns: give a number up to that")
     return turns[number - 1]
@@ -71,19 +71,19 @@ def _title(one: ListedCheckpoint) -> str:
 
 
 def _changed(found: Sequence[ListedCheckpoint], turn_id: str) -> tuple[str, ...]:
-    """Name what the steps of a turn changed, each path once."""
+    """Paths changed by the steps of a turn, each once."""
     steps = (one for one in found if one.checkpoint.turn_id == turn_id)
     files = (file for one in steps if one.checkpoint.kind != "turn" for file in one.files)
     return tuple(dict.fromkeys(str(file["path"]) for file in files))
 
 
 def paths(done: Done, fate: str) -> list[str]:
-    """Name the paths that fared so."""
+    """Paths with a given fate."""
     return [one.path.decode("utf-8", "replace") for one in done.fates if one.fate == fate]
 
 
 def summary(done: Done) -> str:
-    """Say in a few words what becomes of files and conversation."""
+    """Summarise a restore's outcome for files and conversation in a few words."""
     parts = [] if done.prompt is None else ["the conversation"]
     for fate, word in (("restored", "restored"), ("merged", "merged"), ("conflict", "in conflict")):
         names = paths(done, fate)

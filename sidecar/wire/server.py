@@ -1,4 +1,4 @@
-"""Serves one client: joins streams, framing, protocol, outbox and handlers, and ends in time."""
+"""Serve one client: join streams, framing, protocol, outbox and handlers, and end in time."""
 
 import asyncio
 import logging
@@ -51,10 +51,10 @@ async def serve(
     on_initialized: Callable[[], Awaitable[None]],
     on_outbox: Callable[[Outbox], None] = lambda _: None,
 ) -> int:
-    """Serve a client until it says `exit`, its stream ends or it dies; gives the exit code.
+    """Serve a client until `exit`, end of stream or its death; return the exit code.
 
-    The first byte tells which protocol it speaks. `on_initialized` runs once `initialize` has
-    been answered: for what is slow to load. `on_outbox` gets what waits for the client.
+    The first byte tells the protocol. `on_initialized` runs after the answer to `initialize`, for
+    slow loading. `on_outbox` gets the outbox.
     """
     outbox = Outbox(write, sessions.revision_of)
     on_outbox(outbox)
@@ -90,7 +90,7 @@ async def serve(
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """One client, by whichever protocol. `end_code` is the exit code when its stream just ends."""
+    """One client over either protocol. `end_code`: exit code when the stream just ends."""
 
     connection: Connection
     dispatch: Dispatch
@@ -108,7 +108,7 @@ def editor_face(
     parent: "asyncio.Future[int | None]",
     later: asyncio.Event,
 ) -> Served:
-    """Speak LSP's base protocol and our methods under their own names."""
+    """Serve LSP's base protocol, and Sidecar's methods under their own names."""
     connection = Connection(outbox)
     server = language_server(version)
     protocol = server.protocol
@@ -148,7 +148,7 @@ def agent_face(
     parent: "asyncio.Future[int | None]",
     later: asyncio.Event,
 ) -> Served:
-    """Speak the Agent Client Protocol."""
+    """Serve the Agent Client Protocol."""
     connection = AgentConnection(outbox)
     parent.set_result(None)
     face = AgentFace(sessions, connection, all_handlers(sessions), version, later.set)
@@ -157,7 +157,7 @@ def agent_face(
 
 
 def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Give the handlers of the method table."""
+    """Handlers of the method table."""
     return {
         **session_methods.handlers(sessions),
         **history_methods.handlers(sessions),
@@ -169,7 +169,7 @@ def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
 
 async def _first(read: ReadBytes, decoder: FrameDecoder) -> list[Frame]:
-    """Read until the first byte that tells the framing; gives the frames that came with it."""
+    """Read until the framing is known; return the frames read so far."""
     while decoder.framing is None and (data := await read()):
         if frames := decoder.feed(data):
             return frames
@@ -179,7 +179,7 @@ async def _first(read: ReadBytes, decoder: FrameDecoder) -> list[Frame]:
 async def _read(
     read: ReadBytes, decoder: FrameDecoder, frames: list[Frame], served: Served, outbox: Outbox
 ) -> None:
-    """Take frames until the stream ends or cannot be read, or the client said `exit`."""
+    """Handle frames until the stream ends or breaks, or the client sends `exit`."""
     while True:
         for frame in frames:
             served.dispatch.receive(frame)
@@ -205,7 +205,7 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
-    """Wait until the editor is gone: the process it named, or the one that started us."""
+    """Wait until the editor is gone: the process named by the client, or our parent."""
     started_by = os.getppid()
     named = await parent
     while os.getppid() == started_by and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells
@@ -214,7 +214,7 @@ async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
 
 
 def _editor(params: JsonObject) -> int | None:
-    """Give the process that the editor named; `None` for what no process can have as its number."""
+    """The editor's process id; `None` if missing or impossible."""
     named = params.get("processId")
     if not isinstance(named, int) or isinstance(named, bool):
         return None
@@ -237,10 +237,10 @@ def _options(params: JsonObject) -> JsonObject:
 
 
 def _root(params: JsonObject) -> Path | None:
-    """Give the workspace's folder: the first that the editor has open.
+    """The workspace's folder: the first open in the editor.
 
     Raises:
-        ValueError: what it has there is no folder's URI.
+        ValueError: no folder's URI.
     """
     folders = params.get("workspaceFolders")
     first = folders[0] if isinstance(folders, list) and folders else None

@@ -1,4 +1,4 @@
-"""What goes to stderr: our own logs, one JSON object a line. Bodies are never logged."""
+"""Logs to stderr, one JSON object a line. Bodies are never logged."""
 
 import logging
 import sys
@@ -9,10 +9,10 @@ from sidecar.wire.translate import iso
 
 
 class JsonLines(logging.Formatter):
-    """One JSON object a line: when, how bad, where, what. Bodies are never logged."""
+    """One JSON object a line: time, level, logger, message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give a record's line."""
+        """Format a record as a line of JSON."""
         line: JsonObject = {
             "at": iso(round(record.created * 1000)),
             "level": record.levelname.lower(),
@@ -25,7 +25,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr(level: str) -> None:
-    """Send our own logs to stderr; pygls's, which hold whole bodies, only when they are errors."""
+    """Send the daemon's logs to stderr; of pygls, whose logs hold whole bodies, errors only."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)

@@ -1,7 +1,7 @@
-"""stdin and stdout, each with a thread of its own, so that neither can block the event loop.
+"""stdin and stdout in threads of their own, so that neither blocks the event loop.
 
-Threads work alike for pipes, files and terminals; handlers never share them, so however many are
-busy, a cancellation can still arrive.
+Threads work for pipes, files and terminals alike. Handlers use other threads, so a cancellation
+arrives however busy those are.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ WriteBytes: TypeAlias = Callable[[bytes], Awaitable[None]]
 
 
 def take_stdio() -> tuple[int, int]:
-    """Keep stdin and stdout for the protocol; gives their descriptors.
+    """Reserve stdin and stdout for the protocol; return their descriptors.
 
-    Whatever prints from now on goes to stderr, and children inherit neither end.
+    From now on prints go to stderr, and children inherit neither.
     """
     read, write = os.dup(0), os.dup(1)
     os.dup2(2, 1)
@@ -35,7 +35,7 @@ def take_stdio() -> tuple[int, int]:
 
 
 def reader(descriptor: int) -> ReadBytes:
-    """Read a descriptor from a thread; gives a function that waits for more, `b""` at the end."""
+    """Read a descriptor in a thread; return a function that waits for bytes, `b""` at the end."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
 
@@ -57,7 +57,7 @@ def reader(descriptor: int) -> ReadBytes:
 
 
 def writer(descriptor: int) -> WriteBytes:
-    """Write to a descriptor from a thread; gives a function that waits until all is written."""
+    """Write to a descriptor in a thread; return a function that waits until all is written."""
     loop = asyncio.get_running_loop()
     jobs: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
 

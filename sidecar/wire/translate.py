@@ -1,4 +1,4 @@
-"""Session values into wire messages, camelCase and in ACP's shapes where ACP has them."""
+"""Session values as wire messages, camelCase and in ACP's shapes where possible."""
 
 from datetime import UTC, datetime
 
@@ -36,7 +36,7 @@ SPEAKERS = {
 
 
 def notification(event: Event) -> JsonObject:
-    """Give the notification that tells a client of an event."""
+    """Notification for an event."""
     match event:
         case MeterChanged(meter=measured):
             return _notify("context/meterChanged", meter(measured))
@@ -80,7 +80,7 @@ def notification(event: Event) -> JsonObject:
 
 
 def _progress(event: Progressed) -> JsonObject:
-    """Give LSP's WorkDoneProgressBegin, …Report or …End."""
+    """LSP's WorkDoneProgressBegin, …Report or …End."""
     done: JsonObject = {} if event.percentage is None else {"percentage": event.percentage}
     if event.kind == "begin":
         return {"kind": "begin", "title": event.text, "cancellable": True, **done}
@@ -90,7 +90,7 @@ def _progress(event: Progressed) -> JsonObject:
 def part_update(
     event: TextChunk | ContentChunk | ToolChanged | ToolInputChunk | ToolOutputChunk | PlanChanged,
 ) -> JsonObject:
-    """Give the update that shows a part."""
+    """Update for a part."""
     match event:
         case TextChunk(speaker=speaker, text=text):
             return {"sessionUpdate": SPEAKERS[speaker], "content": {"type": "text", "text": text}}
@@ -109,7 +109,7 @@ def part_update(
 
 
 def meter(measured: Meter) -> JsonObject:
-    """Give a meter; its regions add up to `used`."""
+    """A meter; its regions add up to `used` tokens."""
     cache, cost = measured.cache, measured.cost
     told_cache: JsonObject = {"warm": cache.warm, "hitRate": cache.hit_rate}
     if cache.expires_at is not None:
@@ -146,7 +146,7 @@ def meter(measured: Meter) -> JsonObject:
 
 
 def prompt_result(result: PromptResult) -> JsonObject:
-    """Give the answer to `session/prompt`."""
+    """Answer to `session/prompt`."""
     told: JsonObject = {
         "stopReason": result.stop_reason,
         "turnId": result.turn_id,
@@ -162,7 +162,7 @@ def prompt_result(result: PromptResult) -> JsonObject:
 
 
 def usage(used: Usage) -> JsonObject:
-    """Give usage in ACP's names; `inputTokens` had no part in the cache."""
+    """Usage in tokens, by ACP's names; `inputTokens` excludes cached ones."""
     written = used.cache_write_5m + used.cache_write_1h
     return {
         "inputTokens": used.input,
@@ -176,7 +176,7 @@ def usage(used: Usage) -> JsonObject:
 
 
 def opened(session: Opened) -> JsonObject:
-    """Give the answer to `session/new`."""
+    """Answer to `session/new`."""
     options: list[Json] = list(session.config_options)
     return {
         "sessionId": session.session_id,
@@ -186,12 +186,12 @@ def opened(session: Opened) -> JsonObject:
 
 
 def loaded(session: Opened) -> JsonObject:
-    """Give the answer to `session/load`."""
+    """Answer to `session/load`."""
     return {**opened(session), "readOnly": session.read_only}
 
 
 def summary(session: SessionSummary) -> JsonObject:
-    """Give a line of the session list."""
+    """A line of the session list."""
     told: JsonObject = {
         "sessionId": session.session_id,
         "title": session.title,
@@ -204,7 +204,7 @@ def summary(session: SessionSummary) -> JsonObject:
 
 
 def iso(at: Millis) -> str:
-    """Give a time as ISO 8601 in UTC."""
+    """A time as ISO 8601 in UTC."""
     text = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds")
     return text.replace("+00:00", "Z")
 

@@ -1,4 +1,4 @@
-"""Fields that a client gives and nobody reads: mostly slips of the pen, which would be silent."""
+"""Warnings of fields sent by a client but never read, mostly typing errors."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -17,9 +17,9 @@ LONGEST = 60
 
 
 def unread(method: str, params: Json, shape: object) -> Iterator[str]:
-    """Say of each unknown field of `params` and of the objects in it which one was meant.
+    """Report each unknown field of `params` and of objects inside, with the closest known name.
 
-    Names that begin with `_` belong to others; opaque objects are not looked into.
+    Names with a leading `_` are skipped; objects of no fixed shape are not searched.
     """
     known = _fields(shape)
     if not known or not isinstance(params, dict):
@@ -44,7 +44,7 @@ def _told(method: str, key: str, shape: object) -> str:
 
 @lru_cache
 def _fields(shape: object) -> Mapping[str, type[msgspec.Struct] | None]:
-    """Give a struct's fields as on the wire, each with the struct that it holds, or lists."""
+    """Wire names of a struct's fields, each with the struct inside, if any."""
     if not isinstance(shape, type) or not issubclass(shape, msgspec.Struct):
         return {}
     fields = msgspec.structs.fields(shape)

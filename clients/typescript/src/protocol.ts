@@ -2,13 +2,13 @@
 
 export const PROTOCOL_VERSION = 1;
 
-// --- The meter: what the context window holds, what it costs, how long it lasts.
+// --- The meter: contents of the context window, cost, and time left.
 
 export type Zone = "green" | "yellow" | "orange" | "red" | (string & {});
 
 export type Accuracy = "exact" | "estimated" | (string & {});
 
-/** Tokens by where they come from; their sum is the meter's `used`. */
+/** Tokens by origin; the sum is the meter's `used`. */
 export interface Regions {
   system: number;
   tools: number;
@@ -23,7 +23,7 @@ export interface Regions {
   context: number;
 }
 
-/** The newest request that the provider's cache did not serve: from where on, and why. */
+/** The newest request not served by the provider's cache: first segment missed, and reason. */
 export interface CacheBreak {
   segment: string;
   reason: string;
@@ -48,11 +48,11 @@ export interface Costs {
 /**
  * Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
  *
- * `reason` says in words where the numbers come from. `compactAt` is where the policy must
- * rewrite. `velocity` is tokens a turn, `spike` that the last turn added three times what is
- * usual, `burnRate` USD an hour over five turns, `overSoftLimit` the regions that take more than
- * 80 per cent of their room. `turnsUntilCompaction` is null while the context does not grow.
- * `toolsByServer` says what of the tools' tokens is each MCP server's, by its name.
+ * `reason` explains the source of the numbers. `compactAt` is the size at which the policy must
+ * rewrite. `velocity` is tokens a turn; `spike`: the last turn added three times the usual;
+ * `burnRate` is USD an hour over five turns; `overSoftLimit` lists regions above 80 per cent of
+ * their room. `turnsUntilCompaction` is null while the context does not grow. `toolsByServer` has
+ * the share of tool tokens of each MCP server, by name.
  */
 export interface Meter {
   sessionId: string;
@@ -77,7 +77,7 @@ export interface Meter {
   cost: Costs;
 }
 
-/** The session whose meter is asked for. */
+/** Read a session's meter. */
 export interface ContextMeterParams {
   sessionId: string;
 }
@@ -88,10 +88,10 @@ export type ToolKind = "read" | "edit" | "search" | "execute" | "other";
 
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "blocked" | "error" | (string & {});
 
-/** An object without fields of its own: nothing to say but that it happened. */
+/** An object without fields, to confirm success. */
 export type Empty = Record<string, never>;
 
-/** A tool that the client runs. `inputSchema` is JSON Schema; `outputLimit` is in bytes. */
+/** A tool run by the client. `inputSchema` is JSON Schema; `outputLimit` is in bytes. */
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -102,14 +102,14 @@ export interface ToolDefinition {
   protectedFromPruning?: boolean;
 }
 
-/** One value that an option can have. */
+/** A possible value of an option. */
 export interface ConfigOptionValue {
   value: string;
   name: string;
   description?: string;
 }
 
-/** A setting of a session, in ACP's shape: what it is now and what it can be. */
+/** A setting of a session, in ACP's shape: current and possible values. */
 export interface ConfigOption {
   id: string;
   name: string;
@@ -121,12 +121,11 @@ export interface ConfigOption {
 }
 
 /**
- * A session to open in a folder; what is absent comes from the configuration.
+ * Open a session in a folder; absent fields come from the configuration.
  *
- * `window` and `maxTokens` are tokens; the window must be larger than what an answer may take,
- * which is 32,000 unless `maxTokens` says otherwise. `builtinTools: false` leaves only the
- * client's tools.
- * `from` is the session whose work it goes on with.
+ * `window` and `maxTokens` are tokens; the window must exceed the room for an answer, 32,000
+ * unless `maxTokens` is given. `builtinTools: false` leaves only the client's tools. `from` is the
+ * session to continue.
  */
 export interface SessionNewParams {
   cwd: string;
@@ -143,14 +142,14 @@ export interface SessionNewParams {
   from?: string;
 }
 
-/** The new session; it is stored when this arrives. */
+/** The new session, already stored. */
 export interface SessionNewResult {
   sessionId: string;
   revision: number;
   configOptions: ConfigOption[];
 }
 
-/** Which sessions: those of a folder, or all. `cursor` is `nextCursor` of the last page. */
+/** List sessions of a folder, or all. `cursor` is `nextCursor` of the last page. */
 export interface SessionListParams {
   cwd?: string;
   cursor?: string;
@@ -160,8 +159,8 @@ export interface SessionListParams {
 /**
  * A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
  *
- * `parent` is the session that it was forked from, goes on with or does a subtask of; it may be
- * deleted by now. What a subtask costs is in its parent's cost too.
+ * `parent` is the session forked from, continued, or served as a subtask, and may be deleted. A
+ * subtask's cost counts in its parent's too.
  */
 export interface SessionInfo {
   sessionId: string;
@@ -173,17 +172,17 @@ export interface SessionInfo {
   parent?: string;
 }
 
-/** One page of sessions, newest first; without `nextCursor` it is the last. */
+/** One page of sessions, newest first; the last without `nextCursor`. */
 export interface SessionListResult {
   sessions: SessionInfo[];
   nextCursor?: string;
 }
 
 /**
- * A stored session. With `replay` its history comes first, from after part `after`.
+ * Load a stored session. With `replay` its history comes first, after part `after`.
  *
- * That is what was told as it happened: each part whole, ends of turns, compactions, notices.
- * `mcpServers` are started for the tools that it began with.
+ * The replay repeats updates: each part whole, ends of turns, compactions, notices. `mcpServers`
+ * are started for the session's original tools.
  */
 export interface SessionLoadParams {
   sessionId: string;
@@ -193,7 +192,7 @@ export interface SessionLoadParams {
   mcpServers?: Array<Record<string, unknown>>;
 }
 
-/** The session as it is now. `readOnly`: another daemon writes it. */
+/** The session's current state. `readOnly`: another daemon writes the session. */
 export interface SessionLoadResult {
   sessionId: string;
   revision: number;
@@ -201,23 +200,23 @@ export interface SessionLoadResult {
   configOptions?: ConfigOption[];
 }
 
-/** The session to let go of; it stays stored. */
+/** Close a session, which stays stored. */
 export interface SessionCloseParams {
   sessionId: string;
 }
 
 /**
- * The session to forget for good.
+ * Delete a session for good.
  *
- * While a turn of it runs or waits that is refused with -32602, unless `force` is true: then the
- * turn is cancelled first. What another window writes is refused with -32011 in any case.
+ * Refused with -32602 while a turn runs or waits, unless `force` is true: then the turn is
+ * cancelled first. A session written by another window is refused with -32011 in any case.
  */
 export interface SessionDeleteParams {
   sessionId: string;
   force?: boolean;
 }
 
-/** The session is gone; `notes` say in sentences where it may be found nevertheless. */
+/** The session is deleted; `notes` name places, in sentences, where copies may remain. */
 export interface SessionDeleteResult {
   notes?: string[];
 }
@@ -230,16 +229,16 @@ export interface SessionSetConfigOptionParams {
   expectedRevision?: number;
 }
 
-/** All options as they are now. */
+/** All options with their current values. */
 export interface SessionSetConfigOptionResult {
   configOptions: ConfigOption[];
 }
 
 /**
- * A turn to run. `prompt` is ACP's content blocks: text, image, resource, resource_link.
+ * Run a turn. `prompt` has ACP's content blocks: text, image, resource, resource_link.
  *
- * `context` is what the editor shows: `{selection?, openFiles?, diagnostics?}`. `steer` adds the
- * text to the running turn at its next step instead of starting one.
+ * `context` is the editor's state: `{selection?, openFiles?, diagnostics?}`. `steer` adds the text
+ * to the running turn at its next step instead of starting a turn.
  */
 export interface SessionPromptParams {
   sessionId: string;
@@ -260,7 +259,7 @@ export interface Usage {
   requests: number;
 }
 
-/** Why a turn failed; `code` and `kind` as in the table of errors, `status` is HTTP's. */
+/** A turn's failure; `code` and `kind` as in the table of errors, `status` is HTTP's. */
 export interface TurnError {
   code: number;
   kind: string;
@@ -269,7 +268,7 @@ export interface TurnError {
   status?: number | null;
 }
 
-/** How a turn ended; a failed one too. `messageId` is the typed message, `cost` its USD. */
+/** A turn's end, also of a failed turn. `messageId` is the typed message, `cost` in USD. */
 export interface SessionPromptResult {
   stopReason: StopReason;
   turnId: string;
@@ -281,12 +280,12 @@ export interface SessionPromptResult {
   error?: TurnError;
 }
 
-/** The session whose running turn and waiting prompts end as `cancelled`. */
+/** End the running turn and waiting prompts as `cancelled`. */
 export interface SessionCancelParams {
   sessionId: string;
 }
 
-// --- `session/update`: what happens in a session, as it happens. Kinds and fields are ACP's.
+// --- `session/update`: events of a session as they happen. Kinds and fields are ACP's.
 
 export type ToolCallKind = "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "other" | (string & {});
 
@@ -303,11 +302,11 @@ export type CompactionStatus = "completed" | "failed" | "undone" | (string & {})
 export type CompactionCause = "user" | "budget" | "cold" | "pays" | "overflow" | "idle" | "instructions" | "model" | "tools" | "restore" | "undo" | (string & {});
 
 /**
- * What `_meta.sidecar` of an update holds. `seq` rises strictly per session.
+ * `_meta.sidecar` of an update. `seq` rises strictly per session.
  *
- * `inputDelta` and `outputDelta` are more of a call's input or output text while it comes.
- * `metadata` is what the tool said beside its output (`exitCode`, `diff`), for people.
- * `discards` names parts that are withdrawn because their step is retried.
+ * `inputDelta` and `outputDelta` extend a call's input or output while streaming. `metadata` is
+ * the tool's extra information (`exitCode`, `diff`), for people. `discards` names parts withdrawn
+ * because their step is retried.
  */
 export interface UpdateOrigin {
   seq: number;
@@ -320,7 +319,7 @@ export interface UpdateOrigin {
   discards?: string[];
 }
 
-/** More of what the user said: one content block. */
+/** More of the user's message: one content block. */
 export interface UserMessageChunk {
   sessionUpdate: "user_message_chunk";
   content: Record<string, unknown>;
@@ -341,7 +340,7 @@ export interface AgentThoughtChunk {
   _meta?: Record<string, unknown>;
 }
 
-/** A file that a call reads or changes; `line` counts from 1. */
+/** A file read or changed by a call; `line` counts from 1. */
 export interface ToolCallLocation {
   path: string;
   line?: number;
@@ -361,7 +360,7 @@ export interface ToolCallStarted {
   _meta?: Record<string, unknown>;
 }
 
-/** A tool call changed; fields that are absent are as they were, lists are replaced whole. */
+/** A tool call changed; absent fields are unchanged, lists are replaced whole. */
 export interface ToolCallChanged {
   sessionUpdate: "tool_call_update";
   toolCallId: string;
@@ -375,27 +374,27 @@ export interface ToolCallChanged {
   _meta?: Record<string, unknown>;
 }
 
-/** One thing to do. */
+/** An item of the todo list. */
 export interface PlanEntry {
   content: string;
   priority: PlanPriority;
   status: PlanStatus;
 }
 
-/** The todo list, whole. */
+/** The whole todo list. */
 export interface PlanChanged {
   sessionUpdate: "plan";
   entries: PlanEntry[];
   _meta?: Record<string, unknown>;
 }
 
-/** What the session cost so far, as ACP has it; the meter's decimal strings are exact. */
+/** The session's cost so far, in ACP's shape; the meter's decimal strings are exact. */
 export interface UsageCost {
   amount: number;
   currency: string;
 }
 
-/** Tokens in the context and its size; the rest of the meter stands in `_meta.sidecar`. */
+/** Tokens in the context and its size; the rest of the meter is in `_meta.sidecar`. */
 export interface UsageChanged {
   sessionUpdate: "usage_update";
   used: number;
@@ -412,21 +411,21 @@ export interface SessionInfoChanged {
   _meta?: Record<string, unknown>;
 }
 
-/** A slash command; `input` is `{hint}` where it takes text. */
+/** A slash command; `input` is `{hint}` if text may follow. */
 export interface AvailableCommand {
   name: string;
   description: string;
   input?: Record<string, unknown>;
 }
 
-/** All slash commands there are now. */
+/** All current slash commands. */
 export interface AvailableCommandsChanged {
   sessionUpdate: "available_commands_update";
   availableCommands: AvailableCommand[];
   _meta?: Record<string, unknown>;
 }
 
-/** All config options as they are now. */
+/** All current config options. */
 export interface ConfigOptionsChanged {
   sessionUpdate: "config_option_update";
   configOptions: ConfigOption[];
@@ -434,9 +433,9 @@ export interface ConfigOptionsChanged {
 }
 
 /**
- * A turn is over: what the answer to its prompt says, for all who watch or load the session.
+ * A turn ended: its outcome, for all clients watching or loading the session.
  *
- * ACP has no such update; there the answer to the prompt says it, to whoever sent that.
+ * ACP has no such update; there only the sender of the prompt gets the outcome, as the answer.
  */
 export interface TurnEnded {
   sessionUpdate: "turn_ended";
@@ -449,7 +448,7 @@ export interface TurnEnded {
   _meta?: Record<string, unknown>;
 }
 
-/** The cached prefix was rewritten, or it failed; nothing else rewrites one. `price` is USD. */
+/** The cached prefix was rewritten, or a rewrite failed; nothing else rewrites. `price`: USD. */
 export interface CompactionChanged {
   sessionUpdate: "compaction_update";
   compactionId: string;
@@ -462,7 +461,7 @@ export interface CompactionChanged {
   _meta?: Record<string, unknown>;
 }
 
-/** Something a person should read. */
+/** A message for a person. */
 export interface Notice {
   sessionUpdate: "notice";
   level: NoticeLevel;
@@ -482,7 +481,7 @@ export interface SessionUpdateParams {
 
 export type ChangeCause = "turn_started" | "step" | "tools" | "turn_ended" | "option" | (string & {});
 
-/** Which provider to call, where, and with which key. */
+/** The provider's name, address and key. */
 export interface ProviderOptions {
   name?: string;
   baseUrl?: string;
@@ -490,9 +489,9 @@ export interface ProviderOptions {
 }
 
 /**
- * What tools may do without asking, or never: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
+ * Rules to allow or reject calls unasked: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
  *
- * `docs/reference/permissions.md` says what each covers.
+ * See `docs/reference/permissions.md`.
  */
 export interface PermissionRules {
   allow?: string[];
@@ -502,8 +501,8 @@ export interface PermissionRules {
 /**
  * `initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
  *
- * `config` has any other of `docs/reference/settings.md`, as in a file:
- * `{retry: {totalMs: 60000}}`.
+ * `config` has any other of `docs/reference/settings.md`, as in a file: `{retry: {totalMs:
+ * 60000}}`.
  */
 export interface InitializationOptions {
   model?: string;
@@ -528,9 +527,9 @@ export interface FileCapabilities {
 /**
  * `capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
  *
- * What is absent is not asked of the client: without `requestPermission` a call that would be
- * asked about is refused, without `toolCall` tools of the client's fail, each with the reason.
- * ACP clients always answer questions, and say `toolCall` in `_meta.sidecar` of theirs.
+ * The daemon requests nothing beyond these: without `requestPermission`, calls in need of an
+ * answer are refused; without `toolCall`, tools of the client fail, each with the reason. ACP
+ * clients always answer questions, and announce `toolCall` in their `_meta.sidecar`.
  * `workspace/applyEdit` is announced as in LSP.
  */
 export interface ClientCapabilities {
@@ -545,10 +544,10 @@ export interface ServerCapabilities {
   features: string[];
 }
 
-/** Nothing is needed to ask how the daemon is. */
+/** Ask for the daemon's state, without params. */
 export type DaemonStatusParams = Record<string, never>;
 
-/** A session that is open in this daemon. */
+/** A session open in this daemon. */
 export interface OpenSession {
   sessionId: string;
   revision: number;
@@ -556,10 +555,10 @@ export interface OpenSession {
 }
 
 /**
- * How the daemon is. The inner objects are for people; null is what is not there (yet).
+ * The daemon's state. The inner objects are for people; null means absent (so far).
  *
- * `settings` has those that are no defaults, by name: the value, no key shown; where it was given,
- * by layer (user, workspace, environment, client) and place; what is `pending` until a restart.
+ * `settings` lists by name all settings without their default value: value (keys hidden), layer
+ * (user, workspace, environment, client) and place, and whether `pending` until a restart.
  */
 export interface DaemonStatusResult {
   version: string;
@@ -575,7 +574,7 @@ export interface DaemonStatusResult {
   settings?: Record<string, unknown>;
 }
 
-/** The daemon became busy or idle, or something is wrong; `message` is for a status bar. */
+/** The daemon became busy or idle, or failed; `message` is for a status bar. */
 export interface DaemonStatusChangedParams {
   busy: boolean;
   kind: "idle" | "working" | "error" | (string & {});
@@ -583,10 +582,10 @@ export interface DaemonStatusChangedParams {
 }
 
 /**
- * A number is bad (`raised`) or well again (`cleared`); each is told once.
+ * A value crossed a threshold (`raised`) or came back (`cleared`); each is sent once.
  *
- * `name` is the setting under `alerts` that holds the threshold, in whose unit `value` is too.
- * `action` says what to do. Without `sessionId` it is about all sessions of the daemon.
+ * `name` is the threshold's setting under `alerts`, which also sets the unit of `value`. `action`
+ * is advice. Without `sessionId` the alert is about all sessions of the daemon.
  */
 export interface DaemonAlertParams {
   state: "raised" | "cleared" | (string & {});
@@ -607,14 +606,14 @@ export interface SessionChangedParams {
   cause: ChangeCause;
 }
 
-/** Why a model request failed; `kind` is one of -32020's, `status` is HTTP's. */
+/** Failure of a model request; `kind` is one of -32020's, `status` is HTTP's. */
 export interface RetryError {
   kind: string;
   message: string;
   status?: number;
 }
 
-/** A model request failed and is tried again after `delayMs`; `discard` names void parts. */
+/** A failed model request is retried after `delayMs`; `discard` names void parts. */
 export interface SessionRetryingParams {
   sessionId: string;
   attempt: number;
@@ -624,11 +623,11 @@ export interface SessionRetryingParams {
   discard: string[];
 }
 
-// --- What the daemon asks of its client: permission, tools, files.
+// --- Requests of the daemon to its client: permission, tools, files.
 
 export type PermissionKind = "allow_once" | "allow_always" | "reject_once" | "reject_always";
 
-/** One answer that the user can give. */
+/** One possible answer of the user. */
 export interface PermissionOption {
   optionId: string;
   name: string;
@@ -636,12 +635,12 @@ export interface PermissionOption {
 }
 
 /**
- * The call that waits for the answer; the fields of a `tool_call_update`.
+ * The call waiting for the answer; the fields of a `tool_call_update`.
  *
- * `content` of an edit is ACP's `{type: "diff", path, oldText, newText}`, one for each hunk with
- * three lines around it: what would change. Of more than 400,000 characters in all, the
- * texts are cut, and each says so at its end. `path` is absolute; `oldText` is null where there is
- * no file. A command stands whole in `rawInput.command`.
+ * `content` of an edit shows the expected change as ACP's `{type: "diff", path, oldText,
+ * newText}`, one per hunk with three lines of context. Texts are cut beyond 400,000 characters in
+ * total, and each cut text says so at its end. `path` is absolute; `oldText` is null for a new
+ * file. A command stands whole in `rawInput.command`.
  */
 export interface PermissionToolCall {
   toolCallId: string;
@@ -655,14 +654,14 @@ export interface PermissionToolCall {
 }
 
 /**
- * Ask the user something before a call goes on, in ACP's shape.
+ * Ask the user before a call continues, in ACP's shape.
  *
- * `_meta.sidecar.question` says what: `permission`, whether the call may run; `trust`, whether
- * the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model that repeats itself may
- * go on. Whoever answers by rules of their own answers `permission` alone.
- * Parallel calls are asked about at the same time, and each is answered by its request's id. A
- * question whose turn ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`).
- * `options` may be of any number, several of one kind: show them all, by their names.
+ * `_meta.sidecar.question` tells the question: `permission`, whether the call may run; `trust`,
+ * whether the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model repeating itself
+ * may continue. A client that answers by its own rules answers `permission` alone. Questions about
+ * parallel calls come at the same time, each answered by its request's id. A question whose turn
+ * ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`). `options` may be of any
+ * number, several of one kind: show all, by name.
  */
 export interface SessionRequestPermissionParams {
   sessionId: string;
@@ -684,15 +683,15 @@ export interface PermissionCancelled {
 export type PermissionOutcome = PermissionSelected | PermissionCancelled;
 
 /**
- * The user's answer. One that is none of the options refuses the call, and the turn goes on.
+ * The user's answer. An unknown option refuses the call, and the turn continues.
  *
- * A call that the user rejects ends the turn as `blocked`.
+ * A call rejected by the user ends the turn as `blocked`.
  */
 export interface SessionRequestPermissionResult {
   outcome: PermissionOutcome;
 }
 
-/** Run one of the client's tools; `input` is what the model wrote, as it wrote it. */
+/** Run one of the client's tools; `input` is the model's, unchanged. */
 export interface ToolCallParams {
   sessionId: string;
   callId: string;
@@ -700,7 +699,7 @@ export interface ToolCallParams {
   input: unknown;
 }
 
-/** What the tool gave: ACP content blocks. `metadata.exitCode` tells a failed command. */
+/** The tool's result: ACP content blocks. `metadata.exitCode` marks a failed command. */
 export interface ToolCallResult {
   content: Array<Record<string, unknown>>;
   isError?: boolean;
@@ -709,7 +708,7 @@ export interface ToolCallResult {
   attachments?: Array<Record<string, unknown>>;
 }
 
-/** Read a file as the editor has it, unsaved changes and all; `path` is absolute. */
+/** Read a file as the editor has it, with unsaved changes; `path` is absolute. */
 export interface FsReadTextFileParams {
   sessionId: string;
   path: string;
@@ -730,9 +729,9 @@ export interface FsWriteTextFileParams {
 // --- Looking into the context and changing it: recall, breakdown, preview, compaction, pins.
 
 /**
- * Anything ever logged, by id; `offset` and `limit` are bytes of UTF-8.
+ * Recall a logged part by id; `offset` and `limit` are bytes of UTF-8.
  *
- * With `pattern`, a regular expression, the matching lines come with their numbers.
+ * With `pattern`, a regular expression, only matching lines, with their numbers.
  */
 export interface ContextRecallParams {
   sessionId: string;
@@ -742,22 +741,22 @@ export interface ContextRecallParams {
   pattern?: string;
 }
 
-/** A piece of the text; without `nextOffset` it is the last. */
+/** A piece of the text, the last if without `nextOffset`. */
 export interface ContextRecallResult {
   content: string;
   totalBytes: number;
   nextOffset?: number;
 }
 
-/** The session whose context is taken apart. */
+/** Break down a session's context into segments. */
 export interface ContextBreakdownParams {
   sessionId: string;
 }
 
 /**
- * A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub.
+ * A piece of the prompt; `presentation` tells whether whole, cut or a stub.
  *
- * `server` is the MCP server that a tool is from.
+ * `server`: the MCP server of a tool.
  */
 export interface ContextSegment {
   id: string;
@@ -772,19 +771,19 @@ export interface ContextSegment {
   server?: string;
 }
 
-/** The meter and the segments that make it up, in the order of the prompt. */
+/** The meter and its segments, in the order of the prompt. */
 export interface ContextBreakdownResult {
   meter: Meter;
   segments: ContextSegment[];
 }
 
-/** What to preview: the next request with this prompt, or the history as it stands. */
+/** Preview the next request with this prompt, or the current history without one. */
 export interface ContextPreviewParams {
   sessionId: string;
   prompt?: Array<Record<string, unknown>>;
 }
 
-/** `request` is the provider's body exactly as it would be sent; `price` is USD or null. */
+/** `request` is the provider's exact request body; `price` is USD or null. */
 export interface ContextPreviewResult {
   request: Record<string, unknown>;
   tokens: number;
@@ -795,10 +794,10 @@ export interface ContextPreviewResult {
 }
 
 /**
- * Make room now; `dryRun` only answers the plan.
+ * Compact the context now; `dryRun` only returns the plan.
  *
- * With `summary` a dry run asks for the summary too, which costs money. `workDoneToken` is
- * LSP's: progress is told by `$/progress`, and `window/workDoneProgress/cancel` stops it.
+ * With `summary` a dry run requests the summary too, which costs money. `workDoneToken` is LSP's:
+ * progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work.
  */
 export interface ContextCompactParams {
   sessionId: string;
@@ -810,7 +809,7 @@ export interface ContextCompactParams {
   workDoneToken?: string | number;
 }
 
-/** What happens to one part or turn, and why. */
+/** A change to one part or turn, with its reason. */
 export interface CompactionStep {
   action: "drop" | "evict" | "truncate" | "excerpt" | "restore" | "summarize" | (string & {});
   reason: string;
@@ -821,9 +820,9 @@ export interface CompactionStep {
 }
 
 /**
- * The plan, and what it gains; after `breakEvenRequests` it has paid for itself.
+ * The plan and its gain; `breakEvenRequests` is the number of requests until the plan pays.
  *
- * A dry run that finds nothing to leave out answers an empty plan, with the `reason`.
+ * A dry run with nothing to leave out returns an empty plan and the `reason`.
  */
 export interface ContextCompactResult {
   plan: CompactionStep[];
@@ -836,13 +835,13 @@ export interface ContextCompactResult {
   reason?: string;
 }
 
-/** The compaction to take back; without one, the newest that stands. */
+/** Undo a compaction, by default the newest not undone. */
 export interface ContextUndoCompactionParams {
   sessionId: string;
   compactionId?: string;
 }
 
-/** The session after it. */
+/** The session afterwards. */
 export interface ContextUndoCompactionResult {
   revision: number;
   meter: Meter;
@@ -877,9 +876,9 @@ export type Speaker = "user" | "model" | "tool" | (string & {});
 export type Author = "tool" | "shell" | "user" | "unknown" | "restore" | "several" | (string & {});
 
 /**
- * The session to branch off, as it was when a message had ended, or as it is.
+ * Fork a session at the end of a message, or at its current end.
  *
- * What is still under way is left out.
+ * Unfinished work is left out.
  */
 export interface SessionForkParams {
   sessionId: string;
@@ -894,10 +893,10 @@ export interface SessionForkResult {
 }
 
 /**
- * What the next session is for.
+ * Draft the next session's first prompt, for a goal.
  *
- * `continue` opens it at once, in the same folder with the same settings; it reads at its first
- * prompt where the work stands. Then `goal` may be empty: it stays what it was.
+ * `continue` opens the session at once, in the same folder with the same settings; its first
+ * prompt includes the state of the work. Then `goal` may be empty, to keep the old one.
  */
 export interface SessionHandoffParams {
   sessionId: string;
@@ -906,9 +905,10 @@ export interface SessionHandoffParams {
 }
 
 /**
- * A first prompt to edit, in Markdown, and the files that bear on it, the likeliest first.
+ * A first prompt to edit, in Markdown, and relevant files, likeliest first.
  *
- * Open the next session with `session/new` and `from`; `sessionId` is there with `continue`.
+ * Open the next session with `session/new` and `from`; with `continue`, `sessionId` is already
+ * there.
  */
 export interface SessionHandoffResult {
   draft: string;
@@ -917,10 +917,10 @@ export interface SessionHandoffResult {
 }
 
 /**
- * The session to write out, and where to: an absolute path of a file, or of a folder.
+ * Export a session to an absolute path of a file or folder.
  *
- * A folder gets a file of its own; so does the data folder's `exports` without a path. A file
- * that is there stays unless `overwrite` is true.
+ * A folder gets a new file; so does the data folder's `exports` without a path. An existing file
+ * is kept unless `overwrite` is true.
  */
 export interface SessionExportParams {
   sessionId: string;
@@ -929,10 +929,10 @@ export interface SessionExportParams {
 }
 
 /**
- * The bundle: a packed file that only its user can read, `size` bytes long.
+ * The bundle: a packed file, readable by its user only, `size` bytes long.
  *
- * It holds what is durable and settled. `redacted` counts what looked like a key and was taken
- * out; `notes` say in sentences what else is not in it.
+ * Holds durable, settled content only. `redacted` counts likely keys removed; `notes` name other
+ * omissions, in sentences.
  */
 export interface SessionExportResult {
   path: string;
@@ -941,12 +941,12 @@ export interface SessionExportResult {
   notes: string[];
 }
 
-/** The session to put away. None of its turns may run, and no other window have it open. */
+/** Archive a session without running turns and not open in another window. */
 export interface SessionArchiveParams {
   sessionId: string;
 }
 
-/** A session that is in a bundle at `path` now: `size` bytes there, `freed` in the store. */
+/** A session in a bundle at `path`, of `size` bytes; `freed` bytes in the store. */
 export interface ArchivedSession {
   sessionId: string;
   path: string;
@@ -955,19 +955,19 @@ export interface ArchivedSession {
 }
 
 /**
- * What was put away: the session last, and before it those of its subtasks.
+ * The archived sessions: first those of subtasks, last the session itself.
  *
- * `session/import` with the path brings each back as it was, under its own id.
+ * `session/import` with a path restores each under its own id.
  */
 export interface SessionArchiveResult {
   sessions: ArchivedSession[];
 }
 
 /**
- * A session to read in: the absolute path of a file, or its text as `content`.
+ * Import a session from the absolute path of a file, or its text as `content`.
  *
- * The format is found out when absent. The session works in the folder `cwd`, or else in the
- * workspace that `initialize` named; never in one that the file names.
+ * An absent format is detected. The session works in the folder `cwd`, by default the workspace
+ * named by `initialize`; never in a folder named by the file.
  */
 export interface SessionImportParams {
   format?: BundleFormat;
@@ -977,9 +977,9 @@ export interface SessionImportParams {
 }
 
 /**
- * The session that was made of it, to be loaded, and the format that it was read as.
+ * The new session, ready to load, and the detected format.
  *
- * `notes` say in sentences what people should know of it.
+ * `notes` are remarks for people, in sentences.
  */
 export interface SessionImportResult {
   sessionId: string;
@@ -989,13 +989,12 @@ export interface SessionImportResult {
 }
 
 /**
- * A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
+ * A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed file's old path.
  *
- * `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), a
- * `restore`, or `unknown`: it came while a command ran that does not say that it writes there,
- * so that it may be the command's or the user's. `size` and `sizeBefore` are bytes, 0 where
- * there is no file. `restorable` is false where a content before or after it is not stored (too
- * large, for one) and cannot come back.
+ * `author`: the agent by a `tool` or `shell` command, the `user` (or anybody else), a `restore`,
+ * or `unknown` for a change during a command that does not declare its writes: the command's or
+ * the user's. `size` and `sizeBefore` are bytes, 0 without a file. `restorable` is false where
+ * content before or after is not stored (too large, for example) and cannot be restored.
  */
 export interface FileChange {
   path: string;
@@ -1012,9 +1011,8 @@ export interface FileChange {
 /**
  * A changed file with its unified diff; `restorable` as in `FileChange`.
  *
- * `authors` are all who changed it between the two states, who did so last at the end; `author`
- * is the one, or `several` where there are more, so that lines of the one are not shown as the
- * other's.
+ * `authors` lists all authors between the two states, the last author last; `author` is the only
+ * author, or `several`, so that no author's lines are shown as another's.
  */
 export interface FileDiff {
   path: string;
@@ -1029,11 +1027,11 @@ export interface FileDiff {
 }
 
 /**
- * A state to which files and conversation can go back; `files` are what changed up to it.
+ * A state to go back to; `files` are the changes up to this state.
  *
- * There is one at the start of each turn, one after each step that changed files, and one
- * before each restore. A turn's says where its prompt stood, and what the user had changed.
- * `left` is true on a branch that was left: its message is not in the conversation now.
+ * Each turn's start has a checkpoint, each step that changed files, and each restore beforehand. A
+ * turn's checkpoint marks the place of its prompt, and the user's changes before. `left` is true
+ * on an abandoned branch, whose message is no longer in the conversation.
  */
 export interface Checkpoint {
   checkpointId: string;
@@ -1045,12 +1043,12 @@ export interface Checkpoint {
   left?: boolean;
 }
 
-/** The session whose checkpoints are listed. */
+/** List a session's checkpoints. */
 export interface CheckpointListParams {
   sessionId: string;
 }
 
-/** What the agent changed in a session and nobody took back; `additions` and so on are sums. */
+/** The agent's changes in a session, except undone ones; `additions`, `deletions` are sums. */
 export interface SessionChanges {
   files: FileChange[];
   additions: number;
@@ -1058,9 +1056,9 @@ export interface SessionChanges {
 }
 
 /**
- * All checkpoints, oldest first; `head` is where the session stands.
+ * All checkpoints, oldest first; `head` is the session's current one.
  *
- * Those of branches that were left are among them.
+ * Checkpoints of abandoned branches are included.
  */
 export interface CheckpointListResult {
   checkpoints: Checkpoint[];
@@ -1068,7 +1066,7 @@ export interface CheckpointListResult {
   changes?: SessionChanges;
 }
 
-/** What changed between two checkpoints, or since one; of one file, or of those in a folder. */
+/** Compare two checkpoints, or one with now; for one file or folder, or all files. */
 export interface CheckpointDiffParams {
   sessionId: string;
   from: string;
@@ -1084,8 +1082,8 @@ export interface CheckpointDiffResult {
 /**
  * Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
  *
- * `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes what clashes
- * with both sides between conflict markers. While a turn runs it is refused.
+ * `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes both sides of a
+ * clash between conflict markers. Refused while a turn runs.
  */
 export interface CheckpointRestoreParams {
   sessionId: string;
@@ -1100,11 +1098,11 @@ export interface CheckpointRestoreParams {
 }
 
 /**
- * A file of a restore, and why it fared so.
+ * A file of a restore, with the reason for its outcome.
  *
- * In a dry run `diff` is what would be done to it. A conflict has two diffs: what the agent did,
- * and what was done since, where they are known. `unknownDiff` came while a command of the agent
- * ran, by that or by others: `keep` leaves it, `overwrite` takes it for the agent's.
+ * In a dry run `diff` is the expected change. A conflict has two diffs, where known: the agent's
+ * changes, and all later ones. `unknownDiff` holds changes made while a command of the agent ran,
+ * by the command or by others: `keep` leaves such changes, `overwrite` treats them as the agent's.
  */
 export interface RestoredFile {
   path: string;
@@ -1115,7 +1113,7 @@ export interface RestoredFile {
   unknownDiff?: string;
 }
 
-/** Every file that a restore looked at, by how it fared. */
+/** Every file examined by a restore, by outcome. */
 export interface RestoredFiles {
   restored: RestoredFile[];
   merged: RestoredFile[];
@@ -1124,13 +1122,13 @@ export interface RestoredFiles {
 }
 
 /**
- * The session after it, or for a dry run what would be.
+ * The session after the restore, or as expected by a dry run.
  *
- * `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
- * what was typed in the message that left the conversation first. `notes` say in sentences what
- * snapshots do not cover (`.git`, `node_modules`), and what of that is gone since.
- * A dry run that finds nothing to do answers an empty plan with the `reason`, notes included, and
- * `files.skipped` says of every path why it stays.
+ * `undoCheckpointId` names the state before, and is empty in a dry run; `restoredPrompt` is the
+ * text of the first message that left the conversation. `notes` list in sentences everything
+ * outside of snapshots (`.git`, `node_modules`), and losses there. A dry run with nothing to do
+ * returns an empty plan with the `reason` and notes, and `files.skipped` has each path's reason to
+ * stay.
  */
 export interface CheckpointRestoreResult {
   undoCheckpointId: string;
@@ -1142,10 +1140,9 @@ export interface CheckpointRestoreResult {
 }
 
 /**
- * Undo a restore by its `undoCheckpointId`; without one, the newest that stands.
+ * Undo a restore by its `undoCheckpointId`, by default the newest not undone.
  *
- * Its scope is the restore's own. `onConflict` is `refuse` when absent; `markers` is as for a
- * restore.
+ * The scope is the restore's. `onConflict` is `refuse` when absent; `markers` is as for a restore.
  */
 export interface CheckpointRedoParams {
   sessionId: string;
@@ -1157,9 +1154,9 @@ export interface CheckpointRedoParams {
 }
 
 /**
- * Which facts: of a session, of a folder, of a kind, with these words; the last may be begun.
+ * List facts by session, folder, kind and words (the last may be a word's beginning).
  *
- * All that is given must hold.
+ * All given conditions must hold.
  */
 export interface FactsListParams {
   sessionId?: string;
@@ -1168,14 +1165,14 @@ export interface FactsListParams {
   query?: string;
 }
 
-/** The turn that bears a fact out, and who said it there. */
+/** The turn that supports a fact, and the speaker. */
 export interface FactSource {
   sessionId: string;
   turnId: string;
   saidBy: Speaker;
 }
 
-/** Something that a session found out; `learned` once later sessions are told of it too. */
+/** A fact found out in a session; `learned` once passed on to later sessions. */
 export interface Fact {
   factId: string;
   kind: FactKind;

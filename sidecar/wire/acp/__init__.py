@@ -1,1 +1,1 @@
-"""The Agent Client Protocol, version 1: its names, shapes and error codes, and nowhere else."""
+"""The Agent Client Protocol, version 1: names, shapes and error codes."""

@@ -1,4 +1,4 @@
-"""One ACP client: what it is told and asked, in ACP's names and shapes."""
+"""One ACP client: updates and requests in ACP's names and shapes."""
 
 import logging
 from collections import deque
@@ -34,9 +34,9 @@ _CONTENT_TEXT = ["params", "update", "content", "text"]
 
 
 class AgentConnection(Connection):
-    """Implements `tools.contract.Client` for an ACP client.
+    """Implements `tools.tool_contract.Client` for an ACP client.
 
-    A client is told of a session once it is `entered`: before that, it has no id for it yet.
+    Updates of a session start once `entered`: until then the client has no id for the session.
     """
 
     def __init__(self, outbox: Outbox) -> None:
@@ -54,12 +54,12 @@ class AgentConnection(Connection):
 
     @property
     def can_ask_permission(self) -> bool:
-        """Every ACP client answers questions."""
+        """Always true: every ACP client answers questions."""
         return True
 
     @property
     def terminals(self) -> AgentTerminals | None:
-        """Its terminals, if it announced them."""
+        """The client's terminals, if announced."""
         if not self.can.terminal:
             return None
         return AgentTerminals(self.request, self._post, self._show_terminal)
@@ -67,24 +67,24 @@ class AgentConnection(Connection):
     # --- which sessions it knows -------------------------------------------------------------
 
     def enter(self, session_id: str, folder: str) -> None:
-        """From now on the client is told of this session, and of what happened in it just now."""
+        """Start sending a session's updates, beginning with recent events."""
         self._folders[session_id] = folder
         early, self._early = self._early, deque(maxlen=MOST_EARLY)
         for event in early:
             self.watch(event)
 
     def leave(self, session_id: str) -> None:
-        """The session is closed."""
+        """Stop sending updates of a closed session."""
         self._folders.pop(session_id, None)
 
     def knows(self, session_id: str) -> bool:
-        """Whether the client is told of this session."""
+        """Whether the client gets updates of this session."""
         return session_id in self._folders
 
     # --- what it is told ---------------------------------------------------------------------
 
     def watch(self, event: Event) -> None:
-        """Queue what tells the client of an event; what it typed itself it has already."""
+        """Queue an event's update; skips text typed by this user, already shown."""
         session_id = _session_of(event)
         if session_id and session_id not in self._folders:
             self._early.append(event)
@@ -92,7 +92,7 @@ class AgentConnection(Connection):
             self._tell(session_id, event)
 
     def log(self, kind: int, text: str) -> None:
-        """ACP has no log of the client's: stderr is read there."""
+        """Log to stderr: ACP has no log on the client's side."""
         logger.log(logging.ERROR if kind == ERROR else logging.WARNING, "%s", text)
 
     async def show(self, event: Event) -> None:
@@ -103,11 +103,11 @@ class AgentConnection(Connection):
             await self._outbox.paced(session_id, _update(session_id, told))
 
     def say(self, session_id: str, kind: str, text: str) -> None:
-        """Show a piece of text that is no part of the session's log."""
+        """Show text outside of the session's log."""
         self.send(session_id, text_update(kind, text))
 
     def send(self, session_id: str, told: JsonObject) -> None:
-        """Queue an update that comes from no event."""
+        """Queue an update without an event."""
         self._outbox.update(session_id, _update(session_id, told))
 
     def _tell(self, session_id: str, event: Event) -> None:
@@ -133,14 +133,14 @@ class AgentConnection(Connection):
                 self._outbox.update(session_id, message)
 
     def _tell_ours(self, session_id: str, event: Event) -> None:
-        """Tell a client that knows us what ACP has no word for."""
+        """Send events unknown to ACP to a client that announced Sidecar's own notifications."""
         if isinstance(event, SessionChanged | StatusChanged | AlertChanged):
             message = notification(event)
             message["method"] = outgoing(str(message["method"]))
             self._outbox.update(session_id, message)
 
     def _show_output(self, session_id: str, event: ToolOutputChunk) -> None:
-        """Show what a running tool has put out so far; its end comes with the call's own."""
+        """Show a running tool's output so far; the final output comes with the call's result."""
         text, shown = self._output.get(event.call_id, ("", 0.0))
         text = (text + event.text)[-MOST_SHOWN:]
         now = monotonic()
@@ -165,7 +165,7 @@ class AgentConnection(Connection):
         self.send(session_id, told)
 
     def _keep_terminal(self, event: ToolChanged, told: JsonObject) -> None:
-        """Leave the terminal in a call that has ended: it goes on showing what was put out."""
+        """Keep an ended call's terminal, which still shows the output."""
         terminal = self._terminals.pop(event.call_id, None)
         if terminal is not None:
             told["content"] = [{"type": "terminal", "terminalId": terminal}]
@@ -173,11 +173,11 @@ class AgentConnection(Connection):
     # --- what it is asked --------------------------------------------------------------------
 
     async def request(self, method: str, params: JsonObject) -> Json:
-        """Ask the client, by ACP's name or by ours; see `Connection.request`."""
+        """Send a request by ACP's or Sidecar's name; see `Connection.request`."""
         return await super().request(outgoing(method), params)
 
     def _post(self, method: str, params: JsonObject) -> None:
-        """Make a request whose answer nobody waits for."""
+        """Send a request without waiting for its answer."""
         self._outbox.answer(self._asking(outgoing(method), params))
 
     def _withdrawal(self, request_id: str) -> JsonObject:

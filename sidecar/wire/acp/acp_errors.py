@@ -1,4 +1,4 @@
-"""Errors with the codes that ACP has for them; all others keep ours."""
+"""ACP's error codes; errors without one keep Sidecar's."""
 
 from sidecar.core.errors import ModelFailed, SidecarError, UnknownSession
 from sidecar.core.parts import JsonObject
@@ -9,7 +9,7 @@ NOT_FOUND = -32002
 
 
 def agent_fault(error: SidecarError) -> JsonObject:
-    """Give the JSON-RPC error object of an error."""
+    """JSON-RPC error object of an error."""
     told = fault(error)
     if isinstance(error, UnknownSession):
         told["code"] = NOT_FOUND
@@ -19,14 +19,14 @@ def agent_fault(error: SidecarError) -> JsonObject:
 
 
 def model_code(kind: str) -> int:
-    """Give the code of a model's failure: a missing or wrong key is ACP's `auth_required`."""
+    """Code of a model's failure; a missing or wrong key is ACP's `auth_required`."""
     return AUTH_REQUIRED if kind == "authentication" else code_of_turn(kind)
 
 
 def turn_failed(error: JsonObject, about: JsonObject) -> RefusedMessage:
-    """Give the error that ends `session/prompt`: ACP has no stop reason for a turn that failed.
+    """Error for a failed turn, since ACP has no stop reason for failures.
 
-    `error` is the turn's `{kind, message, …}`; `about` says which turn, for `data`.
+    `error` is the turn's `{kind, message, …}`; `about` identifies the turn, for `data`.
     """
     kind, message = str(error.get("kind", "internal")), str(error.get("message", ""))
     rest = {k: v for k, v in error.items() if k not in ("kind", "message", "code")}

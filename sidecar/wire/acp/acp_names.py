@@ -1,4 +1,4 @@
-"""The one rule of names: what ACP has keeps its name there, all else of ours begins `_sidecar/`."""
+"""Method names: ACP's stay; all others get the prefix `_sidecar/`."""
 
 PREFIX = "_sidecar/"
 
@@ -20,10 +20,10 @@ CLIENT_METHODS = frozenset(
 
 
 def incoming(method: str) -> str | None:
-    """Give the name in our own method table of what came with the prefix, else `None`."""
+    """Strip the prefix; `None` for a name without."""
     return method.removeprefix(PREFIX) if method.startswith(PREFIX) else None
 
 
 def outgoing(method: str) -> str:
-    """Give the name under which an ACP client is sent a request or notification."""
+    """Name of a request or notification for an ACP client."""
     return method if method in CLIENT_METHODS else PREFIX + method

@@ -1,6 +1,6 @@
-"""The params of ACP's requests, as much of them as we read; fields that are not here are passed by.
+"""Params of ACP's requests; unlisted fields are ignored.
 
-`meta` is `_meta`; what stands there under `sidecar` has our own names.
+`meta` is `_meta`, whose `sidecar` member has Sidecar's own names.
 """
 
 from typing import Any, TypeAlias
@@ -14,13 +14,13 @@ Opaque: TypeAlias = dict[str, Any]
 
 
 class Shape(msgspec.Struct, frozen=True, rename="camel"):
-    """Any of them."""
+    """Base of all params."""
 
     meta: Opaque | None = msgspec.field(default=None, name="_meta")
 
 
 class Initialize(Shape, frozen=True):
-    """`initialize`. Some clients send a version that is no number, so it is not read."""
+    """`initialize`. The version is not read: some clients send no number."""
 
     client_capabilities: Opaque = {}
 
@@ -75,6 +75,6 @@ class AcpPrompt(Shape, frozen=True, kw_only=True):
 
 
 def extra(shape: Shape) -> JsonObject:
-    """Give `_meta.sidecar`, or nothing."""
+    """`_meta.sidecar`, or empty."""
     found: Json = (shape.meta or {}).get("sidecar")
     return found if isinstance(found, dict) else {}

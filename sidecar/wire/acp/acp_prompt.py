@@ -1,4 +1,4 @@
-"""ACP's `session/prompt` and `session/cancel`: a turn, or one of our commands."""
+"""ACP's `session/prompt` and `session/cancel`: turns and slash commands."""
 
 import asyncio
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ USAGE = (
 
 
 def methods(desk: Desk) -> Mapping[str, AcpMethod]:
-    """Give the methods by ACP's names."""
+    """Handlers by ACP's method names."""
     running: dict[str, set[asyncio.Task[str]]] = {}
 
     async def prompt(params: acp_params.AcpPrompt, ticket: Ticket) -> Json:
@@ -45,7 +45,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
         return _answer(result)
 
     async def ordered(command: SlashCommand, session_id: str, ticket: Ticket) -> Json:
-        """Do what a command says; what it answers is shown as the agent's words."""
+        """Run a slash command, and show its answer as the agent's text."""
         session = await desk.watch(session_id)
         await desk.sessions.get(session.id)
         scene = CommandScene(desk.sessions, session, desk.connection, desk.connection.watch)
@@ -80,7 +80,7 @@ def _stop(task: "asyncio.Task[str]") -> None:
 
 
 async def _said(command: SlashCommand, scene: CommandScene) -> str:
-    """Run a command; what cannot be done is said in words, since a person has typed it."""
+    """Run a command; a failure becomes text, for the person who typed the command."""
     try:
         return await run(command, scene)
     except (SidecarError, ExceptionGroup) as error:
@@ -91,10 +91,10 @@ async def _said(command: SlashCommand, scene: CommandScene) -> str:
 
 
 def _answer(result: JsonObject) -> JsonObject:
-    """Give ACP's answer to a turn.
+    """ACP's answer to a turn.
 
     Raises:
-        Refused: the turn failed, for which ACP has no stop reason.
+        RefusedMessage: the turn failed, for which ACP has no stop reason.
     """
     ours = {k: v for k, v in result.items() if k not in ("stopReason", "usage", "error")}
     error, usage, reason = result.get("error"), result["usage"], result["stopReason"]

@@ -1,4 +1,4 @@
-"""ACP's `session/…` but for the prompt: new, load, resume, fork, list, close, delete, options."""
+"""ACP's `session/…` methods except the prompt."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -29,24 +29,24 @@ AcpMethod: TypeAlias = tuple[type[acp_params.Shape], Callable[[Any, Ticket], Awa
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What ACP's methods work with: the sessions, one client, and our own methods' handlers."""
+    """Sessions, the client, and handlers of Sidecar's own methods, for ACP's methods."""
 
     sessions: Sessions
     connection: AgentConnection
     ours: Mapping[str, Handler]
 
     async def enter(self, session_id: str) -> Session:
-        """Have the client told of a session from now on.
+        """Start sending a session's updates to the client.
 
         Raises:
-            UnknownSession: there is none with this id.
+            UnknownSession: no session has this id.
         """
         session = await self.sessions.get(SessionId(session_id), window=True)
         self.connection.enter(session_id, session.state.log.row.cwd)
         return session
 
     async def watch(self, session_id: str) -> Session:
-        """Give a session; one that the client did not open before is as if it had resumed it."""
+        """Return a session; one not yet opened by the client counts as resumed."""
         if self.connection.knows(session_id):
             return await self.sessions.get(SessionId(session_id), window=True)
         session = await self.enter(session_id)
@@ -54,7 +54,7 @@ class Desk:
         return session
 
     def greet(self, session: Session) -> None:
-        """Tell a client what it can do in a session that it has opened, and how full that is."""
+        """Send the commands and the meter of a newly opened session."""
         commands: JsonObject = {
             "sessionUpdate": "available_commands_update",
             "availableCommands": list(ADVERTISED),
@@ -64,7 +64,7 @@ class Desk:
 
 
 def methods(desk: Desk) -> Mapping[str, AcpMethod]:
-    """Give the methods by ACP's names."""
+    """Handlers by ACP's method names."""
     sessions, connection = desk.sessions, desk.connection
 
     def shaped(given: JsonObject, shape: type[T]) -> T:
@@ -156,7 +156,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
 
 
 async def _made(desk: Desk, made: Json, ticket: Ticket) -> JsonObject:
-    """Answer with a session that is new to the client; it is told of it right after."""
+    """Answer with a new session, whose updates start after the answer."""
     assert isinstance(made, dict)
     session = await desk.sessions.get(SessionId(str(made["sessionId"])))
     folder = session.state.log.row.cwd

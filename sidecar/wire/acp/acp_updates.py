@@ -1,4 +1,4 @@
-"""Session events as ACP's `session/update`: no fields of our own but under `_meta.sidecar`."""
+"""Session events as ACP's `session/update`; fields of our own only in `_meta.sidecar`."""
 
 from decimal import Decimal
 from math import ceil
@@ -30,7 +30,7 @@ THOUGHT = "agent_thought_chunk"
 
 
 def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
-    """Give the update that shows an event, in a session of this folder; `None` if ACP has none."""
+    """Update for an event in a session of this folder; `None` if ACP has none."""
     match event:
         case MeterChanged(meter=measured):
             return usage_update(measured)
@@ -54,7 +54,7 @@ def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
 
 
 def usage_update(measured: Meter) -> JsonObject:
-    """Give the meter: what ACP has of it, and the rest beside."""
+    """The meter: ACP's fields, and the rest in `_meta.sidecar`."""
     told: JsonObject = {
         "sessionUpdate": "usage_update",
         "used": measured.used,
@@ -67,12 +67,12 @@ def usage_update(measured: Meter) -> JsonObject:
 
 
 def text_update(kind: str, text: str) -> JsonObject:
-    """Give a piece of text that is no part of the log, such as a command's answer."""
+    """Update with text outside of the log, such as a command's answer."""
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
 
 
 def _plain(event: Event) -> JsonObject:
-    """Give the update of the editor face, which has ACP's shape already."""
+    """Update of the editor face, already in ACP's shape."""
     params = notification(event)["params"]
     assert isinstance(params, dict)
     told = params["update"]
@@ -120,7 +120,7 @@ def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
 
 
 def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonObject | None:
-    """Give a notice; to a client without notices only what is more than news, as a thought."""
+    """A notice; without support for notices, a thought for warnings and errors only."""
     meta: JsonObject = {"sidecar": about}
     if can.notices:
         return {"sessionUpdate": "notice", "severity": level, "title": text, "_meta": meta}
@@ -130,7 +130,7 @@ def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonOb
 
 
 def _retrying(event: Retrying, can: Abilities) -> JsonObject | None:
-    """Say that what was shown of a step is void, since ACP cannot take it back."""
+    """Declare the shown part of a retried step void, since ACP cannot withdraw parts."""
     void = " What was just shown of it is void." if event.discard else ""
     seconds = ceil(event.delay_ms / 1000)
     text = (

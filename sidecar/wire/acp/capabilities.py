@@ -1,4 +1,4 @@
-"""What either side can do: what the client announced, and what `initialize` answers."""
+"""Capabilities announced by the client, and the answer to `initialize`."""
 
 from dataclasses import dataclass
 
@@ -16,10 +16,10 @@ KEY_HELP = (
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a client announced beyond the core of ACP.
+    """Capabilities announced beyond ACP's core.
 
-    `ours`: it knows our own notifications; `compaction` and `notices` are updates that it shows;
-    `terminal`: it runs commands.
+    `ours`: Sidecar's own notifications; `compaction` and `notices`: updates shown; `terminal`: runs
+    commands.
     """
 
     ours: bool = False
@@ -29,7 +29,7 @@ class Abilities:
 
 
 def announced(capabilities: JsonObject) -> Abilities:
-    """Read `clientCapabilities`; for some of them, an object is a yes."""
+    """Read `clientCapabilities`; some count as announced by any object."""
     session = _object(capabilities.get("session"))
     return Abilities(
         ours="sidecar" in _object(capabilities.get("_meta")),
@@ -40,7 +40,7 @@ def announced(capabilities: JsonObject) -> Abilities:
 
 
 def welcome(version: str) -> JsonObject:
-    """Give the answer to `initialize`."""
+    """The answer to `initialize`."""
     extensions: list[Json] = [
         PREFIX + method.name
         for method in sorted(METHODS.values(), key=lambda method: method.name)

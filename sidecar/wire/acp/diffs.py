@@ -1,4 +1,4 @@
-"""What a tool call changes, as ACP's `diff` content: each hunk is one, as editors draw them."""
+"""Changes of a tool call as ACP's `diff` content, one per hunk."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from sidecar.core.parts import Json, JsonObject
 
 
 def wanted(given: Json, folder: str) -> list[Json]:
-    """Give the change that an edit asks for, from the call's input; nothing for other calls."""
+    """Change requested by an edit's input; empty for other calls."""
     match given:
         case {"path": str(path), "oldText": str(old), "newText": str(new)}:
             return [_diff(path, folder, old, new)]
@@ -15,9 +15,9 @@ def wanted(given: Json, folder: str) -> list[Json]:
 
 
 def done(metadata: JsonObject, folder: str) -> list[Json]:
-    """Give the change that an edit has made, from what its answer says of it.
+    """Change made by an edit, from its result's metadata.
 
-    Long changes are cut, and of some only the counts are known: then nothing is given.
+    Empty if the metadata has counts only; long changes are cut.
     """
     path, text = metadata.get("path"), metadata.get("diff")
     if not isinstance(path, str) or not isinstance(text, str):
@@ -29,7 +29,7 @@ def done(metadata: JsonObject, folder: str) -> list[Json]:
 
 
 def absolute(path: str, folder: str) -> str:
-    """Give a path as ACP has them: always absolute."""
+    """Absolute path, as ACP requires."""
     return str(Path(folder) / path)
 
 
@@ -38,7 +38,7 @@ def _diff(path: str, folder: str, old: str | None, new: str) -> JsonObject:
 
 
 def _hunks(text: str) -> list[tuple[str, str]]:
-    """Give (before, after) of each hunk of a unified diff."""
+    """(before, after) of each hunk of a unified diff."""
     hunks: list[tuple[list[str], list[str]]] = []
     for line in text.split("\n"):
         if line.startswith("@@"):

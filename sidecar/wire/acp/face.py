@@ -1,4 +1,4 @@
-"""The agent face of one connection: finds what answers each of the client's requests."""
+"""The ACP face of one connection: finds the handler of each request."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -28,8 +28,8 @@ from sidecar.wire.messages import METHODS
 class AgentFace:
     """Implements `dispatch.Face`.
 
-    `on_ready` is called at the first request after `initialize`: then the workspace is known, and
-    with it the configuration.
+    `on_ready` is called at the first request after `initialize`, when workspace and configuration
+    are known.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class AgentFace:
             )
 
     def listens(self, method: str) -> bool:
-        """See `Face`; what an extension of somebody else's notifies of is passed by."""
+        """See `Face`; notifications of unknown extensions are ignored."""
         return self._initialized and (method in self._methods or incoming(method) is not None)
 
     def answered(self, method: str) -> None:
@@ -95,7 +95,7 @@ class AgentFace:
         return lambda: handle(given, ticket)
 
     def _own(self, name: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        """Find one of our own methods, which came by the name with the prefix."""
+        """Find the handler of a method with Sidecar's prefix."""
         known, handler = METHODS.get(name), self._ours.get(name)
         if known is None or known.direction != "clientToDaemon":
             raise RefusedMessage(
@@ -134,10 +134,9 @@ class AgentFace:
         return welcome(self._version)
 
     def _take_root(self, cwd: object) -> None:
-        """Take the folder first named as the workspace whose configuration holds.
+        """Use the first named folder as the workspace whose configuration holds.
 
-        What names none, or one that no system could have, takes the one that the client started
-        us in.
+        Without a valid folder, use the daemon's current one, chosen by the client.
         """
         if not self._rooted:
             self._rooted = True

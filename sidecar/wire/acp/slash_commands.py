@@ -1,4 +1,4 @@
-"""The commands that people type as a prompt: `/compact`, `/rollback`, `/context`, `/handoff`."""
+"""Commands typed as a prompt: `/compact`, `/rollback`, `/context`, `/handoff`."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ from sidecar.wire.rollback_words import numbered, turns_back, wanted
 
 @dataclass(frozen=True, slots=True)
 class SlashCommand:
-    """A command as it was typed: its name without the slash, and what follows."""
+    """A typed command: name without slash, and the rest of the text."""
 
     name: str
     argument: str
@@ -53,7 +53,7 @@ _TYPED = re.compile(r"\s*/(\w+)(?:\s+(.*?))?\s*", re.DOTALL)
 
 
 def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
-    """Give the command that a prompt is, or `None`; anything else with a slash is just text."""
+    """Parse a prompt as a command; `None` for any other text."""
     first: Json = prompt[0] if prompt else None
     if not isinstance(first, dict) or first.get("type") != "text":
         return None
@@ -65,7 +65,7 @@ def command_of(prompt: list[JsonObject]) -> SlashCommand | None:
 
 @dataclass(frozen=True, slots=True)
 class CommandScene:
-    """Where a command is given: the sessions, the one it is about, and its client."""
+    """A command's surroundings: all sessions, its own session, and the client."""
 
     sessions: Sessions
     session: Session
@@ -74,10 +74,10 @@ class CommandScene:
 
 
 async def run(command: SlashCommand, scene: CommandScene) -> str:
-    """Do what a command says; gives Markdown that tells what came of it.
+    """Run a command; return a report as Markdown.
 
     Raises:
-        SidecarError: it cannot be done; the message says why.
+        SidecarError: impossible; the message says why.
     """
     return await _ACTS[command.name](command.argument.strip(), scene)
 

@@ -1,4 +1,4 @@
-"""Commands in the client's terminals, shown in the tool call that runs them."""
+"""Commands in the client's terminals, shown in the tool calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,10 +14,10 @@ MOST_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class AgentTerminals:
-    """Implements `tools.contract.Terminals`.
+    """Implements `tools.tool_contract.Terminals`.
 
-    `ask` makes a request of the client, `post` one whose answer nobody waits for, and `show`
-    puts a terminal into a tool call (session, call, terminal).
+    `ask` sends a request, `post` one without waiting for the answer; `show` puts a terminal into a
+    tool call (session, call, terminal).
     """
 
     ask: Callable[[str, JsonObject], Awaitable[Json]]

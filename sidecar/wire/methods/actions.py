@@ -1,6 +1,6 @@
-"""`textDocument/codeAction`: what a command needs, from the text, where there is no plugin.
+"""`textDocument/codeAction`: arguments for commands, from the text, in editors without a plugin.
 
-Many editors run a server's commands but give them no arguments; in those, the prompt is selected.
+Many editors run a server's commands without arguments; there the selection is the prompt.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from sidecar.wire.connection import Connection
 
 
 def offer_actions(server: LanguageServer, connection: Connection) -> None:
-    """Offer to send what is selected, and to take back the newest turn."""
+    """Offer to send the selection, and to take back the newest turn."""
 
     @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
     def actions(params: types.CodeActionParams) -> list[types.Command]:
@@ -28,7 +28,7 @@ def offer_actions(server: LanguageServer, connection: Connection) -> None:
 
 
 def _lines(server: LanguageServer, uri: str) -> Sequence[str]:
-    """Give the lines that the editor has, else those of the file, if it is one with text."""
+    """Lines of an open document or of its file; empty if unreadable."""
     try:
         return server.workspace.get_text_document(uri).lines
     except (OSError, ValueError):
@@ -36,7 +36,7 @@ def _lines(server: LanguageServer, uri: str) -> Sequence[str]:
 
 
 def _selected(lines: Sequence[str], chosen: types.Range) -> str:
-    """Give the lines of a selection; a prompt is written on lines of its own."""
+    """The whole lines of a selection, as one text."""
     start, end = chosen.start.line, chosen.end.line
     if chosen.end.character == 0 and end > start:
         end -= 1

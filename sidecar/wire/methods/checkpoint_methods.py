@@ -1,4 +1,4 @@
-"""`checkpoint/…`: the states of a session that it can go back to."""
+"""`checkpoint/…`: states that a session can go back to."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -25,7 +25,7 @@ from sidecar.wire.translate import iso
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Give the family's handlers over these sessions."""
+    """Handlers by method name."""
 
     async def listed(_: Connection, params: CheckpointListParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id))

@@ -1,8 +1,8 @@
-"""`workspace/executeCommand`: sessions for editors without a plugin, by what LSP has.
+"""`workspace/executeCommand`: sessions for editors without a plugin, through LSP alone.
 
-A command is answered at once, for editors give up on requests that take long; what comes of it is
-told by messages, and while it goes on, by progress. Where the editor asks no questions, a command
-takes the answers as arguments: `sidecar.rollback 2 files overwrite`.
+A command is answered at once, since editors give up on long requests; results come as messages, and
+meanwhile progress. Where the editor cannot ask questions, arguments answer instead:
+`sidecar.rollback 2 files overwrite`.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ logger = logging.getLogger("sidecar.wire")
 
 
 class Commands:
-    """The commands of one connection, over its newest session."""
+    """The commands of one connection, on its newest session."""
 
     def __init__(self, sessions: Sessions, editor: PlainEditor, group: asyncio.TaskGroup) -> None:
         self._sessions = sessions
@@ -59,7 +59,7 @@ class Commands:
             server.command(f"sidecar.{name}")(self._begun(name, act))
 
     def under_way(self) -> tuple[asyncio.Task[None], ...]:
-        """Give what has not come to its end yet."""
+        """Tasks of commands still running."""
         return tuple(self._tasks)
 
     def _begun(self, name: str, act: "Act") -> Callable[..., Awaitable[None]]:
@@ -85,7 +85,7 @@ class Commands:
     # --- sessions ----------------------------------------------------------------------------
 
     async def _session(self) -> Session:
-        """Give the session that the commands are about: the folder's newest, or a new one."""
+        """The commands' session: the folder's newest, or a new one."""
         if self._current is None:
             page, _ = await self._sessions.list(str(self._folder()), None, 1)
             if not page:
@@ -116,7 +116,7 @@ class Commands:
         self._tell(await self._opened(), "New session.")
 
     async def handoff(self, goal: str) -> None:
-        """Go on in a session of its own, which knows where the work stands."""
+        """Continue in a new session that knows where the work stands."""
         session = await self._session()
         made = await self._sessions.handoff(
             session.id, goal, self._editor, self._editor.watch, go_on=True
@@ -155,7 +155,7 @@ class Commands:
         self._tell(session, f"{ended}{shown}")
 
     async def cancel(self, _: str) -> None:
-        """Stop the running turn and those that wait."""
+        """Stop the running turn and waiting ones."""
         session = await self._session()
         busy = session.busy
         session.cancel()
@@ -164,7 +164,7 @@ class Commands:
     # --- the context -------------------------------------------------------------------------
 
     async def context(self, _: str) -> None:
-        """Say what fills the context."""
+        """Show tokens by region, cache and cost."""
         session = await self._session()
         meter = session.meter()
         regions = sorted(meter.regions.items(), key=lambda one: -one[1])
@@ -175,7 +175,7 @@ class Commands:
         self._tell(session, f"{filled}. Cache {cache}.{paid}")
 
     async def compact(self, instructions: str) -> None:
-        """Make room, when the user has seen the plan."""
+        """Compact the context, after the user has seen the plan."""
         session = await self._session()
         plan = await session.rewriting.compact(None, None, dry_run=True, instructions=instructions)
         if not plan["plan"]:
@@ -193,7 +193,7 @@ class Commands:
         self._tell(session, f"Compacted {sizes}.")
 
     async def undo_compaction(self, _: str) -> None:
-        """Take the newest compaction back."""
+        """Undo the newest compaction."""
         session = await self._session()
         await session.rewriting.undo(None)
         self._tell(session, "The compaction is taken back.")
@@ -201,7 +201,7 @@ class Commands:
     # --- going back --------------------------------------------------------------------------
 
     async def rollback(self, words: str) -> None:
-        """Go back to before a turn: `[turns back] [scope] [what becomes of conflicts]`."""
+        """Go back to before a turn: `[turns back] [scope] [handling of conflicts]`."""
         session = await self._session()
         scope, on_conflict, number = wanted(words)
         message_id = await self._turn(session, number)
@@ -230,14 +230,14 @@ class Commands:
             self._editor.log(f"The prompt that was rolled back:\n{done.prompt}")
 
     async def redo(self, words: str) -> None:
-        """Undo the newest restore that stands."""
+        """Undo the newest restore."""
         session = await self._session()
         _, on_conflict, _ = wanted(words)
         done = await session.rollback.redo(Wish("both", on_conflict=on_conflict))
         self._tell(session, f"Went forth again: {summary(done)}.")
 
     async def _turn(self, session: Session, number: int | None) -> str | None:
-        """Give the message of the turn to undo; the user chooses where none is named."""
+        """Id of the message of the turn to undo; asks the user without a number."""
         turns = await turns_back(session)
         if number is not None:
             return numbered(turns, number).message_id
@@ -246,7 +246,7 @@ class Commands:
         return None if choice not in offered else offered[choice].message_id
 
     async def _agreed(self, foreseen: Done, wish: Wish) -> tuple[Scope, OnConflict] | None:
-        """Show what would happen, and give how the user wants it; `None`: not at all."""
+        """Show the expected changes and ask how to proceed; `None`: not at all."""
         conflicts = paths(foreseen, "conflict")
         ways: dict[str, tuple[Scope, OnConflict]] = {BACK: ("both", wish.on_conflict)}
         if conflicts:
@@ -264,10 +264,10 @@ class Commands:
     async def _chosen(
         self, question: str, choices: tuple[str, ...], else_: str | None
     ) -> str | None:
-        """Ask; `else_` is taken where the editor asks no questions.
+        """Ask the user; `else_` is the answer where the editor cannot ask.
 
         Raises:
-            BadRequest: it asks none, and nothing goes without an answer; it says how to go on.
+            BadRequest: the editor cannot ask, and an answer is needed; says how to proceed.
         """
         try:
             return await self._editor.choose(question, choices)

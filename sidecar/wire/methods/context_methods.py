@@ -1,4 +1,4 @@
-"""`context/…`: the meter, what fills the context, rewriting it, reading again what was logged."""
+"""`context/…`: the meter, the breakdown, compaction, recall, pins."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ from sidecar.wire.translate import meter
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Give the family's handlers over these sessions."""
+    """Handlers by method name."""
 
     async def measure(_: Connection, params: ContextMeterParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id), window=True)

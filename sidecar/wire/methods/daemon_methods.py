@@ -1,4 +1,4 @@
-"""`daemon/…`: how the daemon is."""
+"""`daemon/…`: the daemon's state."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from sidecar.wire.messages import DaemonStatusParams
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Give the family's handlers over these sessions."""
+    """Handlers by method name."""
 
     async def status(_: Connection, __: DaemonStatusParams, ___: Ticket) -> Json:
         return sessions.status()

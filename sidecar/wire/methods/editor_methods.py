@@ -1,4 +1,4 @@
-"""What the editor has open, kept as buffers, and the work that it asks us to stop."""
+"""The editor's open documents, kept as buffers, and its cancellations of work."""
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -8,7 +8,7 @@ from sidecar.wire.connection import path_of
 
 
 def follow_documents(server: LanguageServer, sessions: Sessions) -> None:
-    """Keep the sessions' buffers equal to what the editor shows, saved or not."""
+    """Keep the sessions' buffers equal to the editor's documents, saved or not."""
 
     def opened(uri: str) -> None:
         path = path_of(uri)
@@ -38,7 +38,7 @@ def follow_documents(server: LanguageServer, sessions: Sessions) -> None:
 
 
 def follow_cancellations(server: LanguageServer, sessions: Sessions) -> None:
-    """Stop work that is shown by `$/progress` when the user cancels it there."""
+    """Cancel work shown by `$/progress` when the user does so there."""
 
     @server.feature(types.WINDOW_WORK_DONE_PROGRESS_CANCEL)
     def cancelled(params: types.WorkDoneProgressCancelParams) -> None:

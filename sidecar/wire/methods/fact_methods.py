@@ -1,4 +1,4 @@
-"""`facts/…`: what sessions have found out."""
+"""`facts/…`: facts found out by sessions."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from sidecar.wire.translate import iso
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Give the family's handlers over these sessions."""
+    """Handlers by method name."""
 
     async def listed(_: Connection, params: FactsListParams, __: Ticket) -> Json:
         found = await lessons.find(

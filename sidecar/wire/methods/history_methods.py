@@ -1,4 +1,4 @@
-"""Sessions that go on from one, or move: fork, hand off, export, import, archive."""
+"""Sessions that continue another, or move: fork, hand off, export, import, archive."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ from sidecar.wire.methods.session_methods import given
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Give the family's handlers over these sessions."""
+    """Handlers by method name."""
 
     async def fork(connection: Connection, params: SessionForkParams, _: Ticket) -> Json:
         at_message = given(params.at_message_id)

@@ -34,7 +34,7 @@ LARGEST_PAGE = 500
 
 
 def handlers(sessions: Sessions) -> Mapping[str, Handler]:
-    """Give the family's handlers over these sessions."""
+    """Handlers by method name."""
 
     async def new(connection: Connection, params: SessionNewParams, _: Ticket) -> Json:
         parent = given(params.from_session)
@@ -125,7 +125,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
 
 def tool_spec(tool: ToolDefinition) -> ToolSpec:
-    """Give a client's tool as the session keeps it."""
+    """Convert a client's tool to the session's form."""
     return ToolSpec(
         name=tool.name,
         description=tool.description,
@@ -139,5 +139,5 @@ def tool_spec(tool: ToolDefinition) -> ToolSpec:
 
 
 def given(value: T | UnsetType) -> T | None:
-    """Give a field's value, or `None` where it was left out."""
+    """A field's value, or `None` if absent."""
     return None if value is UNSET else value

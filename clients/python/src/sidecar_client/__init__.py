@@ -1,4 +1,4 @@
-"""A typed, asynchronous client for the Sidecar daemon: `connect` starts one and speaks to it."""
+"""A typed, asynchronous client for the Sidecar daemon; `connect` starts a daemon."""
 
 from sidecar_client.callbacks import Tool
 from sidecar_client.client import Client

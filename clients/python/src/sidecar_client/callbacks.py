@@ -1,4 +1,4 @@
-"""What a client does for the daemon: its callbacks, as capabilities and as answers."""
+"""A client's callbacks for the daemon: their capabilities and answers."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -34,7 +34,7 @@ Tool: TypeAlias = Callable[[Any], Awaitable[Mapping[str, Any] | ToolCallResult |
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """All that a client can do for the daemon; what is `None` it does not do."""
+    """Callbacks offered to the daemon; `None` for those not offered."""
 
     tools: Mapping[str, Tool] = field(default_factory=dict)
     on_permission: Callable[[SessionRequestPermissionParams], Awaitable[str | None]] | None = None
@@ -47,7 +47,7 @@ class Callbacks:
 
 
 def capabilities(callbacks: Callbacks) -> dict[str, Any]:
-    """Give the capabilities to announce in `initialize`."""
+    """Capabilities to announce in `initialize`."""
     ours = ClientCapabilities(
         fs=FileCapabilities(
             read_text_file=callbacks.read_text_file is not None,
@@ -63,7 +63,7 @@ def capabilities(callbacks: Callbacks) -> dict[str, Any]:
 
 
 def answers(callbacks: Callbacks) -> dict[str, Answer]:
-    """Give what answers each of the daemon's requests."""
+    """Handlers of the daemon's requests, by method."""
     found: dict[str, Answer] = {}
     if callbacks.tools:
         found["tool/call"] = _tool_call(callbacks.tools)
@@ -101,10 +101,10 @@ def answers(callbacks: Callbacks) -> dict[str, Answer]:
 
 
 def notified(callbacks: Callbacks, method: str, raw: msgspec.Raw) -> None:
-    """Hand a notification to its callback.
+    """Pass a notification to its callback.
 
-    `on_notification` gets those without one of their own, as the method's struct where its shape
-    is known, else as plain JSON: so updates of a kind that is newer than this client.
+    `on_notification` gets all without a callback of their own: as the method's struct if the shape
+    is known, else as plain JSON, such as updates newer than this client.
     """
     known = METHODS.get(method)
     params: object

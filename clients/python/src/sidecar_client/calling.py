@@ -1,4 +1,4 @@
-"""Sends requests and notifications, and reads what is answered."""
+"""Send requests and notifications, and decode answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Caller:
-    """A daemon that is running and initialized, and any request to it."""
+    """A running, initialized daemon, open to any request."""
 
     def __init__(
         self, connection: Connection, version: str, capabilities: ServerCapabilities
@@ -24,7 +24,7 @@ class Caller:
         self.capabilities = capabilities
 
     async def request(self, method: str, params: Any = None) -> Any:  # noqa: ANN401 - any JSON
-        """Send any request and give its result as plain JSON."""
+        """Send any request; return its result as plain JSON."""
         return msgspec.json.decode(await self._connection.request(method, _object(params)))
 
     async def notify(self, method: str, params: Any = None) -> None:  # noqa: ANN401 - any JSON
@@ -41,12 +41,12 @@ class Caller:
 
 
 def given(value: T | None) -> T | UnsetType:
-    """Leave a parameter out where there is none."""
+    """Turn `None` into an absent parameter."""
     return UNSET if value is None else value
 
 
 def blocks(prompt: str | Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Give a prompt as content blocks."""
+    """Convert a prompt to content blocks."""
     if isinstance(prompt, str):
         return [{"type": "text", "text": prompt}]
     return [dict(block) for block in prompt]

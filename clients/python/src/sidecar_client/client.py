@@ -48,10 +48,10 @@ from sidecar_client.messages import (
 
 
 class Client(GoingBack):
-    """A daemon that is running and initialized. All methods raise `SidecarError`.
+    """A running, initialized daemon. All methods raise `SidecarError`.
 
-    `version` is the daemon's; `capabilities.features` names the methods that it has.
-    Cancelling a call tells the daemon to stop it.
+    `version` is the daemon's; `capabilities.features` names its methods. Cancelling a call cancels
+    the request in the daemon.
     """
 
     # --- sessions ----------------------------------------------------------------------------
@@ -70,7 +70,7 @@ class Client(GoingBack):
         builtin_tools: bool = True,
         system: str | None = None,
     ) -> SessionNewResult:
-        """Open a new session in a folder; `tools` are those that this client runs."""
+        """Open a new session in a folder; `tools` are run by this client."""
         params = SessionNewParams(
             cwd=str(cwd),
             title=given(title),
@@ -109,20 +109,20 @@ class Client(GoingBack):
         cursor: str | None = None,
         limit: int | None = None,
     ) -> SessionListResult:
-        """List sessions, newest first; `cursor` is `next_cursor` of the page before."""
+        """List sessions, newest first; `cursor` is `next_cursor` of the previous page."""
         params = SessionListParams(
             cwd=UNSET if cwd is None else str(cwd), cursor=given(cursor), limit=given(limit)
         )
         return await self._call("session/list", params, SessionListResult)
 
     async def close_session(self, session_id: str) -> None:
-        """Let go of a session; it stays stored."""
+        """Close a session, which stays stored."""
         await self._call("session/close", SessionCloseParams(session_id=session_id), Empty)
 
     async def delete_session(self, session_id: str, *, force: bool = False) -> SessionDeleteResult:
-        """Delete a session for good; `notes` say where it may be found nevertheless.
+        """Delete a session for good; `notes` name places where copies may remain.
 
-        While a turn runs that is refused, unless `force`d: then the turn is cancelled first.
+        Refused while a turn runs, unless `force`, which cancels the turn first.
         """
         params = SessionDeleteParams(session_id=session_id, force=force or UNSET)
         return await self._call("session/delete", params, SessionDeleteResult)
@@ -157,7 +157,7 @@ class Client(GoingBack):
     ) -> SessionPromptResult:
         """Run a turn and wait for its end; `prompt` is text or ACP content blocks.
 
-        A turn that fails is a result too (`stop_reason == "error"`).
+        A failed turn is a result too (`stop_reason == "error"`).
         """
         params = SessionPromptParams(
             session_id=session_id,
@@ -187,7 +187,7 @@ class Client(GoingBack):
         limit: int | None = None,
         pattern: str | None = None,
     ) -> ContextRecallResult:
-        """Read what was logged under an id; `offset` and `limit` are bytes of UTF-8."""
+        """Read a logged part by id; `offset` and `limit` are bytes of UTF-8."""
         params = ContextRecallParams(
             session_id=session_id,
             part_id=part_id,
@@ -200,18 +200,18 @@ class Client(GoingBack):
     async def preview(
         self, session_id: str, prompt: str | Sequence[Mapping[str, Any]] | None = None
     ) -> ContextPreviewResult:
-        """Show the provider's request as it would be sent, with this prompt or as it stands."""
+        """Show the provider's next request, with this prompt or the current history."""
         params = ContextPreviewParams(
             session_id=session_id, prompt=UNSET if prompt is None else blocks(prompt)
         )
         return await self._call("context/preview", params, ContextPreviewResult)
 
     async def status(self) -> DaemonStatusResult:
-        """Ask how the daemon is."""
+        """Read the daemon's state."""
         return await self._call("daemon/status", DaemonStatusParams(), DaemonStatusResult)
 
     async def breakdown(self, session_id: str) -> ContextBreakdownResult:
-        """Take the context apart, piece by piece."""
+        """Break the context down into segments."""
         params = ContextBreakdownParams(session_id=session_id)
         return await self._call("context/breakdown", params, ContextBreakdownResult)
 
@@ -223,7 +223,7 @@ class Client(GoingBack):
         kind: FactKind | None = None,
         query: str | None = None,
     ) -> FactsListResult:
-        """List what sessions have found out, newest first; all that is given must hold."""
+        """List facts of sessions, newest first; all given conditions must hold."""
         params = FactsListParams(
             session_id=given(session_id),
             cwd=UNSET if cwd is None else str(cwd),
@@ -244,7 +244,7 @@ class Client(GoingBack):
         summary: bool = False,
         expected_revision: int | None = None,
     ) -> ContextCompactResult:
-        """Make room now; a dry run only answers the plan, with `summary` its summary too (paid)."""
+        """Compact now; a dry run only returns the plan, with `summary` a paid summary too."""
         params = ContextCompactParams(
             session_id=session_id,
             strategy=given(strategy),
@@ -258,7 +258,7 @@ class Client(GoingBack):
     async def undo_compaction(
         self, session_id: str, compaction_id: str | None = None
     ) -> ContextUndoCompactionResult:
-        """Take a compaction back, or the newest that stands: what it left out is shown again."""
+        """Undo a compaction, by default the newest not undone."""
         params = ContextUndoCompactionParams(
             session_id=session_id, compaction_id=given(compaction_id)
         )
@@ -274,7 +274,7 @@ class Client(GoingBack):
     async def open_document(
         self, path: str | Path, text: str, *, language: str = "plaintext", version: int = 1
     ) -> None:
-        """Show the daemon a buffer: its tools see this text instead of the file's."""
+        """Open a buffer: the daemon's tools see this text instead of the file's."""
         document = {
             "uri": _uri(path),
             "languageId": language,
@@ -284,13 +284,13 @@ class Client(GoingBack):
         await self.notify("textDocument/didOpen", {"textDocument": document})
 
     async def change_document(self, path: str | Path, text: str, version: int) -> None:
-        """Give a buffer's whole new text; `version` rises with each change."""
+        """Send a buffer's whole new text; `version` rises with each change."""
         document = {"uri": _uri(path), "version": version}
         change = {"textDocument": document, "contentChanges": [{"text": text}]}
         await self.notify("textDocument/didChange", change)
 
     async def close_document(self, path: str | Path) -> None:
-        """Say that a buffer is closed: the file counts again."""
+        """Close a buffer: the file counts again."""
         await self.notify("textDocument/didClose", {"textDocument": {"uri": _uri(path)}})
 
 

@@ -43,9 +43,9 @@ class _Cancel(msgspec.Struct):
 
 
 class Connection:
-    """One daemon's streams. `run` reads until they end; `group` runs the answers meanwhile.
+    """One daemon's streams. `run` reads until their end; `group` runs the answers meanwhile.
 
-    `on_notification` is called in the order of arrival, before what came later is looked at.
+    `on_notification` is called in the order of arrival, before later messages are handled.
     """
 
     def __init__(
@@ -67,13 +67,13 @@ class Connection:
         self._lost: str | None = None
 
     async def request(self, method: str, params: Any) -> msgspec.Raw:  # noqa: ANN401 - any JSON
-        """Send a request and give its result as JSON.
+        """Send a request; return its result as JSON.
 
-        Cancelling this tells the daemon; what it answers then is dropped.
+        Cancelling this task cancels the request in the daemon, whose later answer is dropped.
 
         Raises:
             SidecarError: the daemon refused.
-            Disconnected: it is gone.
+            Disconnected: the daemon is gone.
         """
         if self._lost is not None:
             raise Disconnected(self._lost)
@@ -101,7 +101,7 @@ class Connection:
         await self._send({"method": method, "params": params})
 
     async def run(self) -> None:
-        """Read until the daemon ends, then fail what still waits for it."""
+        """Read until the daemon ends, then fail all waiting requests."""
         reason = "the daemon ended: its stderr says why"
         try:
             while True:
@@ -114,7 +114,7 @@ class Connection:
             self.lose(reason)
 
     def lose(self, reason: str) -> None:
-        """Fail all that waits for the daemon, and stop all that was done for it."""
+        """Fail all requests waiting for the daemon, and cancel all work for the daemon."""
         if self._lost is not None:
             return
         self._lost = reason

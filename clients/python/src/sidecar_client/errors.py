@@ -1,12 +1,12 @@
-"""What can go wrong, as the daemon says it."""
+"""Errors, in the daemon's words."""
 
 from typing import Any
 
 
 class SidecarError(Exception):
-    """The daemon answered with an error; `message` says what to do about it.
+    """The daemon answered with an error; `message` includes advice.
 
-    `code` is JSON-RPC's, `kind` tells apart what shares a code, `data` is all that came with it.
+    `code` is JSON-RPC's, `kind` distinguishes errors of one code, `data` is the error's data.
     """
 
     def __init__(self, code: int, kind: str, message: str, data: dict[str, Any]) -> None:
@@ -18,7 +18,7 @@ class SidecarError(Exception):
 
 
 class Disconnected(SidecarError):
-    """The daemon is gone, or what it sent could not be read: nothing will be answered any more."""
+    """The daemon is gone, or sent unreadable data: no further answers will come."""
 
     def __init__(self, message: str) -> None:
         super().__init__(0, "disconnected", message, {})

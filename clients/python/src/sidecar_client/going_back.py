@@ -1,4 +1,4 @@
-"""Going back and forth again, branching off, and moving sessions."""
+"""Go back and forth, fork, and move sessions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,14 +34,14 @@ class GoingBack(Caller):
     """The methods of checkpoints, forks, handoffs, exports and imports."""
 
     async def checkpoint_list(self, session_id: str) -> CheckpointListResult:
-        """List the states that a session can go back to, oldest first."""
+        """List a session's checkpoints, oldest first."""
         params = CheckpointListParams(session_id=session_id)
         return await self._call("checkpoint/list", params, CheckpointListResult)
 
     async def checkpoint_diff(
         self, session_id: str, from_checkpoint: str, to: str | None = None, path: str | None = None
     ) -> CheckpointDiffResult:
-        """Show what changed from one checkpoint to another, or until now; of one path or of all."""
+        """Compare two checkpoints, or one with now; for one path or all."""
         params = CheckpointDiffParams(
             session_id=session_id, from_checkpoint=from_checkpoint, to=given(to), path=given(path)
         )
@@ -60,10 +60,10 @@ class GoingBack(Caller):
         dry_run: bool = False,
         expected_revision: int | None = None,
     ) -> CheckpointRestoreResult:
-        """Go back to a checkpoint, or to before a message; a dry run only answers the plan.
+        """Go back to a checkpoint, or to before a message; a dry run only returns the plan.
 
-        Without `paths` every file is meant. Conflicts are refused unless `on_conflict` says more;
-        with `markers`, a merge writes what clashes with both sides between markers.
+        Without `paths`, all files. Conflicts are refused unless `on_conflict` is given; with
+        `markers`, a merge writes both sides of a clash between markers.
         """
         params = CheckpointRestoreParams(
             session_id=session_id,
@@ -88,7 +88,7 @@ class GoingBack(Caller):
         dry_run: bool = False,
         expected_revision: int | None = None,
     ) -> CheckpointRestoreResult:
-        """Take back a restore, by its `undo_checkpoint_id`, or the newest that stands."""
+        """Undo a restore by its `undo_checkpoint_id`, by default the newest not undone."""
         params = CheckpointRedoParams(
             session_id=session_id,
             checkpoint_id=given(checkpoint_id),
@@ -100,26 +100,26 @@ class GoingBack(Caller):
         return await self._call("checkpoint/redo", params, CheckpointRestoreResult)
 
     async def fork(self, session_id: str, at_message_id: str | None = None) -> SessionForkResult:
-        """Branch off after a message, or as the session is."""
+        """Fork a session at the end of a message, or at its current end."""
         params = SessionForkParams(session_id=session_id, at_message_id=given(at_message_id))
         return await self._call("session/fork", params, SessionForkResult)
 
     async def handoff(
         self, session_id: str, goal: str, *, go_on: bool = False
     ) -> SessionHandoffResult:
-        """Draft the first prompt of a session that goes on with a goal; with `go_on` open it."""
+        """Draft the first prompt of a next session with a goal; `go_on` opens the session."""
         params = SessionHandoffParams(session_id=session_id, goal=goal, go_on=go_on or UNSET)
         return await self._call("session/handoff", params, SessionHandoffResult)
 
     async def export_session(
         self, session_id: str, path: str | Path | None = None, *, overwrite: bool = False
     ) -> SessionExportResult:
-        """Write a session to a file, or to one of its own in a folder or the data folder."""
+        """Export a session to a file, or to a new file in a folder or the data folder."""
         params = SessionExportParams(session_id=session_id, path=_path(path), overwrite=overwrite)
         return await self._call("session/export", params, SessionExportResult)
 
     async def archive_session(self, session_id: str) -> SessionArchiveResult:
-        """Put a session away, with those of its subtasks; `import_session` brings it back."""
+        """Archive a session and those of its subtasks; `import_session` restores each."""
         params = SessionArchiveParams(session_id=session_id)
         return await self._call("session/archive", params, SessionArchiveResult)
 
@@ -131,7 +131,7 @@ class GoingBack(Caller):
         format: BundleFormat | None = None,  # noqa: A002 - the field's name for it
         cwd: str | Path | None = None,
     ) -> SessionImportResult:
-        """Make a session of a bundle or of another agent's recording; `load_session` opens it."""
+        """Import a bundle or another agent's recording as a session, for `load_session`."""
         params = SessionImportParams(
             format=given(format), content=given(content), path=_path(path), cwd=_path(cwd)
         )

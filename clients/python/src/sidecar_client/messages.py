@@ -12,7 +12,7 @@ Accuracy = Annotated[str, msgspec.Meta(examples=["exact", "estimated"])]
 
 
 class Regions(msgspec.Struct, rename="camel", kw_only=True):
-    """Tokens by where they come from; their sum is the meter's `used`."""
+    """Tokens by origin; the sum is the meter's `used`."""
 
     system: int
     tools: int
@@ -28,7 +28,7 @@ class Regions(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CacheBreak(msgspec.Struct, rename="camel", kw_only=True):
-    """The newest request that the provider's cache did not serve: from where on, and why."""
+    """The newest request not served by the provider's cache: first segment missed, and reason."""
 
     segment: str
     reason: str
@@ -55,11 +55,11 @@ class Costs(msgspec.Struct, rename="camel", kw_only=True):
 class Meter(msgspec.Struct, rename="camel", kw_only=True):
     """Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
 
-    `reason` says in words where the numbers come from. `compactAt` is where the policy must
-    rewrite. `velocity` is tokens a turn, `spike` that the last turn added three times what is
-    usual, `burnRate` USD an hour over five turns, `overSoftLimit` the regions that take more than
-    80 per cent of their room. `turnsUntilCompaction` is null while the context does not grow.
-    `toolsByServer` says what of the tools' tokens is each MCP server's, by its name.
+    `reason` explains the source of the numbers. `compactAt` is the size at which the policy must
+    rewrite. `velocity` is tokens a turn; `spike`: the last turn added three times the usual;
+    `burnRate` is USD an hour over five turns; `overSoftLimit` lists regions above 80 per cent of
+    their room. `turnsUntilCompaction` is null while the context does not grow. `toolsByServer` has
+    the share of tool tokens of each MCP server, by name.
     """
 
     session_id: str
@@ -85,7 +85,7 @@ class Meter(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextMeterParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session whose meter is asked for."""
+    """Read a session's meter."""
 
     session_id: str
 
@@ -109,11 +109,11 @@ StopReason = Annotated[
 
 
 class Empty(msgspec.Struct, rename="camel", kw_only=True):
-    """An object without fields of its own: nothing to say but that it happened."""
+    """An object without fields, to confirm success."""
 
 
 class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
-    """A tool that the client runs. `inputSchema` is JSON Schema; `outputLimit` is in bytes."""
+    """A tool run by the client. `inputSchema` is JSON Schema; `outputLimit` is in bytes."""
 
     name: str
     description: str
@@ -125,7 +125,7 @@ class ToolDefinition(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
-    """One value that an option can have."""
+    """A possible value of an option."""
 
     value: str
     name: str
@@ -133,7 +133,7 @@ class ConfigOptionValue(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
-    """A setting of a session, in ACP's shape: what it is now and what it can be."""
+    """A setting of a session, in ACP's shape: current and possible values."""
 
     id: str
     name: str
@@ -145,12 +145,11 @@ class ConfigOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A session to open in a folder; what is absent comes from the configuration.
+    """Open a session in a folder; absent fields come from the configuration.
 
-    `window` and `maxTokens` are tokens; the window must be larger than what an answer may take,
-    which is 32,000 unless `maxTokens` says otherwise. `builtinTools: false` leaves only the
-    client's tools.
-    `from` is the session whose work it goes on with.
+    `window` and `maxTokens` are tokens; the window must exceed the room for an answer, 32,000
+    unless `maxTokens` is given. `builtinTools: false` leaves only the client's tools. `from` is the
+    session to continue.
     """
 
     cwd: str
@@ -168,7 +167,7 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The new session; it is stored when this arrives."""
+    """The new session, already stored."""
 
     session_id: str
     revision: int
@@ -176,7 +175,7 @@ class SessionNewResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Which sessions: those of a folder, or all. `cursor` is `nextCursor` of the last page."""
+    """List sessions of a folder, or all. `cursor` is `nextCursor` of the last page."""
 
     cwd: str | msgspec.UnsetType = msgspec.UNSET
     cursor: str | msgspec.UnsetType = msgspec.UNSET
@@ -186,8 +185,8 @@ class SessionListParams(msgspec.Struct, rename="camel", kw_only=True):
 class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
     """A line of the session list. `updatedAt` is ISO 8601 UTC; `cost` is null when unknown.
 
-    `parent` is the session that it was forked from, goes on with or does a subtask of; it may be
-    deleted by now. What a subtask costs is in its parent's cost too.
+    `parent` is the session forked from, continued, or served as a subtask, and may be deleted. A
+    subtask's cost counts in its parent's too.
     """
 
     session_id: str
@@ -200,17 +199,17 @@ class SessionInfo(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """One page of sessions, newest first; without `nextCursor` it is the last."""
+    """One page of sessions, newest first; the last without `nextCursor`."""
 
     sessions: list[SessionInfo]
     next_cursor: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A stored session. With `replay` its history comes first, from after part `after`.
+    """Load a stored session. With `replay` its history comes first, after part `after`.
 
-    That is what was told as it happened: each part whole, ends of turns, compactions, notices.
-    `mcpServers` are started for the tools that it began with.
+    The replay repeats updates: each part whole, ends of turns, compactions, notices. `mcpServers`
+    are started for the session's original tools.
     """
 
     session_id: str
@@ -221,7 +220,7 @@ class SessionLoadParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session as it is now. `readOnly`: another daemon writes it."""
+    """The session's current state. `readOnly`: another daemon writes the session."""
 
     session_id: str
     revision: int
@@ -230,16 +229,16 @@ class SessionLoadResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to let go of; it stays stored."""
+    """Close a session, which stays stored."""
 
     session_id: str
 
 
 class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to forget for good.
+    """Delete a session for good.
 
-    While a turn of it runs or waits that is refused with -32602, unless `force` is true: then the
-    turn is cancelled first. What another window writes is refused with -32011 in any case.
+    Refused with -32602 while a turn runs or waits, unless `force` is true: then the turn is
+    cancelled first. A session written by another window is refused with -32011 in any case.
     """
 
     session_id: str
@@ -247,7 +246,7 @@ class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionDeleteResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session is gone; `notes` say in sentences where it may be found nevertheless."""
+    """The session is deleted; `notes` name places, in sentences, where copies may remain."""
 
     notes: list[str] | msgspec.UnsetType = msgspec.UNSET
 
@@ -262,16 +261,16 @@ class SessionSetConfigOptionParams(msgspec.Struct, rename="camel", kw_only=True)
 
 
 class SessionSetConfigOptionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """All options as they are now."""
+    """All options with their current values."""
 
     config_options: list[ConfigOption]
 
 
 class SessionPromptParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A turn to run. `prompt` is ACP's content blocks: text, image, resource, resource_link.
+    """Run a turn. `prompt` has ACP's content blocks: text, image, resource, resource_link.
 
-    `context` is what the editor shows: `{selection?, openFiles?, diagnostics?}`. `steer` adds the
-    text to the running turn at its next step instead of starting one.
+    `context` is the editor's state: `{selection?, openFiles?, diagnostics?}`. `steer` adds the text
+    to the running turn at its next step instead of starting a turn.
     """
 
     session_id: str
@@ -294,7 +293,7 @@ class Usage(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class TurnError(msgspec.Struct, rename="camel", kw_only=True):
-    """Why a turn failed; `code` and `kind` as in the table of errors, `status` is HTTP's."""
+    """A turn's failure; `code` and `kind` as in the table of errors, `status` is HTTP's."""
 
     code: int
     kind: str
@@ -304,7 +303,7 @@ class TurnError(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
-    """How a turn ended; a failed one too. `messageId` is the typed message, `cost` its USD."""
+    """A turn's end, also of a failed turn. `messageId` is the typed message, `cost` in USD."""
 
     stop_reason: StopReason
     turn_id: str
@@ -317,7 +316,7 @@ class SessionPromptResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionCancelParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session whose running turn and waiting prompts end as `cancelled`."""
+    """End the running turn and waiting prompts as `cancelled`."""
 
     session_id: str
 
@@ -366,11 +365,11 @@ CompactionCause = Annotated[
 
 
 class UpdateOrigin(msgspec.Struct, rename="camel", kw_only=True):
-    """What `_meta.sidecar` of an update holds. `seq` rises strictly per session.
+    """`_meta.sidecar` of an update. `seq` rises strictly per session.
 
-    `inputDelta` and `outputDelta` are more of a call's input or output text while it comes.
-    `metadata` is what the tool said beside its output (`exitCode`, `diff`), for people.
-    `discards` names parts that are withdrawn because their step is retried.
+    `inputDelta` and `outputDelta` extend a call's input or output while streaming. `metadata` is
+    the tool's extra information (`exitCode`, `diff`), for people. `discards` names parts withdrawn
+    because their step is retried.
     """
 
     seq: int
@@ -390,7 +389,7 @@ class UserMessageChunk(
     tag_field="sessionUpdate",
     tag="user_message_chunk",
 ):
-    """More of what the user said: one content block."""
+    """More of the user's message: one content block."""
 
     content: dict[str, Any]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
@@ -423,7 +422,7 @@ class AgentThoughtChunk(
 
 
 class ToolCallLocation(msgspec.Struct, rename="camel", kw_only=True):
-    """A file that a call reads or changes; `line` counts from 1."""
+    """A file read or changed by a call; `line` counts from 1."""
 
     path: str
     line: int | msgspec.UnsetType = msgspec.UNSET
@@ -448,7 +447,7 @@ class ToolCallStarted(
 class ToolCallChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"
 ):
-    """A tool call changed; fields that are absent are as they were, lists are replaced whole."""
+    """A tool call changed; absent fields are unchanged, lists are replaced whole."""
 
     tool_call_id: str
     title: str | msgspec.UnsetType = msgspec.UNSET
@@ -462,7 +461,7 @@ class ToolCallChanged(
 
 
 class PlanEntry(msgspec.Struct, rename="camel", kw_only=True):
-    """One thing to do."""
+    """An item of the todo list."""
 
     content: str
     priority: PlanPriority
@@ -472,14 +471,14 @@ class PlanEntry(msgspec.Struct, rename="camel", kw_only=True):
 class PlanChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="plan"
 ):
-    """The todo list, whole."""
+    """The whole todo list."""
 
     entries: list[PlanEntry]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
 
 
 class UsageCost(msgspec.Struct, rename="camel", kw_only=True):
-    """What the session cost so far, as ACP has it; the meter's decimal strings are exact."""
+    """The session's cost so far, in ACP's shape; the meter's decimal strings are exact."""
 
     amount: float
     currency: str
@@ -488,7 +487,7 @@ class UsageCost(msgspec.Struct, rename="camel", kw_only=True):
 class UsageChanged(
     msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="usage_update"
 ):
-    """Tokens in the context and its size; the rest of the meter stands in `_meta.sidecar`."""
+    """Tokens in the context and its size; the rest of the meter is in `_meta.sidecar`."""
 
     used: int
     size: int
@@ -511,7 +510,7 @@ class SessionInfoChanged(
 
 
 class AvailableCommand(msgspec.Struct, rename="camel", kw_only=True):
-    """A slash command; `input` is `{hint}` where it takes text."""
+    """A slash command; `input` is `{hint}` if text may follow."""
 
     name: str
     description: str
@@ -525,7 +524,7 @@ class AvailableCommandsChanged(
     tag_field="sessionUpdate",
     tag="available_commands_update",
 ):
-    """All slash commands there are now."""
+    """All current slash commands."""
 
     available_commands: list[AvailableCommand]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
@@ -538,7 +537,7 @@ class ConfigOptionsChanged(
     tag_field="sessionUpdate",
     tag="config_option_update",
 ):
-    """All config options as they are now."""
+    """All current config options."""
 
     config_options: list[ConfigOption]
     meta: dict[str, Any] | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="_meta")
@@ -551,9 +550,9 @@ class TurnEnded(
     tag_field="sessionUpdate",
     tag="turn_ended",
 ):
-    """A turn is over: what the answer to its prompt says, for all who watch or load the session.
+    """A turn ended: its outcome, for all clients watching or loading the session.
 
-    ACP has no such update; there the answer to the prompt says it, to whoever sent that.
+    ACP has no such update; there only the sender of the prompt gets the outcome, as the answer.
     """
 
     turn_id: str
@@ -572,7 +571,7 @@ class CompactionChanged(
     tag_field="sessionUpdate",
     tag="compaction_update",
 ):
-    """The cached prefix was rewritten, or it failed; nothing else rewrites one. `price` is USD."""
+    """The cached prefix was rewritten, or a rewrite failed; nothing else rewrites. `price`: USD."""
 
     compaction_id: str
     status: CompactionStatus
@@ -585,7 +584,7 @@ class CompactionChanged(
 
 
 class Notice(msgspec.Struct, rename="camel", kw_only=True, tag_field="sessionUpdate", tag="notice"):
-    """Something a person should read."""
+    """A message for a person."""
 
     level: NoticeLevel
     message: str
@@ -622,7 +621,7 @@ ChangeCause = Annotated[
 
 
 class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
-    """Which provider to call, where, and with which key."""
+    """The provider's name, address and key."""
 
     name: str | msgspec.UnsetType = msgspec.UNSET
     base_url: str | msgspec.UnsetType = msgspec.UNSET
@@ -630,9 +629,9 @@ class ProviderOptions(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
-    """What tools may do without asking, or never: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
+    """Rules to allow or reject calls unasked: `TOOL`, `TOOL:PATTERN` or `shell@FOLDER:COMMAND`.
 
-    `docs/reference/permissions.md` says what each covers.
+    See `docs/reference/permissions.md`.
     """
 
     allow: list[str] | msgspec.UnsetType = msgspec.UNSET
@@ -642,8 +641,8 @@ class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
 class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
     """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
 
-    `config` has any other of `docs/reference/settings.md`, as in a file:
-    `{retry: {totalMs: 60000}}`.
+    `config` has any other of `docs/reference/settings.md`, as in a file: `{retry: {totalMs:
+    60000}}`.
     """
 
     model: str | msgspec.UnsetType = msgspec.UNSET
@@ -669,9 +668,9 @@ class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
 class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
     """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
 
-    What is absent is not asked of the client: without `requestPermission` a call that would be
-    asked about is refused, without `toolCall` tools of the client's fail, each with the reason.
-    ACP clients always answer questions, and say `toolCall` in `_meta.sidecar` of theirs.
+    The daemon requests nothing beyond these: without `requestPermission`, calls in need of an
+    answer are refused; without `toolCall`, tools of the client fail, each with the reason. ACP
+    clients always answer questions, and announce `toolCall` in their `_meta.sidecar`.
     `workspace/applyEdit` is announced as in LSP.
     """
 
@@ -688,11 +687,11 @@ class ServerCapabilities(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Nothing is needed to ask how the daemon is."""
+    """Ask for the daemon's state, without params."""
 
 
 class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
-    """A session that is open in this daemon."""
+    """A session open in this daemon."""
 
     session_id: str
     revision: int
@@ -700,10 +699,10 @@ class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
-    """How the daemon is. The inner objects are for people; null is what is not there (yet).
+    """The daemon's state. The inner objects are for people; null means absent (so far).
 
-    `settings` has those that are no defaults, by name: the value, no key shown; where it was given,
-    by layer (user, workspace, environment, client) and place; what is `pending` until a restart.
+    `settings` lists by name all settings without their default value: value (keys hidden), layer
+    (user, workspace, environment, client) and place, and whether `pending` until a restart.
     """
 
     version: str
@@ -720,7 +719,7 @@ class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The daemon became busy or idle, or something is wrong; `message` is for a status bar."""
+    """The daemon became busy or idle, or failed; `message` is for a status bar."""
 
     busy: bool
     kind: Annotated[str, msgspec.Meta(examples=["idle", "working", "error"])]
@@ -728,10 +727,10 @@ class DaemonStatusChangedParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonAlertParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A number is bad (`raised`) or well again (`cleared`); each is told once.
+    """A value crossed a threshold (`raised`) or came back (`cleared`); each is sent once.
 
-    `name` is the setting under `alerts` that holds the threshold, in whose unit `value` is too.
-    `action` says what to do. Without `sessionId` it is about all sessions of the daemon.
+    `name` is the threshold's setting under `alerts`, which also sets the unit of `value`. `action`
+    is advice. Without `sessionId` the alert is about all sessions of the daemon.
     """
 
     state: Annotated[str, msgspec.Meta(examples=["raised", "cleared"])]
@@ -754,7 +753,7 @@ class SessionChangedParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RetryError(msgspec.Struct, rename="camel", kw_only=True):
-    """Why a model request failed; `kind` is one of -32020's, `status` is HTTP's."""
+    """Failure of a model request; `kind` is one of -32020's, `status` is HTTP's."""
 
     kind: str
     message: str
@@ -762,7 +761,7 @@ class RetryError(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionRetryingParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A model request failed and is tried again after `delayMs`; `discard` names void parts."""
+    """A failed model request is retried after `delayMs`; `discard` names void parts."""
 
     session_id: str
     attempt: int
@@ -776,7 +775,7 @@ PermissionKind = Literal["allow_once", "allow_always", "reject_once", "reject_al
 
 
 class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
-    """One answer that the user can give."""
+    """One possible answer of the user."""
 
     option_id: str
     name: str
@@ -784,12 +783,12 @@ class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
-    """The call that waits for the answer; the fields of a `tool_call_update`.
+    """The call waiting for the answer; the fields of a `tool_call_update`.
 
-    `content` of an edit is ACP's `{type: "diff", path, oldText, newText}`, one for each hunk with
-    three lines around it: what would change. Of more than 400,000 characters in all, the
-    texts are cut, and each says so at its end. `path` is absolute; `oldText` is null where there is
-    no file. A command stands whole in `rawInput.command`.
+    `content` of an edit shows the expected change as ACP's `{type: "diff", path, oldText,
+    newText}`, one per hunk with three lines of context. Texts are cut beyond 400,000 characters in
+    total, and each cut text says so at its end. `path` is absolute; `oldText` is null for a new
+    file. A command stands whole in `rawInput.command`.
     """
 
     tool_call_id: str
@@ -803,14 +802,14 @@ class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Ask the user something before a call goes on, in ACP's shape.
+    """Ask the user before a call continues, in ACP's shape.
 
-    `_meta.sidecar.question` says what: `permission`, whether the call may run; `trust`, whether
-    the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model that repeats itself may
-    go on. Whoever answers by rules of their own answers `permission` alone.
-    Parallel calls are asked about at the same time, and each is answered by its request's id. A
-    question whose turn ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`).
-    `options` may be of any number, several of one kind: show them all, by their names.
+    `_meta.sidecar.question` tells the question: `permission`, whether the call may run; `trust`,
+    whether the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model repeating itself
+    may continue. A client that answers by its own rules answers `permission` alone. Questions about
+    parallel calls come at the same time, each answered by its request's id. A question whose turn
+    ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`). `options` may be of any
+    number, several of one kind: show all, by name.
     """
 
     session_id: str
@@ -836,16 +835,16 @@ PermissionOutcome = PermissionSelected | PermissionCancelled
 
 
 class SessionRequestPermissionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The user's answer. One that is none of the options refuses the call, and the turn goes on.
+    """The user's answer. An unknown option refuses the call, and the turn continues.
 
-    A call that the user rejects ends the turn as `blocked`.
+    A call rejected by the user ends the turn as `blocked`.
     """
 
     outcome: PermissionOutcome
 
 
 class ToolCallParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Run one of the client's tools; `input` is what the model wrote, as it wrote it."""
+    """Run one of the client's tools; `input` is the model's, unchanged."""
 
     session_id: str
     call_id: str
@@ -854,7 +853,7 @@ class ToolCallParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ToolCallResult(msgspec.Struct, rename="camel", kw_only=True):
-    """What the tool gave: ACP content blocks. `metadata.exitCode` tells a failed command."""
+    """The tool's result: ACP content blocks. `metadata.exitCode` marks a failed command."""
 
     content: list[dict[str, Any]]
     is_error: bool | msgspec.UnsetType = msgspec.UNSET
@@ -864,7 +863,7 @@ class ToolCallResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FsReadTextFileParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Read a file as the editor has it, unsaved changes and all; `path` is absolute."""
+    """Read a file as the editor has it, with unsaved changes; `path` is absolute."""
 
     session_id: str
     path: str
@@ -885,9 +884,9 @@ class FsWriteTextFileParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Anything ever logged, by id; `offset` and `limit` are bytes of UTF-8.
+    """Recall a logged part by id; `offset` and `limit` are bytes of UTF-8.
 
-    With `pattern`, a regular expression, the matching lines come with their numbers.
+    With `pattern`, a regular expression, only matching lines, with their numbers.
     """
 
     session_id: str
@@ -898,7 +897,7 @@ class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextRecallResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A piece of the text; without `nextOffset` it is the last."""
+    """A piece of the text, the last if without `nextOffset`."""
 
     content: str
     total_bytes: int
@@ -906,15 +905,15 @@ class ContextRecallResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextBreakdownParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session whose context is taken apart."""
+    """Break down a session's context into segments."""
 
     session_id: str
 
 
 class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
-    """A piece of the prompt; `presentation` says whether it stands whole, cut or as a stub.
+    """A piece of the prompt; `presentation` tells whether whole, cut or a stub.
 
-    `server` is the MCP server that a tool is from.
+    `server`: the MCP server of a tool.
     """
 
     id: str
@@ -930,21 +929,21 @@ class ContextSegment(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextBreakdownResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The meter and the segments that make it up, in the order of the prompt."""
+    """The meter and its segments, in the order of the prompt."""
 
     meter: Meter
     segments: list[ContextSegment]
 
 
 class ContextPreviewParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What to preview: the next request with this prompt, or the history as it stands."""
+    """Preview the next request with this prompt, or the current history without one."""
 
     session_id: str
     prompt: list[dict[str, Any]] | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
-    """`request` is the provider's body exactly as it would be sent; `price` is USD or null."""
+    """`request` is the provider's exact request body; `price` is USD or null."""
 
     request: dict[str, Any]
     tokens: int
@@ -955,10 +954,10 @@ class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Make room now; `dryRun` only answers the plan.
+    """Compact the context now; `dryRun` only returns the plan.
 
-    With `summary` a dry run asks for the summary too, which costs money. `workDoneToken` is
-    LSP's: progress is told by `$/progress`, and `window/workDoneProgress/cancel` stops it.
+    With `summary` a dry run requests the summary too, which costs money. `workDoneToken` is LSP's:
+    progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work.
     """
 
     session_id: str
@@ -971,7 +970,7 @@ class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
-    """What happens to one part or turn, and why."""
+    """A change to one part or turn, with its reason."""
 
     action: Annotated[
         str,
@@ -985,9 +984,9 @@ class CompactionStep(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The plan, and what it gains; after `breakEvenRequests` it has paid for itself.
+    """The plan and its gain; `breakEvenRequests` is the number of requests until the plan pays.
 
-    A dry run that finds nothing to leave out answers an empty plan, with the `reason`.
+    A dry run with nothing to leave out returns an empty plan and the `reason`.
     """
 
     plan: list[CompactionStep]
@@ -1001,14 +1000,14 @@ class ContextCompactResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextUndoCompactionParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The compaction to take back; without one, the newest that stands."""
+    """Undo a compaction, by default the newest not undone."""
 
     session_id: str
     compaction_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ContextUndoCompactionResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session after it."""
+    """The session afterwards."""
 
     revision: int
     meter: Meter
@@ -1047,9 +1046,9 @@ Author = Annotated[
 
 
 class SessionForkParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to branch off, as it was when a message had ended, or as it is.
+    """Fork a session at the end of a message, or at its current end.
 
-    What is still under way is left out.
+    Unfinished work is left out.
     """
 
     session_id: str
@@ -1065,10 +1064,10 @@ class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What the next session is for.
+    """Draft the next session's first prompt, for a goal.
 
-    `continue` opens it at once, in the same folder with the same settings; it reads at its first
-    prompt where the work stands. Then `goal` may be empty: it stays what it was.
+    `continue` opens the session at once, in the same folder with the same settings; its first
+    prompt includes the state of the work. Then `goal` may be empty, to keep the old one.
     """
 
     session_id: str
@@ -1077,9 +1076,10 @@ class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
-    """A first prompt to edit, in Markdown, and the files that bear on it, the likeliest first.
+    """A first prompt to edit, in Markdown, and relevant files, likeliest first.
 
-    Open the next session with `session/new` and `from`; `sessionId` is there with `continue`.
+    Open the next session with `session/new` and `from`; with `continue`, `sessionId` is already
+    there.
     """
 
     draft: str
@@ -1088,10 +1088,10 @@ class SessionHandoffResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to write out, and where to: an absolute path of a file, or of a folder.
+    """Export a session to an absolute path of a file or folder.
 
-    A folder gets a file of its own; so does the data folder's `exports` without a path. A file
-    that is there stays unless `overwrite` is true.
+    A folder gets a new file; so does the data folder's `exports` without a path. An existing file
+    is kept unless `overwrite` is true.
     """
 
     session_id: str
@@ -1100,10 +1100,10 @@ class SessionExportParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The bundle: a packed file that only its user can read, `size` bytes long.
+    """The bundle: a packed file, readable by its user only, `size` bytes long.
 
-    It holds what is durable and settled. `redacted` counts what looked like a key and was taken
-    out; `notes` say in sentences what else is not in it.
+    Holds durable, settled content only. `redacted` counts likely keys removed; `notes` name other
+    omissions, in sentences.
     """
 
     path: str
@@ -1113,13 +1113,13 @@ class SessionExportResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionArchiveParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session to put away. None of its turns may run, and no other window have it open."""
+    """Archive a session without running turns and not open in another window."""
 
     session_id: str
 
 
 class ArchivedSession(msgspec.Struct, rename="camel", kw_only=True):
-    """A session that is in a bundle at `path` now: `size` bytes there, `freed` in the store."""
+    """A session in a bundle at `path`, of `size` bytes; `freed` bytes in the store."""
 
     session_id: str
     path: str
@@ -1128,19 +1128,19 @@ class ArchivedSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionArchiveResult(msgspec.Struct, rename="camel", kw_only=True):
-    """What was put away: the session last, and before it those of its subtasks.
+    """The archived sessions: first those of subtasks, last the session itself.
 
-    `session/import` with the path brings each back as it was, under its own id.
+    `session/import` with a path restores each under its own id.
     """
 
     sessions: list[ArchivedSession]
 
 
 class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """A session to read in: the absolute path of a file, or its text as `content`.
+    """Import a session from the absolute path of a file, or its text as `content`.
 
-    The format is found out when absent. The session works in the folder `cwd`, or else in the
-    workspace that `initialize` named; never in one that the file names.
+    An absent format is detected. The session works in the folder `cwd`, by default the workspace
+    named by `initialize`; never in a folder named by the file.
     """
 
     format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
@@ -1150,9 +1150,9 @@ class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session that was made of it, to be loaded, and the format that it was read as.
+    """The new session, ready to load, and the detected format.
 
-    `notes` say in sentences what people should know of it.
+    `notes` are remarks for people, in sentences.
     """
 
     session_id: str
@@ -1162,13 +1162,12 @@ class SessionImportResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FileChange(msgspec.Struct, rename="camel", kw_only=True):
-    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed one's old path.
+    """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed file's old path.
 
-    `author`: the agent by a `tool` or by a `shell` command, the `user` (and whoever else), a
-    `restore`, or `unknown`: it came while a command ran that does not say that it writes there,
-    so that it may be the command's or the user's. `size` and `sizeBefore` are bytes, 0 where
-    there is no file. `restorable` is false where a content before or after it is not stored (too
-    large, for one) and cannot come back.
+    `author`: the agent by a `tool` or `shell` command, the `user` (or anybody else), a `restore`,
+    or `unknown` for a change during a command that does not declare its writes: the command's or
+    the user's. `size` and `sizeBefore` are bytes, 0 without a file. `restorable` is false where
+    content before or after is not stored (too large, for example) and cannot be restored.
     """
 
     path: str
@@ -1185,9 +1184,8 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
 class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file with its unified diff; `restorable` as in `FileChange`.
 
-    `authors` are all who changed it between the two states, who did so last at the end; `author`
-    is the one, or `several` where there are more, so that lines of the one are not shown as the
-    other's.
+    `authors` lists all authors between the two states, the last author last; `author` is the only
+    author, or `several`, so that no author's lines are shown as another's.
     """
 
     path: str
@@ -1202,11 +1200,11 @@ class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
-    """A state to which files and conversation can go back; `files` are what changed up to it.
+    """A state to go back to; `files` are the changes up to this state.
 
-    There is one at the start of each turn, one after each step that changed files, and one
-    before each restore. A turn's says where its prompt stood, and what the user had changed.
-    `left` is true on a branch that was left: its message is not in the conversation now.
+    Each turn's start has a checkpoint, each step that changed files, and each restore beforehand. A
+    turn's checkpoint marks the place of its prompt, and the user's changes before. `left` is true
+    on an abandoned branch, whose message is no longer in the conversation.
     """
 
     checkpoint_id: str
@@ -1219,13 +1217,13 @@ class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """The session whose checkpoints are listed."""
+    """List a session's checkpoints."""
 
     session_id: str
 
 
 class SessionChanges(msgspec.Struct, rename="camel", kw_only=True):
-    """What the agent changed in a session and nobody took back; `additions` and so on are sums."""
+    """The agent's changes in a session, except undone ones; `additions`, `deletions` are sums."""
 
     files: list[FileChange]
     additions: int
@@ -1233,9 +1231,9 @@ class SessionChanges(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointListResult(msgspec.Struct, rename="camel", kw_only=True):
-    """All checkpoints, oldest first; `head` is where the session stands.
+    """All checkpoints, oldest first; `head` is the session's current one.
 
-    Those of branches that were left are among them.
+    Checkpoints of abandoned branches are included.
     """
 
     checkpoints: list[Checkpoint]
@@ -1244,7 +1242,7 @@ class CheckpointListResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointDiffParams(msgspec.Struct, rename="camel", kw_only=True):
-    """What changed between two checkpoints, or since one; of one file, or of those in a folder."""
+    """Compare two checkpoints, or one with now; for one file or folder, or all files."""
 
     session_id: str
     from_checkpoint: str = msgspec.field(name="from")
@@ -1261,8 +1259,8 @@ class CheckpointDiffResult(msgspec.Struct, rename="camel", kw_only=True):
 class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
     """Go back to a checkpoint, or to before a message. `onConflict` is `refuse` when absent.
 
-    `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes what clashes
-    with both sides between conflict markers. While a turn runs it is refused.
+    `paths` are files or folders, relative to `cwd`. With `markers`, `merge` writes both sides of a
+    clash between conflict markers. Refused while a turn runs.
     """
 
     session_id: str
@@ -1277,11 +1275,11 @@ class CheckpointRestoreParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
-    """A file of a restore, and why it fared so.
+    """A file of a restore, with the reason for its outcome.
 
-    In a dry run `diff` is what would be done to it. A conflict has two diffs: what the agent did,
-    and what was done since, where they are known. `unknownDiff` came while a command of the agent
-    ran, by that or by others: `keep` leaves it, `overwrite` takes it for the agent's.
+    In a dry run `diff` is the expected change. A conflict has two diffs, where known: the agent's
+    changes, and all later ones. `unknownDiff` holds changes made while a command of the agent ran,
+    by the command or by others: `keep` leaves such changes, `overwrite` treats them as the agent's.
     """
 
     path: str
@@ -1293,7 +1291,7 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
-    """Every file that a restore looked at, by how it fared."""
+    """Every file examined by a restore, by outcome."""
 
     restored: list[RestoredFile]
     merged: list[RestoredFile]
@@ -1302,13 +1300,13 @@ class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The session after it, or for a dry run what would be.
+    """The session after the restore, or as expected by a dry run.
 
-    `undoCheckpointId` names the state before it, and is empty in a dry run; `restoredPrompt` is
-    what was typed in the message that left the conversation first. `notes` say in sentences what
-    snapshots do not cover (`.git`, `node_modules`), and what of that is gone since.
-    A dry run that finds nothing to do answers an empty plan with the `reason`, notes included, and
-    `files.skipped` says of every path why it stays.
+    `undoCheckpointId` names the state before, and is empty in a dry run; `restoredPrompt` is the
+    text of the first message that left the conversation. `notes` list in sentences everything
+    outside of snapshots (`.git`, `node_modules`), and losses there. A dry run with nothing to do
+    returns an empty plan with the `reason` and notes, and `files.skipped` has each path's reason to
+    stay.
     """
 
     undo_checkpoint_id: str
@@ -1320,10 +1318,9 @@ class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Undo a restore by its `undoCheckpointId`; without one, the newest that stands.
+    """Undo a restore by its `undoCheckpointId`, by default the newest not undone.
 
-    Its scope is the restore's own. `onConflict` is `refuse` when absent; `markers` is as for a
-    restore.
+    The scope is the restore's. `onConflict` is `refuse` when absent; `markers` is as for a restore.
     """
 
     session_id: str
@@ -1335,9 +1332,9 @@ class CheckpointRedoParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Which facts: of a session, of a folder, of a kind, with these words; the last may be begun.
+    """List facts by session, folder, kind and words (the last may be a word's beginning).
 
-    All that is given must hold.
+    All given conditions must hold.
     """
 
     session_id: str | msgspec.UnsetType = msgspec.UNSET
@@ -1347,7 +1344,7 @@ class FactsListParams(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FactSource(msgspec.Struct, rename="camel", kw_only=True):
-    """The turn that bears a fact out, and who said it there."""
+    """The turn that supports a fact, and the speaker."""
 
     session_id: str
     turn_id: str
@@ -1355,7 +1352,7 @@ class FactSource(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Fact(msgspec.Struct, rename="camel", kw_only=True):
-    """Something that a session found out; `learned` once later sessions are told of it too."""
+    """A fact found out in a session; `learned` once passed on to later sessions."""
 
     fact_id: str
     kind: FactKind
@@ -1373,7 +1370,7 @@ class FactsListResult(msgspec.Struct, rename="camel", kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One JSON-RPC error code. `kinds` is what `data.kind` can be, `data` its other fields."""
+    """One JSON-RPC error code. `kinds` are the values of `data.kind`, `data` its other fields."""
 
     code: int
     kinds: tuple[str, ...]
@@ -1501,9 +1498,9 @@ Direction = Literal["clientToDaemon", "daemonToClient"]
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One method. `errors` are those of its own, beside the ones any request can have.
+    """One method. `errors` excludes those possible for any request.
 
-    A method that is not `available` is settled but not built: it answers -32601.
+    A method not `available` is settled but not built, and answered with -32601.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Starts a daemon, greets it, and sees to it that it ends."""
+"""Start a daemon, greet the daemon, and make sure of its end."""
 
 import asyncio
 import os
@@ -45,16 +45,16 @@ async def connect(  # noqa: PLR0913 - every one is optional, and all but the com
     write_text_file: Callable[[FsWriteTextFileParams], Awaitable[None]] | None = None,
     apply_edit: Callable[[dict[str, Any]], Awaitable[bool]] | None = None,
 ) -> AsyncIterator[Client]:
-    """Start a daemon and speak to it until the block ends; then it is shut down.
+    """Start a daemon, and shut down the daemon at the end of the block.
 
-    `env` is added to this process's environment; `stderr` is where the daemon's log goes, as
-    `subprocess` takes it (`None`: to ours). `tools` run by name what `new_session` defines. What
-    has no callback is not announced to the daemon. `on_permission` gives the id of an option, or
-    `None` to dismiss the question; `apply_edit` takes LSP's params and says whether it applied.
-    Callbacks that are not coroutines are called in order and must not block.
+    `env` is added to this process's environment; `stderr` receives the daemon's log, as in
+    `subprocess` (`None`: our stderr). `tools` runs the tools defined in `new_session`, by name.
+    Missing callbacks are not announced to the daemon. `on_permission` returns an option's id, or
+    `None` to dismiss the question; `apply_edit` takes LSP's params and returns whether the edit was
+    applied. Callbacks other than coroutines are called in order and must not block.
 
     Raises:
-        FileNotFoundError: there is no such command.
+        FileNotFoundError: the command does not exist.
         SidecarError: the daemon refused to start.
     """
     callbacks = Callbacks(
@@ -113,7 +113,7 @@ async def _greet(
 
 
 async def _stop(process: asyncio.subprocess.Process, connection: Connection) -> None:
-    """Shut the daemon down as LSP says; kill it when it does not heed."""
+    """Shut the daemon down by LSP's rules; kill the daemon after `PATIENCE` seconds."""
     try:
         with suppress(SidecarError, TimeoutError):
             async with asyncio.timeout(PATIENCE):
