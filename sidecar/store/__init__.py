@@ -1,1 +1,1 @@
-"""The only place that knows sqlite3, msgpack and zstd."""
+"""SQLite storage: alone in knowing sqlite3, msgpack and zstd."""

@@ -1,4 +1,4 @@
-"""The durable store: what is acknowledged here survives the process, and is read from here."""
+"""The durable store of sessions."""
 
 import asyncio
 import sqlite3
@@ -46,10 +46,10 @@ T = TypeVar("T")
 
 
 class Store:
-    """Sessions on the disk. Methods are called on an event loop and never block it.
+    """Sessions on the disk. Call methods on an event loop; none blocks.
 
     Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`.
-    After a failure the store goes on: what failed was not stored, and later calls may succeed.
+    After a failure nothing of that call is stored, and later calls may succeed.
     """
 
     def __init__(
@@ -81,11 +81,10 @@ class Store:
     def open(
         cls, folder: Path, *, now: Callable[[], int], uptime: ReadUptime = lambda: None
     ) -> "Store":
-        """Open the store in a folder, made if need be; blocks for some milliseconds.
+        """Open the store in a folder, made if missing; blocks for some milliseconds.
 
-        `now` gives milliseconds since 1970 and is called from other threads; so is `uptime`, by
-        which is known how far dates can be believed. A newer or read-only store opens for
-        reading; raises StorageFailed when even that is impossible.
+        `now` (ms since 1970) and `uptime`, a check on the clock, are called from other threads. A
+        newer or read-only store opens for reading; raises StorageFailed if even that fails.
         """
         try:
             return cls._open(folder, now, uptime)
@@ -124,9 +123,9 @@ class Store:
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
-        """Open what is there for reading only, whoever writes it; nothing is made or migrated.
+        """Open an existing store for reading, without creation or migration.
 
-        Raises StorageFailed when there is nothing, or it cannot be read.
+        Raises StorageFailed if missing or unreadable.
         """
         path = folder / store_files.NAME
         try:
@@ -143,26 +142,25 @@ class Store:
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written: the schema is newer, or the folder not ours."""
+        """Whether the schema is newer or the folder read-only."""
         return self._why is not None
 
     def refusal(self) -> StorageFailed | None:
-        """Give why nothing can be written, if that is so."""
+        """Return the reason not to write, if any."""
         return None if self._why is None else _refusal(self._why)
 
     def write(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
-        """Store changes as one unit: all or none, in order, after everything written before.
+        """Store changes as one unit: all or none, in order, after earlier writes.
 
-        `size` is their bytes, where somebody has weighed them already.
-        The future resolves when they are on the disk, or raises StorageFailed. It may be
-        dropped or cancelled; the unit is written all the same.
+        `size` is their bytes, if already weighed. The future resolves once on the disk, or raises
+        StorageFailed; dropping or cancelling does not stop the write.
         """
         self._overtake(changes)
         weighs = sum(map(weight, changes)) if size is None else size
         return self._submit(partial(apply_all, changes=changes), weighs)
 
     async def delete(self, session_id: SessionId) -> None:
-        """Remove a session with everything that only it held; unknown ones are ignored."""
+        """Delete a session with everything held only by it; ignore unknown ids."""
         await self.write(DeleteSession(session_id))
         while not (await self.keeping.remove_some(session_id)).done:
             pass
@@ -182,80 +180,80 @@ class Store:
     async def window(
         self, session_id: SessionId, version: str, choose: ChooseMessages
     ) -> Window | None:
-        """Read what is needed of a session where a fold of this version says what that is.
+        """Read a session from a valid fold of this version on, or return `None`.
 
-        `choose` is called in another thread with the fold's body, and names the messages of
-        before it that are to be read, or gives `None`. `None` where there is no fold that holds.
+        In another thread, `choose` maps the fold's body to earlier messages still needed, or
+        `None`.
         """
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
     async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Read the numbers of a session's messages up to one; see `slices.numbers`."""
+        """Numbers of messages up to `until`; see `slices.numbers`."""
         return await self._read(lambda con: slices.numbers(con, session_id, until))
 
     async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-        """Read a slice of a session's messages by their numbers; raises UnknownSession."""
+        """Read a slice of messages by number; raises UnknownSession."""
         return await self._read(lambda con: slices.messages(con, session_id, wanted))
 
     async def records(
         self, session_id: SessionId, after: int, previous: str, until: int
     ) -> RecordSlice:
-        """Read a slice of a session's records; see `slices.records`."""
+        """Read a slice of records; see `slices.records`."""
         return await self._read(lambda con: slices.records(con, session_id, after, previous, until))
 
     async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
-        """Read the message that a part is of, without its parts; `None` if there is none."""
+        """Read a part's message without parts, or `None`."""
         return await self._read(lambda con: slices.message_of(con, session_id, part_id))
 
     async def row(self, session_id: SessionId) -> SessionRow:
-        """Read a session without its log; raises UnknownSession."""
+        """Read a session's row; raises UnknownSession."""
         return await self._read(lambda con: session_rows.row(con, session_id))
 
     async def list(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
-        """Read up to `limit` sessions, newest first, of one folder or of all.
+        """Read up to `limit` sessions of one folder or all, newest first.
 
-        `before` is the `next` of the page before; raises BadRequest for anything else.
+        `before` is the previous page's `next`; raises BadRequest for other texts.
         """
         return await self._read(lambda con: session_rows.page(con, cwd, before, limit))
 
     async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
-        """Read up to `most` sessions whose ids begin with `start`, newest first."""
+        """Read up to `most` sessions by id prefix, newest first."""
         return await self._read(lambda con: session_rows.named(con, start, most))
 
     async def blob(self, hash: str) -> bytes | None:  # noqa: A002 - the field's name for it
-        """Read the bytes that were put under a hash."""
+        """Read a blob's bytes."""
         return await self._read(lambda con: session_rows.blob(con, hash))
 
     async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
-        """Read one part without the rest of its session."""
+        """Read one part."""
         return await self._read(lambda con: session_rows.part(con, session_id, part_id))
 
     async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
-        """Become the one who writes a session; gives `None` then, else its living owner."""
+        """Take a session's lease, or return its living owner."""
         return await self._submit(lambda con: lease.acquire(con, session_id, owner, self._now()))
 
     async def release(self, session_id: SessionId, token: str) -> None:
-        """Give the lease back; one that is another's stays."""
+        """Give back a lease held under `token`."""
         await self._submit(lambda con: lease.release(con, session_id, token))
 
     async def heartbeat(self, token: str) -> None:
-        """Say that the owner with this token lives; due every few seconds."""
+        """Renew a token's leases; due every few seconds."""
         await self._submit(lambda con: lease.beat(con, token, self._now()))
 
     async def verify(self) -> VerifyReport:
-        """Derive every hash anew and follow every reference; reads the whole store."""
+        """Check every hash and reference of the whole store."""
         return await self._read(verify, anew=True)
 
     def size(self) -> int:
-        """Give the bytes that the store takes on the disk."""
+        """Bytes on the disk."""
         return store_files.size(self._path)
 
     def waiting(self) -> int:
-        """Count the writes that wait; from any thread."""
+        """Count waiting writes, from any thread."""
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:
-        """Write everything that waits and let go of the files; twice is once."""
+        """Finish all writes and close the files; a second call does nothing."""
         if self._closed:
             return
         self._closed = True
@@ -266,7 +264,6 @@ class Store:
         self._threads.shutdown(wait=False)
 
     def _overtake(self, changes: Sequence[StoreChange]) -> None:
-        """Drop saves that still wait and are older than these changes."""
         if self._writer is None:
             return
         deleted = {c.session_id for c in changes if isinstance(c, DeleteSession)}
@@ -289,7 +286,7 @@ class Store:
         return refused
 
     async def _read(self, look: Callable[[sqlite3.Connection], T], *, anew: bool = False) -> T:
-        """Look at one consistent state; `anew`: at the disk, whatever was read from it before."""
+        # `anew`: over a new connection, so that no page cache hides the disk.
         if self._closed:
             raise StorageFailed(CLOSED, kind="io")
         # A file that is only read may have no room for what a kept connection would need.

@@ -1,1 +1,1 @@
-"""The file, who may write it, and the threads that do. Knows no table."""
+"""The file, leases and the writer's thread. Knows no table."""

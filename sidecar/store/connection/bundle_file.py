@@ -1,7 +1,6 @@
-"""Bundles as files: lines packed with zstd, written whole or not at all, read within limits.
+"""Bundle files: lines packed with zstd, written whole or not at all.
 
-A file that comes from elsewhere may claim or unfold to anything, so it is unpacked in small
-pieces and given up as soon as it is too much.
+A foreign file may unfold to any size, so unpacking stops at a limit.
 """
 
 import os
@@ -37,14 +36,12 @@ TOO_LARGE = (
 
 
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
-    """Pack lines into a file that only this user can read; gives its size in bytes.
-
-    Durable when it returns. Whatever happens, there is either the whole file or none.
+    """Pack lines into a durable file with mode 600; return its bytes.
 
     Raises:
-        FileExistsError: there is one already, and `replace` is not set.
-        BadRequest: it is too large to be read again.
-        OSError: it cannot be written.
+      FileExistsError: the file exists, and `replace` is not set.
+      BadRequest: the bundle would be too large to read again.
+      OSError: writing failed; no partial file is left.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -67,9 +64,9 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 
 
 def is_bundle(source: Path | bytes) -> bool:
-    """Tell whether a file, or its content, is packed or begins as a bundle does; raises OSError.
+    """Tell whether a file or its content is packed or begins as a bundle; raises OSError.
 
-    No recording of another agent is read packed, so that what is packed is ours, or damaged.
+    Only bundles are read packed, never other agents' recordings.
     """
     with suppress(BadRequest), _opened(source) as (first, rest):
         return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
@@ -77,11 +74,11 @@ def is_bundle(source: Path | bytes) -> bool:
 
 
 def read(source: Path | bytes) -> Iterator[bytes]:
-    """Give the lines of a file, or of its content, packed or not, each with its end.
+    """Yield the lines of a file or its content, with line ends.
 
     Raises:
-        BadRequest: it is damaged, or more than is taken.
-        OSError: it cannot be read.
+      BadRequest: damaged or too large.
+      OSError: reading failed.
     """
     with _opened(source) as (first, rest):
         line = bytearray()
@@ -113,7 +110,6 @@ def _pack(file: IO[bytes], lines: Iterable[bytes]) -> None:
 
 
 def _put_new(temporary: Path, path: Path) -> None:
-    """Give a file its name unless there is one of that name."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -127,7 +123,7 @@ def _put_new(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def _opened(source: Path | bytes) -> Iterator[tuple[bytes, Iterator[bytes]]]:
-    """Give the first bytes and, in pieces, what follows."""
+    """Yield the first 4 bytes and an iterator over the rest."""
     if isinstance(source, bytes):
         yield source[:4], iter((source[4:],))
         return

@@ -1,7 +1,7 @@
-"""Giving free pages back to the file system, a slice at a time, and emptying the log.
+"""Return free pages to the file system, and empty the write-ahead log.
 
-Files are made so that SQLite can move their last page into a free one (`auto_vacuum`). A slice
-is a unit of the writer's like others, so that what a turn writes waits for one slice at most.
+`auto_vacuum` lets SQLite move the last page into a free one. Work goes in slices, so that a turn's
+write waits for at most one.
 """
 
 import sqlite3
@@ -27,7 +27,7 @@ _WAIT_MS = 20
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What the file takes, in bytes, and what of it is free; `shrinks`: it can give that back."""
+    """Bytes of the file, and free bytes; `shrinks`: free pages can be returned."""
 
     size: int
     free: int
@@ -35,7 +35,7 @@ class Space:
 
 
 def space(con: sqlite3.Connection) -> Space:
-    """Say how much of the file is free."""
+    """Measure the file."""
     page = _number(con, "page_size")
     return Space(
         page * _number(con, "page_count"),
@@ -45,7 +45,7 @@ def space(con: sqlite3.Connection) -> Space:
 
 
 def shrink(con: sqlite3.Connection) -> Space:
-    """Give free pages back for one slice; says what is left. A transaction is somebody else's."""
+    """Return free pages for one slice, within the caller's transaction."""
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page: who does not fetch them all stops it.
@@ -56,7 +56,7 @@ def shrink(con: sqlite3.Connection) -> Space:
 
 
 def overwrite_free(con: sqlite3.Connection) -> None:
-    """Fill the free pages with zeros, in a file that cannot give them back."""
+    """Zero free pages, if the file cannot shrink."""
     page, count = _number(con, "page_size"), _number(con, "freelist_count")
     if not count:
         return
@@ -72,7 +72,7 @@ def overwrite_free(con: sqlite3.Connection) -> None:
 
 
 def make_shrinkable(con: sqlite3.Connection) -> None:
-    """Rewrite a file of an earlier Sidecar such that it can shrink, if that is soon done."""
+    """Rewrite an older file, up to 64 MiB, so that the file can shrink."""
     found = space(con)
     if not found.shrinks and found.size <= SMALL_BYTES:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
@@ -80,14 +80,14 @@ def make_shrinkable(con: sqlite3.Connection) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Rewrite a whole file such that it can shrink from now on; nobody writes meanwhile."""
+    """Rewrite a file of any size, so that the file can shrink. Blocks writers."""
     with closing(store_files.open_writer(path)) as con:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         con.execute("VACUUM")
 
 
 def empty_log(path: Path) -> bool:
-    """Write the log into the file and cut it to nothing; `False` where readers are in the way."""
+    """Truncate the log; `False` if readers kept the log in use."""
     with closing(store_files.open_writer(path)) as con:
         # Most of the work is done while others go on.
         con.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

@@ -1,8 +1,7 @@
-"""Who writes a session: one process at a time, and nobody for longer than it lives.
+"""Leases: at most one living process writes a session.
 
-On the same machine a lease ends with its process: the pid must be alive and must be the process
-that took the lease, for pids are used again. Elsewhere (another host or container, a system
-without /proc) a lease ends when its heartbeat stops.
+On one machine a lease ends with its process, known by pid and start time, since pids are reused.
+Elsewhere (other host or container, no /proc) a lease ends with its heartbeat.
 """
 
 import os
@@ -19,7 +18,7 @@ HEARTBEAT_LIMIT: Millis = 30_000
 
 
 def this_process(token: str) -> Owner:
-    """Give this process as an owner."""
+    """This process as owner."""
     pid = os.getpid()
     return Owner(pid, platform.node(), _since(pid), token)
 
@@ -28,7 +27,7 @@ _since_known: dict[int, str] = {}
 
 
 def _since(pid: int) -> str:
-    """Name the start of this process, which stays the same; a child asks with another pid."""
+    # Cached by pid: a forked child has another.
     if pid in _since_known:
         return _since_known[pid]
     started, world = _started(pid), _world()
@@ -42,7 +41,7 @@ def _since(pid: int) -> str:
 def acquire(
     con: sqlite3.Connection, session_id: SessionId, owner: Owner, now: Millis
 ) -> Owner | None:
-    """Take a session's lease; gives `None` when it is taken, else the living owner."""
+    """Take a session's lease, or return its living owner."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),
@@ -61,17 +60,17 @@ def acquire(
 
 
 def release(con: sqlite3.Connection, session_id: SessionId, token: str) -> None:
-    """Give a lease back; one that is another's stays."""
+    """Give back a lease held under `token`."""
     con.execute("DELETE FROM lease WHERE session_id = ? AND token = ?", (session_id, token))
 
 
 def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
-    """Say that the owner of all leases under this token is alive."""
+    """Renew the leases under a token."""
     con.execute("UPDATE lease SET heartbeat = ? WHERE token = ?", (now, token))
 
 
 def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
-    """Tell whether an owner still runs, as far as can be known from here."""
+    """Tell whether an owner still runs, as far as known here."""
     if not _is_owner(owner, heartbeat):
         return False
     fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT
@@ -83,13 +82,13 @@ def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
 
 
 def _is_owner(owner: Owner, heartbeat: Millis) -> bool:
-    """Tell whether a row names an owner; a damaged one may hold values of any type."""
+    # A damaged row may hold values of any type.
     texts = isinstance(owner.host, str) and isinstance(owner.started, str)
     return texts and isinstance(owner.pid, int) and isinstance(heartbeat, int)
 
 
 def boot_of_machine() -> str:
-    """Name this start of the machine; empty where the system does not tell."""
+    """The kernel's boot id, or "" if unknown."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except OSError:
@@ -97,7 +96,7 @@ def boot_of_machine() -> str:
 
 
 def _world() -> str:
-    """Name what pids mean here: this boot of this kernel, and this container's numbering."""
+    # Pids have a meaning only within one boot and one container.
     try:
         boot = boot_of_machine()
         return boot and f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -106,7 +105,7 @@ def _world() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """Give when a process started, in ticks since the boot, or `None` where it has ended."""
+    """Start of a process in ticks since boot, or `None` after its end."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Connections for reading that are kept: to open one takes longer than most of what is read."""
+"""A pool of read connections, since opening takes longer than most reads."""
 
 import sqlite3
 import threading
@@ -15,10 +15,7 @@ _Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
 
 
 class Readers:
-    """Reads a file that is written here, too; from any thread.
-
-    It keeps as many connections as have read at the same time.
-    """
+    """Read connections to the writer's file, from any thread; as many as simultaneous reads."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -27,11 +24,11 @@ class Readers:
         self._closed = False
 
     def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Look at one consistent state of the file that is there now."""
+        """Call `look` on one consistent state of the file at the path."""
         return store_files.patiently(partial(self._once, look))
 
     def close(self) -> None:
-        """Let go of the file; what reads just now does so when it ends."""
+        """Close all connections, busy ones after their read."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []

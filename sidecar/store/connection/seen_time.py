@@ -1,9 +1,8 @@
-"""How long things have been stored, by the time that was seen to pass, and not by dates alone.
+"""Ages of stored things, by time seen to pass and not by dates alone.
 
-A date is what a clock said, and a clock may be set. So the store keeps eras: stretches in which the
-clock went as the machine's own count since it was started, which nobody can set. A new era begins
-where the two part, and after a long time in which nobody looked. The rule: nothing ages faster
-than time was seen to pass, but for minutes, and half a day for each stretch that nobody saw.
+Clocks may be set, the machine's uptime cannot. An era is a stretch in which clock and uptime agree;
+a jump or a long unseen time begins another. Nothing ages faster than time was seen to pass, but for
+minutes, and half a day for each unseen stretch.
 """
 
 import sqlite3
@@ -30,7 +29,7 @@ ALWAYS: Millis = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Uptime:
-    """How long the machine has run, sleep included; `boot` names this start of it."""
+    """Uptime in ms, sleep included; `boot` names the boot."""
 
     boot: str
     millis: Millis
@@ -40,7 +39,7 @@ ReadUptime: TypeAlias = Callable[[], Uptime | None]
 
 
 def uptime(passed: float) -> Uptime | None:
-    """Read the machine's count and add seconds to it; `None` where no start of it is known."""
+    """Read the uptime plus `passed` seconds; `None` without a boot id."""
     boot = boot_of_machine()
     if not boot:
         return None
@@ -51,9 +50,9 @@ def uptime(passed: float) -> Uptime | None:
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """Dates from `start` to `end`, at whose start so much time had been counted.
+    """Dates from `start` to `end`, with `counted` ms passed before.
 
-    `offset` is how far the clock was ahead of the machine's count when it was last taken for right.
+    `offset` is clock minus uptime, when last trusted.
     """
 
     start: Millis
@@ -63,26 +62,22 @@ class Era:
     offset: Millis = 0
 
     def at(self, date: Millis) -> Millis:
-        """Give what had been counted at one of its dates."""
+        """Milliseconds counted at a date of this era."""
         return self.counted + date - self.start
 
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """What is known at a moment of the time before; the eras are in the order of time.
-
-    `noticed` says in a sentence what was just found to be wrong with the clock, or nothing.
-    """
+    """All eras known at `now`, oldest first; `noticed` tells of a wrong clock."""
 
     now: Millis
     eras: tuple[Era, ...]
     noticed: str = ""
 
     def of(self, date: Millis) -> Millis:
-        """Say how old a thing with this date is at most, for all that was seen.
+        """Return the age of a date in ms, at most.
 
-        Where a date was there twice, because the clock went back, the later time is meant. What is
-        dated where nobody looked counts from when somebody did again, in the order of dates.
+        Of two eras with this date the later counts; an unseen date counts from the next era.
         """
         last = self.eras[-1]
         known = [era.at(date) for era in self.eras if era.start <= date <= era.end]
@@ -93,12 +88,12 @@ class Ages:
 
 
 def believing(now: Millis) -> Ages:
-    """Take all dates for what they say: there is nothing to hold them against."""
+    """Trust all dates, for lack of an uptime."""
     return Ages(now, (Era(-ALWAYS, now, -ALWAYS),))
 
 
 def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
-    """Look at clock and count once more; pure."""
+    """Compare clock and uptime; extend the last era or begin another. Pure."""
 
     def begun(ago: Millis, counted: Millis) -> Era:
         # It may be put back a little afterwards, within what clocks and counts part anyway.
@@ -127,12 +122,12 @@ def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
 
 
 def ages(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> Ages:
-    """Say how old things are now; changes nothing."""
+    """Compute ages now, without a write."""
     return believing(now) if count is None else looked(_read(con), now, count)
 
 
 def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
-    """Look, and keep what was seen; gives a sentence where the clock was found to be wrong."""
+    """Store the eras up to now; return a sentence about a wrong clock, or ""."""
     if count is None:
         return ""
     before = _read(con)

@@ -1,4 +1,4 @@
-"""What SQLite and the file system complain of, as errors that say what to do."""
+"""Errors of SQLite and the file system, with advice."""
 
 import errno
 import os
@@ -46,14 +46,14 @@ _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 
 
 def is_busy(error: Exception) -> bool:
-    """Tell whether another connection was merely in the way."""
+    """Tell whether another connection held a lock."""
     return isinstance(error, sqlite3.Error) and _primary_code(error) in _BUSY
 
 
 def storage_failed(error: Exception, path: Path | None = None) -> SidecarError:
-    """Say what went wrong and what to do; an error that already does is given back.
+    """Convert an error to StorageFailed; keep a SidecarError.
 
-    `path`: the store's file, where it had been open before.
+    `path`: the store's file, if already opened.
     """
     match error:
         case SidecarError():
@@ -90,7 +90,7 @@ def _from_sqlite(error: sqlite3.Error, path: Path | None) -> StorageFailed:
 
 
 def _cannot_open(path: Path | None) -> StorageFailed:
-    """SQLite does not say why it cannot open a file, so that is found out."""
+    # SQLite does not say why, so try.
     if path is not None and not path.exists():
         return StorageFailed(GONE, kind="io")
     try:

@@ -1,4 +1,4 @@
-"""The store's folder and file: who may read them, and how connections to them are opened."""
+"""The store's folder and file: permissions and connections."""
 
 import os
 import sqlite3
@@ -39,10 +39,9 @@ T = TypeVar("T")
 
 
 def prepare(folder: Path) -> Path:
-    """Make the folder and an empty file if need be, for this user alone; give the file's path.
+    """Make folder and file for this user alone; return the file's path.
 
-    Raises OSError. Modes do not depend on the umask, and SQLite gives `-wal` and `-shm` the mode
-    of the file itself.
+    Raises OSError. Modes ignore the umask; `-wal` and `-shm` inherit the file's.
     """
     make_folder(folder)
     path = folder / NAME
@@ -59,12 +58,12 @@ def prepare(folder: Path) -> Path:
 
 
 def writable(path: Path) -> bool:
-    """Tell whether the file and its folder can be written; SQLite needs both."""
+    """Tell whether SQLite can write: needs file and folder."""
     return os.access(path.parent, os.W_OK | os.X_OK) and os.access(path, os.R_OK | os.W_OK)
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
-    """Open the file for writing: WAL, every commit on the disk before it returns."""
+    """Open for writing: WAL, every commit synced."""
     con = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
         if con.execute("PRAGMA page_count").fetchone() == (0,):
@@ -84,7 +83,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
-    """Open the file for reading; it and what it holds stay as they are."""
+    """Open for reading; changes nothing."""
     try:
         return open_lasting_reader(path)
     except sqlite3.OperationalError as error:
@@ -100,7 +99,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def open_lasting_reader(path: Path) -> sqlite3.Connection:
-    """Open the file for reading as long as one likes: it sees what others write to the log."""
+    """Open for many reads, each of the latest commit."""
     con = _connect(f"{path.absolute().as_uri()}?mode=ro")
     try:
         version(con)
@@ -111,7 +110,7 @@ def open_lasting_reader(path: Path) -> sqlite3.Connection:
 
 
 def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """Look at one consistent state of the file through a connection of its own."""
+    """Call `look` on one consistent state, over a new connection."""
 
     def once() -> T:
         with closing(open_reader(path)) as con:
@@ -122,10 +121,9 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 
 
 def patiently(act: Callable[[], T]) -> T:
-    """Try again while other connections are in the way, for half a minute at most.
+    """Repeat `act` while the file is locked, for 30 s at most.
 
-    SQLite waits by itself in most cases; while another process opens or closes the file, it
-    answers "locked" at once.
+    SQLite's own wait fails at once while another process opens or closes the file.
     """
     give_up = time.monotonic() + BUSY_SECONDS
     while True:
@@ -138,9 +136,9 @@ def patiently(act: Callable[[], T]) -> T:
 
 
 def roll_back(path: Path) -> bool:
-    """Take back what a power cut left half done while the file was made; says if there was any.
+    """Undo a file's creation cut off by a power cut; tell whether needed.
 
-    Only before it is in WAL mode has it a journal, and a reader must not touch that.
+    Only a file before WAL mode has a rollback journal; readers must not touch one.
     """
     if not path.with_name(f"{path.name}-journal").exists() or not writable(path):
         return False
@@ -150,7 +148,7 @@ def roll_back(path: Path) -> bool:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Give by what a file is known from another of its name; `None` where there is none."""
+    """Device and inode, or `None` without a file."""
     try:
         found = path.stat()
     except OSError:
@@ -159,7 +157,7 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def size(path: Path) -> int:
-    """Give the bytes that the store takes on the disk."""
+    """Bytes of the store's files."""
     total = 0
     for suffix in SUFFIXES:
         try:
@@ -186,7 +184,7 @@ def _require_wal(mode: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for this user alone, unless it is there; raises OSError."""
+    """Make a folder for this user alone, if missing; raises OSError."""
     if folder.is_dir():
         return
     if not folder.parent.is_dir():
@@ -201,11 +199,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _close(folder: Path) -> None:
-    """Take from others what they may do in a folder that was there, if it is ours alone.
-
-    It is where nothing is in it but what we put there. Somebody may have named a folder that they
-    share, such as /tmp: there, only the files are closed.
-    """
+    # Somebody may have named a shared folder, such as /tmp: there only the files are closed.
     found = folder.stat()
     ours = hasattr(os, "geteuid") and found.st_uid == os.geteuid()
     if not ours or not found.st_mode & 0o077 or found.st_mode & stat.S_ISVTX:

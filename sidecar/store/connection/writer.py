@@ -1,9 +1,7 @@
-"""The one thread that owns the write connection: a bounded queue and group commit.
+"""The writer: one thread with the write connection, a bounded queue, group commit.
 
-Whatever waits when a commit ends goes into the next one: one transaction, one sync to the disk,
-a savepoint for each of several units, so that a bad unit fails alone. A small unit that waits
-neither for the disk nor for others is written where it is asked for. It knows nothing of what is
-stored.
+Units waiting at a commit share the next transaction and sync; savepoints let a bad unit fail alone.
+An idle writer runs small unsynced units on the caller's thread.
 """
 
 import asyncio
@@ -37,10 +35,9 @@ UnitKey: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class WriteUnit:
-    """Work that is done whole or not at all. `run` gives what to call once it is committed.
+    """All-or-nothing work; `run` returns a callback for after the commit.
 
-    `synced`: the commit is on the disk then. Else it is there with the next one that is, and a
-    power cut before that takes it away.
+    Unless `synced`, a unit is durable only with the next synced commit.
     """
 
     run: UnitRun[Settle]
@@ -52,7 +49,7 @@ class WriteUnit:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Work that nobody waits for and that a newer one of its key replaces."""
+    """Work without a waiter, replaced by newer work of the same key."""
 
     run: UnitRun[None]
     weight: int
@@ -60,16 +57,16 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class UnitOutcome:
-    """How a unit ended: what to call on the loop of whoever waits for it."""
+    """A finished unit's callback, and the loop to run on."""
 
     loop: asyncio.AbstractEventLoop
     settle: Settle
 
 
 class StoreWriter:
-    """Owns a connection and writes to it in a thread of its own until it is closed.
+    """Owner of the write connection and its thread.
 
-    `guard` runs at the start of each transaction and may refuse it with a StorageFailed.
+    `guard` runs first in each transaction, and may raise StorageFailed.
     """
 
     def __init__(self, con: sqlite3.Connection, guard: UnitRun[None]) -> None:
@@ -93,13 +90,11 @@ class StoreWriter:
     def submit(
         self, run: UnitRun[T], weight: int = 0, *, synced: bool = True, small: bool = False
     ) -> "asyncio.Future[T]":
-        """Queue a unit of about `weight` bytes; must be called on an event loop.
+        """Queue a unit of about `weight` bytes; call on an event loop.
 
-        The future gets what `run` gave, after the commit, or a StorageFailed. Cancelling the
-        future does not stop the unit. One that need not be `synced` saves the disk a sync: it is
-        for what means nothing until a later unit, which is synced, refers to it. One that is
-        `small` too is committed before this returns where nobody else writes: to hand it to the
-        thread would take as long again.
+        The future gets the result of `run` after the commit, or StorageFailed; cancelling stops
+        nothing. `synced=False` saves a sync, for data without meaning before a later synced unit.
+        If `small` too, an idle writer commits before this returns, since a handover takes as long.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -127,7 +122,7 @@ class StoreWriter:
         return future
 
     def save(self, key: UnitKey, run: UnitRun[None], weight: int = 0) -> None:
-        """Queue work that nobody waits for, in place of an older one of the same key."""
+        """Queue work without a waiter, replacing older work of the key."""
         with self._changed:
             self._forget(key)
             if self._refusal(weight) is None:
@@ -136,17 +131,17 @@ class StoreWriter:
                 self._changed.notify()
 
     def forget(self, unwanted: Callable[[UnitKey], bool]) -> None:
-        """Drop saves that still wait: a unit is about to overtake them."""
+        """Drop waiting saves, about to be overtaken by a unit."""
         with self._changed:
             for key in list(filter(unwanted, self._saves)):
                 self._forget(key)
 
     def depth(self) -> int:
-        """Count the units and saves that wait; from any thread."""
+        """Count waiting units and saves, from any thread."""
         return len(self._units) + len(self._saves)
 
     def close(self) -> "asyncio.Future[None]":
-        """Write everything that waits and close the connection; the future says when."""
+        """Write everything queued, then close; the future tells when."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         closed = UnitOutcome(loop, lambda: None if future.done() else future.set_result(None))
@@ -175,7 +170,7 @@ class StoreWriter:
         return not (self._writing or self._units or self._saves)
 
     def _write_here(self, unit: WriteUnit) -> None:
-        """Commit a unit on this thread; queue it where the connection cannot begin at once."""
+        """Commit on this thread; queue the unit if the connection is busy."""
         outcomes: list[UnitOutcome] = []
         begun = False
         try:
@@ -253,10 +248,7 @@ class StoreWriter:
         return outcomes
 
     def _begin(self, *, synced: bool, here: bool = False) -> None:
-        """Begin a transaction; raises sqlite3.Error where that is not possible now.
-
-        `here`: on an event loop, which leaves it to the thread to bring the log into the file.
-        """
+        # `here`: on an event loop, where checkpoints are left to the thread.
         con = self._con
         # A sync takes all before it along.
         if synced != self._syncing:
@@ -280,10 +272,7 @@ class StoreWriter:
         return outcomes
 
     def _finish(self, unit: WriteUnit) -> UnitOutcome:
-        """Run a unit that has the transaction to itself, and end that with it.
-
-        For a savepoint SQLite would keep a copy of each page that is changed; of many, in a file.
-        """
+        # No savepoint: SQLite would copy each changed page, many into a file.
         done = _run(self._con, unit.run, "ROLLBACK")
         if not isinstance(done, Exception):
             self._con.execute("COMMIT")
@@ -294,7 +283,7 @@ class StoreWriter:
 
 
 class _GivenUp(Exception):
-    """SQLite has ended the transaction itself, and what the unit raised is none of its errors."""
+    """A unit's own error, after SQLite ended the transaction."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -302,7 +291,6 @@ class _GivenUp(Exception):
 
 
 def _in_savepoint(con: sqlite3.Connection, run: UnitRun[T]) -> T | Exception:
-    """Run something whole or not at all, as `_run` does."""
     con.execute("SAVEPOINT unit")
     done = _run(con, run, "ROLLBACK TO unit")
     con.execute("RELEASE unit")
@@ -310,10 +298,7 @@ def _in_savepoint(con: sqlite3.Connection, run: UnitRun[T]) -> T | Exception:
 
 
 def _run(con: sqlite3.Connection, run: UnitRun[T], undo: str) -> T | Exception:
-    """Run something, or undo it and give its error to whoever waits for it.
-
-    Raises only when SQLite has given up the transaction itself.
-    """
+    """Run, or undo and return the error; raise if SQLite ended the transaction."""
     try:
         return run(con)
     except Exception as error:

@@ -1,1 +1,1 @@
-"""Each kind of content as SQL, on a connection that is given. Commits nothing."""
+"""Each kind of content in SQL, inside the caller's transaction."""

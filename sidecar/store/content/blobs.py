@@ -1,4 +1,4 @@
-"""Blobs: bytes under their hash, compressed, once for all who refer to them."""
+"""Blobs: compressed bytes under their hash, stored once for all users."""
 
 import sqlite3
 import threading
@@ -19,10 +19,7 @@ MIN_COMPRESS_BYTES = 128
 
 
 class _Press(threading.local):
-    """A compressor for each thread: making one takes longer than compressing a small file.
-
-    So does the way back.
-    """
+    """Compressors per thread: making one costs more than a small file."""
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress
@@ -47,9 +44,9 @@ AT_ONCE = 32 * 1024 * 1024
 
 
 class PressedBlob(NamedTuple):
-    """A blob as it is stored: its hash, its size before compression, and the compressed bytes.
+    """A row: hash, size before compression, compressed bytes.
 
-    A row of the table. A tuple, because there is one for each file that a snapshot reads.
+    A tuple for speed: snapshots make one per file.
     """
 
     hash: str
@@ -59,22 +56,21 @@ class PressedBlob(NamedTuple):
 
 
 def press(data: bytes) -> PressedBlob:
-    """Hash and compress; for threads that spare the writer this work."""
+    """Hash and compress, off the writer's thread."""
     packed = _compressed(data)
     encoding = "raw" if packed is None else "zstd"
     return PressedBlob(digest(data), len(data), encoding, data if packed is None else packed)
 
 
 def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
-    """Keep a blob unless it is there."""
+    """Insert a blob if missing."""
     con.execute("INSERT OR IGNORE INTO blob (hash, size, encoding, data) VALUES (?, ?, ?, ?)", blob)
 
 
 def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bool) -> int:
-    """Keep contents of files unless they are there; gives the bytes that this took.
+    """Insert missing contents of files; return the bytes added.
 
-    `recent`: those that are short come to the small table, from which `settle` brings them to the
-    large one.
+    `recent`: short ones go to the small table.
     """
     added = 0
     done = con.cursor()
@@ -86,7 +82,7 @@ def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bo
 
 
 def settle(con: sqlite3.Connection) -> None:
-    """Bring recent blobs to the others, once there are many."""
+    """Move more than 256 recent blobs to the large table."""
     (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
     if last is not None and last > MOST_RECENT:
         # One after the other as the index has them, each of its pages is written once.
@@ -95,7 +91,7 @@ def settle(con: sqlite3.Connection) -> None:
 
 
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
-    """Keep bytes under their hash unless they are there; raises StorageFailed for a wrong hash."""
+    """Insert bytes if missing; raises StorageFailed for a wrong hash."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
         return
     blob = press(data)
@@ -105,12 +101,12 @@ def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
 
 
 def get_blob(con: sqlite3.Connection, name: str) -> bytes | None:
-    """Give the bytes under a hash, or `None`; raises BodyBroken when they are not those."""
+    """Return a blob's bytes, or `None`; raises BodyBroken."""
     return get_blobs(con, (name,)).get(name)
 
 
 def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]:
-    """Give the bytes under several hashes, as far as they are there; raises as `get_blob`."""
+    """Return bytes by hash, without missing blobs; raises BodyBroken."""
     found = _stored(con, "blob", names)
     missing = [name for name in names if name not in found]
     # A file that is only looked at may be from before there was such a table.
@@ -120,7 +116,7 @@ def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]
 
 
 def contents(con: sqlite3.Connection) -> str:
-    """Name what has the blobs of both tables, or of the one in a file of before."""
+    """Name the table or view of all blobs; older files have one table."""
     return "content" if version(con) >= WITH_RECENT else "blob"
 
 
@@ -152,7 +148,7 @@ def _compressed(data: bytes) -> bytes | None:
 
 
 def expand(name: str, size: int, encoding: str, stored: bytes) -> bytes:
-    """Give the bytes that were compressed; raises BodyBroken, which names the blob."""
+    """Decompress; raises BodyBroken."""
     match encoding:
         case "raw":
             data = stored

@@ -1,7 +1,6 @@
-"""Chains of snapshots as SQL, on a connection whose transaction is somebody else's.
+"""Chains of snapshots in SQL, inside the caller's transaction.
 
-Each workspace has one chain: a base and the deltas that follow it, up to a head. Blobs that a
-delta names are held by it until it is swept.
+A workspace has one chain: a base, then deltas up to a head. Deltas hold their blobs until swept.
 """
 
 import sqlite3
@@ -18,10 +17,9 @@ from sidecar.store.format.fields import BodyBroken
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A workspace as stored.
+    """A stored workspace, with the state at `head` by path.
 
-    `complete`: the content of its first state has been stored as far as the limits allow.
-    `held`: the bytes that its blobs take on the disk. `tree`: the state at `head`, by path.
+    `complete`: the first state is stored, within limits. `held`: bytes of blobs on the disk.
     """
 
     id: int
@@ -33,10 +31,9 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What leads from one snapshot to the next.
+    """A snapshot's delta, blobs and known tree entries.
 
-    `tree`: what else is known now. What it does not say of the paths in `delta` is to be told by
-    a `fill` some time; until then they are known without a stat.
+    Paths in `delta` without an entry have no stat until a `fill`.
     """
 
     delta: Delta
@@ -46,7 +43,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """The head is now `id`, and the workspace's blobs take `held` bytes."""
+    """The new head, and the workspace's bytes of blobs."""
 
     id: SnapshotId
     held: int
@@ -54,14 +51,14 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class ChainMoved:
-    """Nothing was stored: others have appended meanwhile."""
+    """Nothing stored: another process has appended."""
 
     head: SnapshotId
 
 
 @dataclass(frozen=True, slots=True)
 class SweptBlobs:
-    """How many blobs were looked at, 0 when nothing is left to do, and the bytes still held."""
+    """Blobs examined, 0 at the end, and bytes still held."""
 
     looked: int
     held: int
@@ -69,7 +66,7 @@ class SweptBlobs:
 
 @dataclass(frozen=True, slots=True)
 class HeldSpace:
-    """What a workspace takes: snapshots, bytes of blobs, and the time of the oldest (ms)."""
+    """A workspace's snapshots, bytes of blobs, and oldest time (ms)."""
 
     root: bytes
     snapshots: int
@@ -260,6 +257,6 @@ def held(con: sqlite3.Connection) -> tuple[HeldSpace, ...]:
 
 
 def weight(addition: Addition) -> int:
-    """Estimate the bytes of an addition."""
+    """Estimate an addition's bytes."""
     rows = len(addition.delta) + len(addition.tree)
     return sum([len(blob.data) + 100 for blob in addition.blobs]) + 200 * rows

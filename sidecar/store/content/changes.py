@@ -1,4 +1,4 @@
-"""Changes as SQL, on a connection whose transaction is somebody else's."""
+"""Store changes in SQL, inside the caller's transaction."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -33,13 +33,13 @@ from sidecar.store.format.values import (
 
 
 def apply_all(con: sqlite3.Connection, changes: Iterable[StoreChange]) -> None:
-    """Carry out changes in order."""
+    """Apply changes in order."""
     for change in changes:
         apply(con, change)
 
 
 def apply(con: sqlite3.Connection, change: StoreChange) -> None:
-    """Carry out one change; raises StorageFailed or sqlite3.Error."""
+    """Apply one change; raises StorageFailed or sqlite3.Error."""
     match change:
         case PutSession(row):
             _put_session(con, row)
@@ -66,10 +66,7 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
 
 
 def weight(change: object) -> int:
-    """Estimate how many bytes a change, or any value of ours, holds.
-
-    Runs for every write, so it only adds up lengths.
-    """
+    """Estimate a value's bytes; cheap, because every write needs an estimate."""
     total = 100
     pending: list[Any] = [change]
     while pending:

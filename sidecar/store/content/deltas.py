@@ -1,4 +1,4 @@
-"""Deltas as bytes: msgpack behind a format tag, compressed where that helps, with a checksum."""
+"""Deltas as bytes: tagged msgpack with a checksum, compressed if smaller."""
 
 import msgpack
 
@@ -12,7 +12,7 @@ TAG = b"sd1"
 
 
 def pack_delta(delta: Delta) -> bytes:
-    """Give the bytes of a delta; empty ones take a few."""
+    """Encode a delta."""
     plain = msgpack.packb([(c.path, _plain(c.old), _plain(c.new)) for c in delta])
     assert plain is not None
     blob = press(plain)
@@ -22,7 +22,7 @@ def pack_delta(delta: Delta) -> bytes:
 
 
 def unpack_delta(body: bytes) -> Delta:
-    """Read a delta; raises BodyBroken."""
+    """Decode a delta; raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG) or len(body) < 28:
         raise BodyBroken(f"a delta has the unknown format {body!r:.20}")

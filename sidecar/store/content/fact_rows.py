@@ -1,4 +1,4 @@
-"""Facts on the disk: kept by session, found by their words, and marked once they are promoted."""
+"""Facts on the disk: stored by session, searched by words, marked when promoted."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ MOST_WRITTEN = 100
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """A fact of a session; `learned` when it was promoted in its workspace."""
+    """A session's fact; `learned`: promoted in its workspace."""
 
     id: str
     session_id: SessionId
@@ -33,24 +33,21 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """A fact that was not promoted yet; so many `sessions` of its workspace have borne it out."""
+    """An unpromoted fact, and how many of the workspace's sessions bear the fact out."""
 
     fact: Fact
     sessions: int
 
 
 class FactRows:
-    """The facts of all sessions. Everything may raise StorageFailed."""
+    """Facts of all sessions. Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: SnapshotRead) -> None:
         self._submit = submit
         self._read = read
 
     async def add(self, session_id: SessionId, cwd: str, facts: Iterable[Fact]) -> None:
-        """Keep facts; those that the session has already are left as they are.
-
-        Durable when it returns.
-        """
+        """Store a session's new facts, durably."""
         kept = tuple(facts)
         if kept:
             size = sum(len(fact.content) + 500 for fact in kept)
@@ -65,34 +62,31 @@ class FactRows:
         query: str | None = None,
         limit: int,
     ) -> tuple[StoredFact, ...]:
-        """Find facts, newest first: those with all words of `query`, the last one only begun.
+        """Find facts with all words of `query`, newest first; the last may be a prefix.
 
         Raises:
-            UnknownSession: there is no such session, and no fact of it.
+          UnknownSession: no such session, and no fact of one.
         """
         return await self._read(
             partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
         )
 
     async def candidates(self, session_id: SessionId) -> tuple[FactCandidate, ...]:
-        """Give a session's facts that were not promoted in its workspace, oldest first."""
+        """List a session's unpromoted facts, oldest first."""
         return await self._read(partial(_candidates, session_id=session_id))
 
     async def promoted(self, cwd: str, keys: Iterable[str], at: Millis) -> None:
-        """Remember what was promoted in a workspace, by `core.learned.key_of`."""
+        """Mark keys (`core.ledger.learned_markdown.key_of`) as promoted in a workspace."""
         rows = [(encode_text(cwd), key, at) for key in sorted(keys)]
         if rows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
 
     async def writes(self, path: bytes, hash_: str) -> None:
-        """Remember, before it is done, that the daemon itself leaves this in a file.
-
-        `path` is absolute. Durable when it returns.
-        """
+        """Note, durably and beforehand, the daemon's own write to an absolute path."""
         await self._submit(partial(_write, path=path, hash_=hash_), 200)
 
     async def written(self, folder: bytes) -> frozenset[tuple[bytes, str]]:
-        """Give what the daemon itself left below a folder: paths, each with a hash."""
+        """The daemon's own writes below a folder: (path, hash)."""
         return await self._read(partial(_written, folder=folder))
 
 
@@ -107,7 +101,7 @@ class _Only:
 def put_facts(
     con: sqlite3.Connection, session_id: SessionId, cwd: str, facts: Iterable[Fact]
 ) -> None:
-    """Keep facts of a session; those that it has already are left as they are."""
+    """Insert a session's new facts."""
     indexed = _is_indexed(con)
     for fact in facts:
         name, text = fact_id(fact), _plain(fact.content)
@@ -133,7 +127,7 @@ def put_facts(
 
 
 def decode_fact(body: bytes, con: sqlite3.Connection) -> tuple[str, Fact]:
-    """Read a fact's body and the id that it says; raises BodyBroken."""
+    """Decode id and fact; raises BodyBroken."""
     fields = unpack(body, reader(con))
     try:
         return fields.text("id"), from_json(fields.content)
@@ -186,10 +180,7 @@ def _require(con: sqlite3.Connection, session_id: str) -> None:
 
 
 def _matching(con: sqlite3.Connection, query: str) -> tuple[str, list[str]]:
-    """Give the condition for a text with all words of a query, and its values.
-
-    In quotes, nothing that people type is syntax.
-    """
+    # Words are quoted, so that no input acts as syntax.
     plain = _plain(query).replace("\0", " ")
     words = [word for word in plain.split() if any(c.isalnum() for c in word)][:WORDS]
     if words and _is_indexed(con):
@@ -247,7 +238,7 @@ def _written(con: sqlite3.Connection, folder: bytes) -> frozenset[tuple[bytes, s
 def copy_facts(
     con: sqlite3.Connection, source: SessionId, target: SessionId, before: Millis | None
 ) -> None:
-    """Give a new session the facts of another, or those of before a time."""
+    """Copy facts, or those before a time, to a new session."""
     con.execute(
         """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
         SELECT ?, id, cwd, kind, source, at, key, text, body, hash FROM fact
@@ -268,9 +259,9 @@ _SHARED = (
 def drop_facts(
     con: sqlite3.Connection, session_id: SessionId, *, shared: bool = True, dry: bool = False
 ) -> int:
-    """Remove a session's facts, but for those that were promoted; gives the bytes of their rows.
+    """Delete a session's unpromoted facts; return the rows' bytes.
 
-    `shared`: also those that other sessions of the folder bear out. `dry` removes nothing.
+    Without `shared`, facts in common with the folder's other sessions stay. `dry` deletes nothing.
     """
     stays = _LEARNED if shared else f"({_LEARNED} OR {_SHARED})"
     gone = con.execute(
@@ -289,17 +280,15 @@ def drop_facts(
 
 
 def forget_words(con: sqlite3.Connection) -> None:
-    """Rewrite the index of words, so that it holds none of what was removed."""
+    """Purge deleted text from the word index."""
     if _is_indexed(con):
         con.execute("INSERT INTO fact_text (fact_text) VALUES ('optimize')")
 
 
 def _is_indexed(con: sqlite3.Connection) -> bool:
-    """Whether there is an index of words, and this SQLite can use it."""
     query = "SELECT 1 FROM sqlite_master WHERE name = 'fact_text'"
     return con.execute(query).fetchone() is not None and has_full_text(con)
 
 
 def _plain(text: str) -> str:
-    """Give text that SQLite can hold."""
     return text.encode("utf-8", "replace").decode()

@@ -1,8 +1,6 @@
-"""Folds: what a log comes to up to a record, kept so that a resume reads a window of the log.
+"""Folds: a log's state up to a record, so that a resume reads only the rest.
 
-Nothing here is needed: a fold that does not hold any more is as if there were none. It holds
-while the record that it ends with is the one it was made for, by the chain of hashes, and while
-its own bytes are the ones that were written.
+Merely a cache, valid while the last record's chained hash and the fold's own hash match.
 """
 
 import sqlite3
@@ -24,14 +22,14 @@ ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A fold's body, and of the log: the messages it names, and all that came after it."""
+    """A fold's body, and all messages named by the fold or newer."""
 
     body: bytes
     stored: Stored
 
 
 def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
-    """Keep a fold, in place of an older one; one that does not fit the log is left out."""
+    """Replace a session's fold; skip one that does not fit the log."""
     chain = _chain(con, put.session_id, put.revision)
     found = con.execute(
         "SELECT number FROM message WHERE session_id = ? AND id = ?", (put.session_id, put.newest)
@@ -49,7 +47,7 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
 def window(
     con: sqlite3.Connection, session_id: SessionId, version: str, choose: ChooseMessages
 ) -> Window | None:
-    """Read a session from its fold on; `None` where it has none that holds.
+    """Read a session from its fold on, or `None` without a valid fold.
 
     Raises UnknownSession, or BodyBroken for the session's own row.
     """

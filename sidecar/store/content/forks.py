@@ -1,7 +1,4 @@
-"""Logs taken over by another session: rows as they are, and what they refer to shared.
-
-Ids and bodies stay the same, so the chain of hashes does too, and what is long is there once.
-"""
+"""Forks of a log: rows copied unchanged, so that hashes still chain; blobs shared."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -26,10 +23,9 @@ def copy_log(
     until: int,
     before: Millis | None,
 ) -> None:
-    """Let a stored session without messages begin as another did; raises UnknownSession.
+    """Copy a log's beginning to an empty stored session; raises UnknownSession.
 
-    It gets these messages in this order, the records up to revision `until`, and the facts of
-    before a time, or all.
+    Copies `messages`, records up to revision `until`, and facts before a time, or all.
     """
     done = con.executemany(
         """INSERT INTO message (session_id, id, body, hash)

@@ -1,4 +1,4 @@
-"""Who needs a blob: parts of sessions, snapshots, restores. Without any of them it goes."""
+"""Users of a blob: parts of sessions, snapshots, restores. Unused blobs go."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from sidecar.store.content.trees import fold_all
 
 
 def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[str]) -> None:
-    """Let one holder (`part:…`, `record:…`, `session`) refer to exactly these blobs."""
+    """Set a holder's references (`part:…`, `record:…`, `session`)."""
     rows = con.execute(
         "SELECT hash FROM reference WHERE session_id = ? AND holder = ?", (session_id, holder)
     )
@@ -26,7 +26,7 @@ def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[
 
 
 def drop_unreferenced(con: sqlite3.Connection, names: Iterable[str]) -> None:
-    """Remove those of these blobs that nobody refers to any more."""
+    """Delete unused blobs among `names`."""
     names = tuple(names)
     if not names:
         return

@@ -1,7 +1,7 @@
-"""Complete outputs of tools: which there are, which may go, and what is known of those that went.
+"""Complete tool outputs: present, removable, removed.
 
-An output is live while its session is: while a daemon has it open, or the one that it was made
-from, and for a day after it was last used. What was shown of an output is in its part and stays.
+An output is live with its session: while that or its parent is open, and a day after the last use.
+The text shown is the part's, and stays.
 """
 
 import sqlite3
@@ -27,7 +27,7 @@ PARENT = "parent"
 
 @dataclass(frozen=True, slots=True)
 class GoingOutput:
-    """A complete output that is to go; `bound` is the days or MiB that it is beyond."""
+    """A complete output to remove; `bound` is the exceeded days or MiB."""
 
     session_id: SessionId
     part_id: PartId
@@ -39,14 +39,14 @@ class GoingOutput:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """What really went: how many, and how many bytes they had taken."""
+    """Outputs removed, and bytes freed."""
 
     count: int
     size: int
 
 
 def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:
-    """Remember the complete output that a part names; `False` where it has gone already."""
+    """Store a part's complete output; `False` if already removed."""
     name = rows.whole_output(part)
     assert isinstance(part.state, ToolCompleted | ToolError)
     con.execute(
@@ -59,7 +59,7 @@ def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) 
 
 
 def gone(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Gone | None:
-    """Say when and why a part's complete output went; `None` where none did."""
+    """When and why a part's output was removed, or `None`."""
     found = con.execute(
         "SELECT gone, why, bound FROM output WHERE session_id = ? AND part_id = ?",
         (session_id, part_id),
@@ -68,7 +68,7 @@ def gone(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Gon
 
 
 def gone_by_hash(con: sqlite3.Connection, name: str) -> Gone | None:
-    """Say when and why an output went, where nobody has it any more."""
+    """When and why an output was last removed, or `None`."""
     found = con.execute(
         "SELECT gone, why, bound FROM output WHERE hash = ? AND gone IS NOT NULL "
         "ORDER BY gone DESC LIMIT 1",
@@ -78,7 +78,7 @@ def gone_by_hash(con: sqlite3.Connection, name: str) -> Gone | None:
 
 
 def put_gone(con: sqlite3.Connection, put: PutGone) -> None:
-    """Remember of an output that comes from elsewhere that it went there."""
+    """Note an imported output as removed."""
     what = put.gone
     con.execute(
         """INSERT OR REPLACE INTO output (session_id, part_id, hash, at, gone, why, bound)
@@ -88,7 +88,7 @@ def put_gone(con: sqlite3.Connection, put: PutGone) -> None:
 
 
 def gone_of(con: sqlite3.Connection, session_id: SessionId) -> dict[str, Gone]:
-    """Give the outputs of a session that went, by hash."""
+    """A session's removed outputs by hash."""
     found = con.execute(
         "SELECT hash, gone, why, bound FROM output WHERE session_id = ? AND gone IS NOT NULL",
         (session_id,),
@@ -97,7 +97,7 @@ def gone_of(con: sqlite3.Connection, session_id: SessionId) -> dict[str, Gone]:
 
 
 def copy_outputs(con: sqlite3.Connection, source: SessionId, target: SessionId) -> None:
-    """Let a session that has another's parts know their outputs too."""
+    """Copy outputs to a fork."""
     con.execute(
         """INSERT INTO output (session_id, part_id, hash, at, gone, why, bound)
         SELECT :target, held.part_id, held.hash, held.at, held.gone, held.why, held.bound
@@ -109,7 +109,7 @@ def copy_outputs(con: sqlite3.Connection, source: SessionId, target: SessionId) 
 
 
 def let_go(con: sqlite3.Connection, going: Sequence[GoingOutput], ages: Ages) -> Freed:
-    """Let outputs go, but for those of sessions that have come to life meanwhile."""
+    """Remove outputs, except of sessions live by now."""
     live: dict[SessionId, bool] = {}
     names: list[str] = []
     for one in going:
@@ -143,7 +143,7 @@ def _unrefer(con: sqlite3.Connection, one: GoingOutput) -> None:
 
 
 def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
-    """Tell whether a session is open somewhere, or was used within a day; unknown ones are not."""
+    """Tell whether a session was used within a day, or is open, or its parent is."""
     if is_open(con, session_id, ages.now):
         return True
     row = row_of(con, session_id)
@@ -156,7 +156,7 @@ def is_live(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> bool:
 
 
 def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
-    """Tell whether a living process has a session's lease."""
+    """Tell whether a living process has the lease."""
     found = con.execute(
         "SELECT pid, host, started, token, heartbeat FROM lease WHERE session_id = ?",
         (session_id,),
@@ -165,7 +165,7 @@ def is_open(con: sqlite3.Connection, session_id: str, now: Millis) -> bool:
 
 
 def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
-    """Read a session's row; `None` where there is none that can be read."""
+    """Read a session's row, or `None` if missing, leaving or damaged."""
     found = con.execute("SELECT body FROM session WHERE id = ?", (session_id,)).fetchone()
     try:
         return (
@@ -178,7 +178,7 @@ def row_of(con: sqlite3.Connection, session_id: SessionId) -> SessionRow | None:
 
 
 def sizes(con: sqlite3.Connection, names: Iterable[str]) -> int:
-    """Add up the bytes that blobs take, each once."""
+    """Sum the stored bytes of blobs, each once."""
     query = "SELECT length(data) FROM blob WHERE hash = ?"
     found = (con.execute(query, (name,)).fetchone() for name in set(names))
     return sum(row[0] for row in found if row is not None)

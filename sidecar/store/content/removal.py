@@ -1,8 +1,8 @@
-"""Sessions that leave the store: archived ones, and those of which nothing is to be left.
+"""Sessions leaving the store, archived or deleted.
 
-One transaction says that a session leaves: from then on nobody sees it. Its rows go in slices, so
-that what turns write waits for one slice at most; whoever finds such a session goes on with it. A
-deleted one stays noted until nothing of it is left beside the store and in free pages, either.
+One transaction hides the session. Rows go in slices, so that turns wait for one at most; any
+process continues. A deleted session stays marked until free pages and files beside the store are
+clean.
 """
 
 import sqlite3
@@ -26,16 +26,16 @@ AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a slice removed, in bytes, and whether no row is left."""
+    """Bytes removed by a slice; `done`: no row is left."""
 
     size: int
     done: bool
 
 
 def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
-    """Let a session leave, archived `at` a time or `DELETED`; unknown ones are ignored.
+    """Hide a session, archived `at` a time or `DELETED`; ignore unknown ids.
 
-    Its facts go at once: of an archived one but those that other sessions bear out.
+    Facts go at once, except those an archived session has in common with others.
     """
     found = con.execute("SELECT cwd FROM session WHERE id = ?", (session_id,)).fetchone()
     if found is None:
@@ -60,7 +60,7 @@ def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
 def remove_some(
     con: sqlite3.Connection, session_id: SessionId, seconds: float = SLICE_SECONDS
 ) -> Left:
-    """Remove rows of a session that leaves, and what only they held, for so long."""
+    """Remove rows and blobs of a leaving session for some seconds."""
     if session_id not in leaving(con):
         return Left(0, done=True)
     end = time.monotonic() + seconds
@@ -78,7 +78,7 @@ def remove_some(
 
 
 def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Let a session be written that has the id of one which still leaves."""
+    """Finish a removal, for a new session of the same id."""
     found = con.execute("SELECT 1 FROM erasing WHERE session_id = ?", (session_id,)).fetchone()
     if found is not None:
         while not remove_some(con, session_id).done:
@@ -87,7 +87,7 @@ def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
 
 
 def _remove(con: sqlite3.Connection, session_id: SessionId) -> int | None:
-    """Remove a few rows; gives the bytes that went, `None` when there was nothing left."""
+    """Remove a few rows; return the bytes, or `None` at the end."""
     for table, key in (("part", "id"), ("record", "revision"), ("message", "id")):
         found = con.execute(
             f"SELECT {key}, length(body) FROM {table} WHERE session_id = ? LIMIT ?",
@@ -128,7 +128,7 @@ def _let_go(con: sqlite3.Connection, session_id: SessionId, holders: list[str]) 
 
 
 def rows_size(con: sqlite3.Connection, session_id: SessionId) -> int:
-    """Give the bytes that a session's own rows hold."""
+    """Sum the bytes of a session's rows."""
     total = 0
     for table in BODIES:
         column = "id" if table == "session" else "session_id"
@@ -138,10 +138,8 @@ def rows_size(con: sqlite3.Connection, session_id: SessionId) -> int:
 
 
 def _leave_folder(con: sqlite3.Connection, cwd: bytes) -> None:
-    """Begin a folder's snapshots anew with the last session that could go back to them.
-
-    Whoever has the chain open finds that, as after a damage, and reads the files.
-    """
+    # Without a session to go back, the folder's chain begins anew. Processes with the chain open
+    # notice, as after damage, and read the files again.
     others = con.execute("SELECT id FROM session WHERE cwd = ?", (cwd,)).fetchall()
     known = con.execute("SELECT id FROM workspace WHERE root = ?", (cwd,)).fetchone()
     if known is None or {name for (name,) in others} - leaving(con):
@@ -151,10 +149,7 @@ def _leave_folder(con: sqlite3.Connection, cwd: bytes) -> None:
 
 
 def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | None:
-    """Let go of some of what snapshots hold from which nothing leads to the folder's newest one.
-
-    Gives 0, for it is not the session's own; `None` when there is nothing.
-    """
+    # Snapshots from which nothing leads to the newest. 0 bytes: none are the session's own.
     found = con.execute(
         "SELECT workspace.id, max(snapshot.id) FROM workspace "
         "JOIN session ON session.cwd = workspace.root AND session.id = ? "
@@ -168,10 +163,10 @@ def _sweep_unreachable(con: sqlite3.Connection, session_id: SessionId) -> int | 
 
 
 def unfinished(con: sqlite3.Connection) -> dict[SessionId, Millis]:
-    """Give the sessions that leave: when each was archived, or `DELETED`."""
+    """Leaving sessions, with the time of archiving or `DELETED`."""
     return {SessionId(n): at for n, at in con.execute("SELECT session_id, at FROM erasing")}
 
 
 def finish(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Say that nothing is left of a deleted session."""
+    """Unmark a deleted session: nothing is left."""
     con.execute("DELETE FROM erasing WHERE session_id = ?", (session_id,))

@@ -1,7 +1,7 @@
-"""Restores that are under way: what recovery needs to take one back, or to clean up after it.
+"""Running restores, for recovery to undo or clean up.
 
-A workspace has one at a time. Its row is there before anything of it is on the disk, and goes
-when nothing of it is left; whoever finds one whose process has ended takes it over.
+One per workspace. Its row exists from before the first change on the disk until the last trace is
+gone; once the process has ended, any other may adopt the restore.
 """
 
 import sqlite3
@@ -43,10 +43,7 @@ TAKEN = (
 
 
 class FileMark(NamedTuple):
-    """By what a file is known again: its `st_mode`, inode, `mtime` (ns) and size (bytes).
-
-    `hash`: that of its content, where it is known.
-    """
+    """A file's identity: `st_mode`, inode, `mtime` (ns), bytes, and hash if known."""
 
     mode: int
     inode: int
@@ -56,11 +53,10 @@ class FileMark(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One thing that is done to a path (bytes, relative to the root).
+    """One change of a path (bytes, relative to the root).
 
-    `put`: what is `old` goes aside and `new` takes its place; either may be missing. They stand
-    as `NUMBER.old` and `NUMBER.new` in the staging folder with the index `stage`.
-    `mode`: only the mode becomes another.
+    `put`: `old` goes aside, `new` takes its place; either may be missing. In staging folder `stage`
+    the files are `NUMBER.old` and `NUMBER.new`. `mode`: only the mode changes.
     """
 
     kind: StepKind
@@ -73,7 +69,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A restore as stored. `stages`: its staging folders, relative to the root."""
+    """A stored restore; staging folders are relative to the root."""
 
     id: int
     state: RestoreState
@@ -83,9 +79,9 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A restore that may go on. `missing`: blobs that are not stored.
+    """A restore that may proceed; `missing` blobs are not stored.
 
-    `contents`: what is to be written, where that is little; else it is to be read.
+    `contents` of the new files, if small; otherwise empty.
     """
 
     id: int
@@ -102,9 +98,9 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class RestoreClaim:
-    """Who wants to restore a root (the bytes of its path), or to end what another began.
+    """Who wants to restore a root (path bytes), or to end another's restore.
 
-    `others`: tokens under which this same process has restores running.
+    `others`: tokens of running restores of the same process.
     """
 
     root: bytes
@@ -113,7 +109,7 @@ class RestoreClaim:
 
 
 class RestoreRows:
-    """The restores of all workspaces. Everything may raise StorageFailed."""
+    """Restores of all workspaces. Every method may raise StorageFailed."""
 
     def __init__(
         self,
@@ -134,64 +130,62 @@ class RestoreRows:
         coming: Iterable[str] = (),
         going: Iterable[str] = (),
     ) -> Begun | Unfinished | Running:
-        """Begin a restore, and hold the blobs of these names as long as it goes on.
+        """Begin a restore, and hold its blobs: `coming` takes the place of `going`.
 
-        `coming`: what is to be written; `going`: what it takes the place of. Where another was
-        begun and its process has ended, that one is given, and is now the claimant's to end;
-        where its process lives, it is `Running`.
+        Returns instead an abandoned restore, now the claimant's to end, or `Running`.
         """
         names = frozenset(coming), frozenset(going)
         run = partial(_begin, claim=claim, stages=tuple(stages), names=names, now=self._now())
         return await self._submit(run)
 
     async def adopt(self, claim: RestoreClaim) -> Unfinished | Running | None:
-        """Take over what an ended process left; `None` where there is nothing."""
+        """Take over an abandoned restore, if any."""
         return await self._submit(partial(_adopt, claim=claim, now=self._now()))
 
     async def running(self, root: bytes) -> Owner | None:
-        """Give the living process that restores a workspace now, if there is one."""
+        """The living process that restores a workspace, or `None`."""
         return await self._read(partial(_running, root=root, now=self._now()))
 
     async def roots(self) -> tuple[bytes, ...]:
-        """List the workspaces in which a restore has not ended."""
+        """Workspaces with an unfinished restore."""
         return await self._read(_roots)
 
     async def contents(self, names: Iterable[str]) -> dict[str, bytes]:
-        """Read blobs; those that are not there are left out."""
+        """Read blobs; skip missing ones."""
         return await self._read(partial(get_blobs, names=tuple(names)))
 
     async def keep(self, restore: int, blobs: Sequence[PressedBlob]) -> None:
-        """Store what files held, for as long as the restore goes on."""
+        """Store files' old contents until the restore ends."""
         size = sum(len(blob.data) for blob in blobs)
         await self._submit(partial(_keep, restore=restore, blobs=tuple(blobs)), size)
 
     async def intend(self, restore: int, token: str, steps: Sequence[Step]) -> None:
-        """Say what will be done to the files; from here on it must be taken back, or stand."""
+        """Store the steps; from now on the restore must finish or be undone."""
         body = pack_steps(steps)
         run = partial(_move, restore=restore, token=token, to="applying", now=self._now())
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """Let it stand, with these changes of sessions, in one transaction."""
+        """Complete the restore with the sessions' changes, in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))
         await self._submit(both, sum(map(weight, changes)))
 
     async def finished(self, restore: int) -> bool:
-        """Tell whether `finish` came to be, where its answer was an error."""
+        """Tell whether `finish` committed despite an error."""
         return await self._read(partial(_finished, restore=restore))
 
     async def undone(self, restore: int) -> None:
-        """Say that every file is as before, so that later changes of them are not taken back."""
+        """Note that all files are back, so that later changes stay."""
         await self._submit(partial(_undone, restore=restore))
 
     async def leave(self, restore: int) -> None:
-        """Let anybody adopt it at once, also while this process lives."""
+        """Allow adoption at once, even while this process lives."""
         await self._submit(partial(_leave, restore=restore))
 
     async def over(self, restore: int, *, small: bool = False) -> None:
-        """Forget it: nothing of it is left on the disk. `small`: it was of a few files."""
+        """Delete the row: no trace is left on the disk. `small`: few files."""
         # A power cut before the next commit only makes somebody forget it again.
         await self._submit(partial(_over, restore=restore), synced=False, small=small)
 
@@ -249,7 +243,6 @@ def _adopt(
 
 
 def _left(owner: Owner, claim: RestoreClaim) -> bool:
-    """Tell whether this same process began it and does not go on with it."""
     same = (owner.pid, owner.host, owner.started) == (
         claim.owner.pid,
         claim.owner.host,
@@ -330,7 +323,7 @@ def _over(con: sqlite3.Connection, restore: int) -> None:
 
 
 def pack_steps(steps: Sequence[Step]) -> bytes:
-    """Give the bytes of steps."""
+    """Encode steps."""
     plain = msgpack.packb([[*step[:4], _plain(step.old), _plain(step.new)] for step in steps])
     assert plain is not None
     blob = press(plain)
@@ -340,7 +333,7 @@ def pack_steps(steps: Sequence[Step]) -> bytes:
 
 
 def unpack_stages(body: bytes) -> tuple[bytes, ...]:
-    """Read the folders that a restore is staged in; raises BodyBroken."""
+    """Decode staging folders; raises BodyBroken."""
     try:
         stages = tuple(msgpack.unpackb(body))
     except (ValueError, TypeError) as error:
@@ -351,7 +344,7 @@ def unpack_stages(body: bytes) -> tuple[bytes, ...]:
 
 
 def unpack_steps(body: bytes) -> tuple[Step, ...]:
-    """Read steps; raises BodyBroken."""
+    """Decode steps; raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG) or len(body) < 28:
         raise BodyBroken(f"a restore has the unknown format {body!r:.20}")

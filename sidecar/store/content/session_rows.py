@@ -1,7 +1,4 @@
-"""Sessions as SQL gives them, on a connection that sees one consistent state.
-
-What is damaged is left out and told of; a session is unreadable only when its own row is.
-"""
+"""Sessions in SQL, on one consistent state. Damaged rows are skipped and reported."""
 
 import sqlite3
 from collections.abc import Callable, Iterable
@@ -37,7 +34,7 @@ def row(con: sqlite3.Connection, session_id: SessionId) -> SessionRow:
 
 
 def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: int) -> Page:
-    """Read sessions, newest first, after a cursor; rows that are damaged are left out."""
+    """Read undamaged sessions after a cursor, newest first."""
     where, values = ["1"], list[object]()
     if cwd is not None:
         where.append("cwd = ?")
@@ -63,7 +60,7 @@ def page(con: sqlite3.Connection, cwd: str | None, before: str | None, limit: in
 
 
 def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, ...]:
-    """Read the sessions whose ids begin so, newest first; damaged rows are left out."""
+    """Read undamaged sessions by id prefix, newest first."""
     if not storable(start):
         return ()
     found = con.execute(
@@ -77,7 +74,7 @@ def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, .
 
 
 def leaving(con: sqlite3.Connection) -> frozenset[str]:
-    """Name the sessions whose rows are being removed: they are not there any more for anybody."""
+    """Ids of sessions being removed, invisible to everybody."""
     # A store of an earlier Sidecar may be read as it is.
     if con.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone() is None:
         return frozenset()
@@ -100,7 +97,7 @@ def blob(con: sqlite3.Connection, name: str) -> bytes | None:
 
 
 def reader(con: sqlite3.Connection) -> ReadBlob:
-    """Give the function that fetches blobs for bodies."""
+    """Make a function that fetches blobs for bodies."""
 
     def read(name: str) -> bytes:
         data = get_blob(con, name)
@@ -112,7 +109,7 @@ def reader(con: sqlite3.Connection) -> ReadBlob:
 
 
 def session_body(con: sqlite3.Connection, session_id: SessionId) -> tuple[bytes, str]:
-    """Give the body and the hash of a session's row; raises UnknownSession."""
+    """Read body and hash of a session's row; raises UnknownSession."""
     found: tuple[bytes, str] | None = None
     if storable(session_id) and session_id not in leaving(con):
         found = con.execute("SELECT body, hash FROM session WHERE id = ?", (session_id,)).fetchone()
@@ -144,9 +141,9 @@ def put_together(
     problems: list[str],
     read: ReadBlob | None = None,
 ) -> tuple[Message, ...]:
-    """Decode messages (id, body, hash) and give them their parts.
+    """Join messages (id, body, hash) and parts (id, message, position, body, hash).
 
-    Those come as (id, message, position, body, hash), in the order of their positions.
+    Parts come ordered by position.
     """
     read = read or reader(con)
     parts: dict[str, list[Part]] = {}
@@ -174,7 +171,7 @@ def records_after(
     previous: str,
     problems: list[str],
 ) -> tuple[Record, ...]:
-    """Read the records after a revision, whose hash is `previous`."""
+    """Read records after a revision whose hash is `previous`."""
     decode = partial(rows.decode_record, read=reader(con))
     records: list[Record] = []
     for revision, body, expected in con.execute(
@@ -192,7 +189,7 @@ def records_after(
 
 
 def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
-    """Say so, if a body has not the hash that was stored with it."""
+    """Report a body whose hash is not the stored one."""
     # A damaged row may hold a value of any type, and the next one's hash is chained to it.
     chained = isinstance(previous, str) and previous.isascii()
     if chained and isinstance(body, bytes) and digest(body, previous) == expected:
@@ -201,7 +198,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """Decode a body, or add to the problems why it cannot be."""
+    """Decode a body, or add the reason to `problems`."""
     try:
         return decode(body)
     except BodyBroken as error:
@@ -221,7 +218,7 @@ def _cursor(text: str) -> tuple[int, str]:
 
 
 def storable(name: str) -> bool:
-    """Tell whether a name from outside can be in the store at all; SQLite refuses the rest."""
+    """Tell whether SQLite accepts a name from outside."""
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""A log in slices, for who goes through all of it once and keeps none of it."""
+"""A log in slices, for one pass in little memory."""
 
 import sqlite3
 from array import array
@@ -19,7 +19,7 @@ BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class MessageSlice:
-    """Messages by the first `taken` numbers, oldest first; `problems` say what is damaged."""
+    """Messages of the first `taken` numbers, oldest first, and damage."""
 
     messages: tuple[Message, ...]
     taken: int
@@ -28,9 +28,9 @@ class MessageSlice:
 
 @dataclass(frozen=True, slots=True)
 class RecordSlice:
-    """Records, oldest first; `revision` and `hash` are of the last that was looked at.
+    """Records, oldest first; `revision` and `hash` of the last row examined.
 
-    It is empty, without problems, where there are no more.
+    At the end, records and problems are empty.
     """
 
     records: tuple[Record, ...]
@@ -40,10 +40,7 @@ class RecordSlice:
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
-    """Give the numbers of a session's messages up to one, oldest first: 8 bytes for each.
-
-    Raises UnknownSession.
-    """
+    """Numbers of messages up to `until`, oldest first; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the sign, SQLite may go through everybody's messages by their numbers.
@@ -55,10 +52,7 @@ def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) ->
 
 
 def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-    """Read messages by their numbers, as many as a slice may hold.
-
-    Raises UnknownSession.
-    """
+    """Read a slice of messages by number; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     read = _Reader(con)
     found: list[Message] = []
@@ -89,9 +83,9 @@ def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[in
 def records(
     con: sqlite3.Connection, session_id: SessionId, after: int, previous: str, until: int
 ) -> RecordSlice:
-    """Read the records after a revision, whose hash is `previous`, as many as a slice may hold.
+    """Read a slice of records up to `until`; raises UnknownSession.
 
-    None is later than `until`. Raises UnknownSession.
+    `previous` is the hash of revision `after`.
     """
     session_rows.session_body(con, session_id)
     read = _Reader(con)
@@ -116,7 +110,7 @@ def records(
 
 
 def message_of(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Message | None:
-    """Read the message that a part is of, without its parts; `None` if it cannot be read."""
+    """Read a part's message without parts, or `None` if unreadable."""
     if not session_rows.storable(part_id):
         return None
     found = con.execute(
@@ -129,7 +123,7 @@ def message_of(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) 
 
 
 class _Reader:
-    """Fetches blobs, and counts the bytes that were read."""
+    """A fetcher of blobs with a count of bytes."""
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._fetch = session_rows.reader(con)
@@ -141,5 +135,5 @@ class _Reader:
         return data
 
     def count(self, body: object) -> None:
-        """Count a body; a damaged row may hold a value of any type."""
+        """Count a body's bytes; a damaged row may hold any type."""
         self.bytes += len(body) if isinstance(body, bytes) else 0

@@ -1,7 +1,7 @@
-"""Snapshots on the disk: one chain of deltas for each workspace, and what its newest state is.
+"""Snapshots on the disk: per workspace, a chain of deltas and the newest state.
 
-A chain has one head. Whoever appends says which head he knows: where another process was faster
-he is told so, takes over what it added, and tries again.
+Writers name the head they expect. Where another process was faster, they get `ChainMoved`, read the
+new deltas and retry.
 """
 
 import sqlite3
@@ -31,58 +31,51 @@ Run = Callable[[sqlite3.Connection], T]
 
 
 class Submit(Protocol):
-    """Write something as one unit of about so many bytes, in the thread that writes if need be."""
+    """Run a unit of about `size` bytes in the writer."""
 
     def __call__(
         self, run: Run[T], size: int = 0, /, *, synced: bool = True, small: bool = False
     ) -> Awaitable[T]:
-        """Give what `run` gave, once it is committed; raises StorageFailed.
+        """Return the result of `run` after the commit; raises StorageFailed.
 
-        `synced`: it is durable then. Else it is so no later than what is submitted after it, and
-        a `small` one may be written before this returns.
+        Unless `synced`, durable only with the next synced unit; `small` too: maybe committed before
+        returning.
         """
 
 
 class SnapshotRead(Protocol):
-    """Look at one consistent state of the store."""
+    """Read one consistent state."""
 
     def __call__(self, look: Run[T], /) -> Awaitable[T]:
-        """Give what `look` gave; raises StorageFailed."""
+        """Return the result of `look`; raises StorageFailed."""
 
 
 class SnapshotRows:
-    """The snapshots of all workspaces. Everything may raise StorageFailed."""
+    """Snapshots of all workspaces. Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: SnapshotRead) -> None:
         self._submit = submit
         self._read = read
 
     async def load(self, root: bytes) -> Workspace | None:
-        """Read a workspace by the bytes of its path; `None` when it has no snapshots."""
+        """Read a workspace by path bytes; `None` without snapshots."""
         return await self._read(partial(chains.load, root=root))
 
     async def telling(self, root: bytes) -> tuple[int, int] | None:
-        """Read how far the beginning of a chain is told: its head, and how many paths.
-
-        `None` where it is told to its end, or there is none.
-        """
+        """Head and number of stored paths of an incomplete first state, or `None`."""
         return await self._read(partial(chains.telling, root=root))
 
     async def begin(self, root: bytes, at: int) -> Workspace:
-        """Start a chain with a snapshot of a state that is still to be told by `fill`.
+        """Start a chain; `fill` stores its first state.
 
-        Snapshots that are there stay, but nothing leads from them to this one. It is no more
-        waited for the disk than `append` is; and with the first `fill`, which is, it is there.
+        Older snapshots stay, unconnected. Not synced before the first `fill`.
         """
         return await self._submit(partial(chains.begin, root=root, at=at), synced=False)
 
     async def fill(
         self, workspace: int, head: SnapshotId, addition: Addition, *, complete: bool = False
     ) -> Appended | ChainMoved:
-        """Store what the state at `head` consists of, without another snapshot.
-
-        `addition` has no delta. `complete`: everything has been told now.
-        """
+        """Add to the state at `head`, without delta or snapshot; `complete`: the last addition."""
         run = partial(
             chains.fill, workspace=workspace, head=head, addition=addition, complete=complete
         )
@@ -91,10 +84,9 @@ class SnapshotRows:
     async def append(
         self, workspace: int, parent: SnapshotId, addition: Addition, at: int
     ) -> Appended | ChainMoved:
-        """Store a snapshot that follows `parent`, with its blobs, in one transaction.
+        """Store a snapshot after `parent`, with blobs, in one transaction.
 
-        It is not waited for the disk: a snapshot means nothing until a record names it, and that
-        one takes it along.
+        Not synced: the record that gives a snapshot meaning syncs both.
         """
         run = partial(chains.append, workspace=workspace, parent=parent, addition=addition, at=at)
         size = chains.weight(addition)
@@ -103,10 +95,9 @@ class SnapshotRows:
     async def deltas(
         self, workspace: int, after: SnapshotId, until: SnapshotId
     ) -> tuple[Delta, ...] | None:
-        """Read what led from one snapshot to a later one, in order.
+        """Read the deltas between two snapshots, in order.
 
-        `None` where nothing leads from the one to the other: one was swept, or a chain began
-        anew between them.
+        `None` if one was swept, or the chain began anew between.
         """
         return await self._read(
             partial(chains.deltas, workspace=workspace, after=after, until=until)
@@ -117,7 +108,7 @@ class SnapshotRows:
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
-        """Let go of `most` blobs of the oldest snapshot before one, and of it with the last.
+        """Release `most` blobs of the oldest snapshot before `before`, at last the snapshot.
 
         The head always stays.
         """
@@ -125,9 +116,9 @@ class SnapshotRows:
         return await self._submit(run)
 
     async def ids(self, workspace: int) -> tuple[SnapshotId, ...]:
-        """List a workspace's snapshots, the oldest first."""
+        """A workspace's snapshots, oldest first."""
         return await self._read(partial(chains.ids, workspace=workspace))
 
     async def held(self) -> tuple[HeldSpace, ...]:
-        """Tell what each workspace takes, the largest first."""
+        """Space of each workspace, largest first."""
         return await self._read(chains.held)

@@ -1,7 +1,7 @@
-"""The state at the head of each chain of snapshots, and the blobs that snapshots hold.
+"""The state at each chain's head, and the blobs held by snapshots.
 
-A snapshot appends its delta and its blobs only: rows for each path and each blob would be most of
-its cost. They follow for many snapshots at once, by `fold`, before anybody needs them.
+A row per path and blob would be most of a snapshot's cost. `fold` adds rows later, for many
+snapshots at once, before any use.
 """
 
 import sqlite3
@@ -15,10 +15,7 @@ _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed
 
 
 def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -> None:
-    """Bring the state and what is held up to the head of a workspace's chain.
-
-    `told`: paths that are `put` next, so that no rows need be made of them.
-    """
+    """Bring state and holdings up to a workspace's head; skip `told` paths, `put` next."""
     head, folded = con.execute(
         "SELECT head, folded FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()
@@ -37,7 +34,7 @@ def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -
 
 
 def fold_all(con: sqlite3.Connection) -> None:
-    """Bring all workspaces up to their heads, before blobs are let go."""
+    """Fold all workspaces, before blobs go."""
     for (workspace,) in con.execute("SELECT id FROM workspace WHERE folded < head").fetchall():
         fold(con, workspace)
 
@@ -45,9 +42,9 @@ def fold_all(con: sqlite3.Connection) -> None:
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
 ) -> tuple[dict[bytes, SeenEntry], bool]:
-    """Read the state at the head, of some paths or of all; changes nothing.
+    """Read the state at the head, of some or all paths; writes nothing.
 
-    Says too whether every delta could be read; otherwise the state is not to be trusted.
+    `False`: a delta was unreadable, and the state unreliable.
     """
     deltas, whole = _unfolded(con, workspace, folded)
     if paths is None:
@@ -66,7 +63,7 @@ def tree(
 
 
 def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dict[bytes, SeenEntry]:
-    """Read the rows of some paths as they are."""
+    """Read stored rows of some paths."""
     query = f"SELECT {_COLUMNS} FROM tree WHERE workspace_id = ? AND path = ?"
     rows = {path: con.execute(query, (workspace, path)).fetchone() for path in paths}
     return {path: _seen(row) for path, row in rows.items() if row is not None}
@@ -75,7 +72,7 @@ def some(con: sqlite3.Connection, workspace: int, paths: Iterable[bytes]) -> dic
 def put(
     con: sqlite3.Connection, workspace: int, rows: Iterable[tuple[bytes, SeenEntry | None]]
 ) -> None:
-    """Keep what is known of some paths now; `None` for what is not there."""
+    """Store entries by path; `None` deletes."""
     rows = tuple(rows)
     con.executemany(
         f"INSERT OR REPLACE INTO tree (workspace_id, path, {_COLUMNS}) "
@@ -97,7 +94,7 @@ def hold(con: sqlite3.Connection, snapshot: int, names: Iterable[str]) -> None:
 
 
 def named(delta: Delta) -> set[str]:
-    """Give the blobs that a delta names."""
+    """Blobs named in a delta."""
     names = {change.new.hash for change in delta if change.new is not None}
     names |= {change.old.hash for change in delta if change.old is not None}
     names.discard("")
@@ -105,7 +102,7 @@ def named(delta: Delta) -> set[str]:
 
 
 def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
-    """Give what snapshots hold that are not folded yet: their ids, each with a blob."""
+    """Pairs (snapshot, blob) of deltas not yet folded."""
     found: list[tuple[int, str]] = []
     for workspace, folded in con.execute("SELECT id, folded FROM workspace").fetchall():
         deltas, _ = _unfolded(con, workspace, folded)
@@ -116,7 +113,7 @@ def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
 def _unfolded(
     con: sqlite3.Connection, workspace: int, folded: int
 ) -> tuple[list[tuple[int, Delta]], bool]:
-    """Read the deltas after a snapshot; says too whether all could be read."""
+    """Read deltas after a snapshot, and whether all were readable."""
     rows = con.execute(
         "SELECT id, body FROM snapshot WHERE workspace_id = ? AND id > ? ORDER BY id",
         (workspace, folded),
@@ -138,10 +135,7 @@ def _paths(deltas: Iterable[tuple[int, Delta]]) -> list[bytes]:
 def _follow(
     before: dict[bytes, SeenEntry], deltas: Iterable[tuple[int, Delta]]
 ) -> dict[bytes, SeenEntry | None]:
-    """Give what deltas make of a state, where they change it.
-
-    Which stat belongs to an entry is not known then, so that the file is read anew.
-    """
+    # Entries from deltas have no stat, so their files are read again.
     after: dict[bytes, SeenEntry | None] = {}
     for change in net(delta for _, delta in deltas):
         known, new = before.get(change.path), change.new

@@ -1,1 +1,1 @@
-"""How things look on the disk: rows, bundles, migrations, pages. Opens nothing."""
+"""Formats on the disk: rows, bundles, migrations, pages. Opens nothing."""

@@ -1,12 +1,11 @@
-"""A session as lines of JSON that another store can take in: a bundle.
+"""Bundles: a session as lines of JSON, for another store.
 
-The first line is `{"sidecar":"bundle","version":1,…}`, the last one `{"end":{"lines","hash"}}`,
-where each line's hash is chained to that of the line before. Between them, each line is one thing
-under the name of its kind: `session`, `message`, `part` (of the message before it), `record`,
-`fact`, `gone` for an output that is not kept any more, and pieces of an `output` under its hash.
-Their fields are those of the stored bodies.
+First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with hashes chained
+line by line. Between, each line holds one thing under its kind: `session`, `message`, `part` (of
+the message before), `record`, `fact`, `gone` (a removed output), or pieces of an `output`; fields
+are those of stored bodies.
 
-A bundle may come from anybody: what is read here is checked for its form, not for its meaning.
+Anybody may have written a bundle: this module checks form, not meaning.
 """
 
 import json
@@ -43,11 +42,10 @@ _DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A session with everything that it refers to, but for the contents of its folder's files.
+    """A session with everything it refers to, except contents of files.
 
-    `outputs` are complete outputs of tools by their hash, `gone` those that are not kept any
-    more. `made` is when it was exported, `redacted` how often something was taken out then that
-    looked like a key.
+    `outputs` and removed outputs (`gone`) are by hash. `made`: time of the export; `redacted`:
+    number of likely keys taken out.
     """
 
     session: SessionRow
@@ -61,7 +59,7 @@ class Bundle:
 
 
 def lines_of(bundle: Bundle) -> Iterator[bytes]:
-    """Give a bundle's lines, each with its end."""
+    """Yield a bundle's lines, with line ends."""
     count, hashed = 0, ""
     for line in map(_line, _things(bundle)):
         yield line
@@ -70,10 +68,10 @@ def lines_of(bundle: Bundle) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Bundle:
-    """Read what `lines_of` gave.
+    """Read lines by `lines_of`.
 
     Raises:
-        BadRequest: it is damaged, not whole, or newer than this; the message says what to do.
+      BadRequest: damaged, cut off or too new; says how to proceed.
     """
     reader = _Reader()
     try:
@@ -128,7 +126,7 @@ def _line(thing: dict[str, object]) -> bytes:
 
 @dataclass(slots=True)
 class _Reader:
-    """Takes lines in, and says at the end what they were."""
+    """A bundle under construction."""
 
     count: int = 0
     _hash: str = ""
@@ -144,7 +142,7 @@ class _Reader:
     _ended: bool = False
 
     def take(self, line: bytes) -> None:
-        """Take the next line in."""
+        """Read the next line."""
         if self._ended:
             raise BodyBroken("something follows the end")
         if self.count == MOST_LINES:
@@ -162,7 +160,7 @@ class _Reader:
             self.count, self._hash = self.count + 1, digest(line, self._hash)
 
     def bundle(self) -> Bundle:
-        """Give what was read, when nothing more comes."""
+        """Check completeness; return the bundle."""
         if not self._ended or self._session is None or self._head is None:
             raise BadRequest(
                 "this bundle is cut off: copy the file again, or export the session again",
@@ -257,7 +255,7 @@ class _Reader:
         self._ids.add(name)
 
     def _weigh(self, value: object) -> None:
-        """Count the values within a value; what is too deep or too much would harm its readers."""
+        # Too many or too deep values would harm readers.
         level, depth = [value], 0
         while level:
             self._values += len(level)

@@ -1,4 +1,4 @@
-"""The fields of a stored body, each read with the type it must have. Pure."""
+"""Typed access to the fields of a stored body. Pure."""
 
 import json
 from dataclasses import dataclass
@@ -11,39 +11,38 @@ Choice = TypeVar("Choice", bound=str)
 
 
 class BodyBroken(Exception):
-    """A stored body cannot be read; the message says what is wrong with it."""
+    """A stored body cannot be read; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a body holds.
+    """A body's fields; unknown ones are ignored.
 
-    A missing field gives the default, where there is one; unknown fields are never looked at.
-    Everything else that is not as expected raises BodyBroken.
+    Every method raises BodyBroken for a wrong type, or a missing field without default.
     """
 
     content: dict[str, object]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Give a string."""
+        """Return a string."""
         value = self.content.get(key, default)
         if not isinstance(value, str):
             raise _broken(key, "text")
         return value
 
     def text_or_none(self, key: str) -> str | None:
-        """Give a string, or `None` where it is absent or nil."""
+        """Return a string, or `None` if absent or nil."""
         return None if self.content.get(key) is None else self.text(key)
 
     def number(self, key: str, default: int | None = None) -> int:
-        """Give an integer."""
+        """Return an integer."""
         value = self.content.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool):
             raise _broken(key, "a whole number")
         return value
 
     def choice(self, key: str, options: tuple[Choice, ...]) -> Choice:
-        """Give a string that must be one of some."""
+        """Return one of the strings in `options`."""
         value = self.text(key)
         for option in options:
             if option == value:
@@ -51,7 +50,7 @@ class Fields:
         raise _broken(key, f"one of {', '.join(options)}")
 
     def opaque(self, key: str) -> Json:
-        """Give opaque JSON, which stands here as its text."""
+        """Parse JSON text."""
         text = self.text(key)
         try:
             check_inner(text)
@@ -63,7 +62,7 @@ class Fields:
         return value
 
     def opaque_object(self, key: str) -> JsonObject:
-        """Give an opaque JSON object; an empty one where it is absent."""
+        """Parse a JSON object; `{}` if absent."""
         if key not in self.content:
             return {}
         value = self.opaque(key)
@@ -72,15 +71,15 @@ class Fields:
         return value
 
     def inner(self, key: str) -> "Fields":
-        """Give fields within the fields."""
+        """Return nested fields."""
         return fields_of(self.content.get(key))
 
     def inner_or_none(self, key: str) -> "Fields | None":
-        """Give fields within the fields, or `None` where they are absent or nil."""
+        """Return nested fields, or `None` if absent or nil."""
         return None if self.content.get(key) is None else self.inner(key)
 
     def many(self, key: str) -> "list[Fields]":
-        """Give a list of fields; an empty one where it is absent."""
+        """Return a list of nested fields; `[]` if absent."""
         value = self.content.get(key, [])
         if not isinstance(value, list):
             raise _broken(key, "a list")
@@ -88,7 +87,7 @@ class Fields:
 
 
 def fields_of(content: object) -> Fields:
-    """Take unpacked content as fields; raises BodyBroken when it is anything else."""
+    """Wrap an unpacked dict; raises BodyBroken for other types."""
     if not isinstance(content, dict):
         raise BodyBroken(f"expected fields, found {type(content).__name__}")
     return Fields(content)

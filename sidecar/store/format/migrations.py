@@ -1,7 +1,7 @@
-"""The schema, as an append-only list of steps; a step and its record commit together.
+"""The schema, as an append-only list of steps.
 
-Never edit a step that was released: add one. The number of steps taken is the file's
-`user_version`; a file with more of them than we know is left alone.
+Never edit a released step: add one. `user_version` counts steps taken; a file with more steps than
+this list stays untouched.
 """
 
 import sqlite3
@@ -181,7 +181,7 @@ def _retention(con: sqlite3.Connection) -> None:
 
 
 def _note_outputs(con: sqlite3.Connection) -> None:
-    """Find the complete outputs of before; what cannot be read is left to `sidecar verify`."""
+    # Unreadable parts are left to `sidecar verify`.
     found = con.execute("SELECT session_id, id, body FROM part").fetchall()
     for session_id, part_id, body in found:
         try:
@@ -235,7 +235,7 @@ def _recent(con: sqlite3.Connection) -> None:
 
 
 def has_full_text(con: sqlite3.Connection) -> bool:
-    """Whether this SQLite can search texts by an index; a few are built without that."""
+    """Whether this SQLite has FTS5; a few builds lack full text search."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
     return con.execute(query).fetchone() is not None
 
@@ -258,15 +258,15 @@ WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
 
 
 def version(con: sqlite3.Connection) -> int:
-    """Give how many steps a file has taken; 0 for an empty one."""
+    """Count a file's steps; 0 if empty."""
     (number,) = con.execute("PRAGMA user_version").fetchone()
     return int(number)
 
 
 def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
-    """Take the steps that are still to be taken, each in a transaction of its own.
+    """Take missing steps, each in one transaction with its record.
 
-    Several processes may do this at once. A newer file is left as it is.
+    Safe in several processes at once.
     """
     while (done := version(con)) < len(steps):
         con.execute("BEGIN IMMEDIATE")

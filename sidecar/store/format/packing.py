@@ -1,7 +1,7 @@
-"""Bodies on disk: msgpack behind a format tag, with long strings apart in blobs. Pure.
+"""Bodies on disk: tagged msgpack, with long strings in blobs. Pure.
 
-Opaque JSON is carried as JSON text, because msgpack has no integers beyond 64 bits. Text is
-UTF-8 with lone surrogates let through, because JSON from a wire may hold them.
+Opaque JSON is stored as JSON text, since msgpack has no integers beyond 64 bits. UTF-8 may hold
+lone surrogates, since JSON from a wire may.
 """
 
 import json
@@ -27,7 +27,7 @@ ReadBlob: TypeAlias = Callable[[str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A body, its hash, and the blobs (content hash, bytes) that it refers to."""
+    """A body, its hash, and blobs (hash, bytes) in use."""
 
     body: bytes
     hash: str
@@ -35,12 +35,12 @@ class Packed:
 
 
 def encode_text(text: str) -> bytes:
-    """Give the bytes of any text."""
+    """Encode any text as UTF-8, lone surrogates included."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def decode_text(data: bytes) -> str:
-    """Give the text that `encode_text` had; raises BodyBroken for other bytes."""
+    """Decode bytes by `encode_text`; raises BodyBroken."""
     try:
         return data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
@@ -48,15 +48,15 @@ def decode_text(data: bytes) -> str:
 
 
 def to_json(value: Json) -> str:
-    """Give the JSON text of any JSON, dict order kept.
+    """Write JSON text, in dict order.
 
-    Nothing is escaped beyond need: two lone surrogates written as escapes would come back joined.
+    Minimal escapes: two escaped lone surrogates would come back joined.
     """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") -> Packed:
-    """Make a body; with `spill`, strings over 1 KiB go to blobs. `previous` chains the hash."""
+    """Make a body; `spill` moves strings over 1 KiB to blobs. `previous` chains the hash."""
     blobs: dict[str, bytes] = {}
     content = _spilled(fields, blobs) if spill else fields
     packed = msgpack.packb(content, unicode_errors="surrogatepass")
@@ -66,7 +66,7 @@ def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") ->
 
 
 def unpack(body: bytes, read: ReadBlob) -> Fields:
-    """Read a body, fetching the strings that stand in blobs; raises BodyBroken."""
+    """Decode a body with strings from blobs; raises BodyBroken."""
     # A damaged row may hold a value of any type.
     if not isinstance(body, bytes) or not body.startswith(TAG):
         raise BodyBroken(f"unknown format {body!r:.20}; a newer Sidecar may read it")
@@ -86,7 +86,7 @@ def unpack(body: bytes, read: ReadBlob) -> Fields:
 
 
 def spilled(body: bytes) -> frozenset[str]:
-    """Name the blobs whose texts a body contains; empty for what cannot be read."""
+    """Return hashes of blobs in a body; empty if unreadable."""
     names: set[str] = set()
 
     def extension(_: int, data: bytes) -> str:

@@ -1,7 +1,7 @@
-"""SQLite's file format, read page by page, so that a damaged page costs only what stood on it.
+"""Read SQLite files page by page, so that damage costs only its own page.
 
-SQLite itself stops at the first page that it cannot read. Everything here is about files of its
-format 3 and their write-ahead log (https://sqlite.org/fileformat2.html); nothing is written.
+SQLite itself stops at the first unreadable page. Reads format 3 and write-ahead logs
+(https://sqlite.org/fileformat2.html); writes nothing.
 """
 
 import os
@@ -28,7 +28,7 @@ BROKEN = (IndexError, ValueError, struct.error, OSError)
 
 @dataclass(slots=True)
 class Pages:
-    """The pages of a file as its last commit left them, and what of them was looked at."""
+    """A file's pages at the last commit, and a record of pages seen."""
 
     size: int
     """Bytes of a page."""
@@ -50,7 +50,7 @@ class Pages:
         return max(self.whole, max(self.logged, default=0)) if self.cut is None else self.cut
 
     def page(self, number: int) -> bytes:
-        """Give a page; raises IndexError where there is none, OSError where the disk fails."""
+        """Return a page; raises IndexError if missing, OSError for disk faults."""
         if not 1 <= number <= self.count:
             raise IndexError(number)
         if number in self.logged:
@@ -61,7 +61,7 @@ class Pages:
 
 
 def read_pages(handle: int, log: Path) -> Pages:
-    """Look at an open file and the log beside it, if there is one; raises OSError."""
+    """Open the pages of a file and its log, if any; raises OSError."""
     head = os.pread(handle, HEADER, 0)
     (size,) = struct.unpack(">H", head[16:18]) if len(head) == HEADER else (0,)
     size = 65536 if size == 1 else size
@@ -71,9 +71,9 @@ def read_pages(handle: int, log: Path) -> Pages:
 
 
 def _logged(wal: bytes, size: int) -> tuple[dict[int, bytes], int | None]:
-    """Give the pages of all whole commits of a log, and how many pages the last one left.
+    """Return pages of a log's whole commits, and the page count after the last.
 
-    What follows a torn frame does not count; how many pages it left is not known then.
+    A torn frame ends the log; the count is unknown then.
     """
     if len(wal) < 32:
         return {}, None
@@ -111,7 +111,7 @@ def _checked(data: bytes, order: str, sums: tuple[int, int]) -> tuple[int, int]:
 
 
 def tables(pages: Pages) -> dict[str, int]:
-    """Give the root page of each table and index, by name, as far as the schema can be read."""
+    """Root pages of readable tables and indexes, by name."""
     found: dict[str, int] = {}
     for _, row in rows(pages, 1):
         if len(row) == 5 and row[0] in ("table", "index"):
@@ -122,10 +122,9 @@ def tables(pages: Pages) -> dict[str, int]:
 
 
 def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
-    """Give the rows of a tree in its order, each with the kind of its page.
+    """Yield (page kind, row) in a tree's order, without damaged pages.
 
-    Damaged pages are left out. A row's number stands for a first column that is null, as the
-    column of a table that is its row's number is.
+    A row's number replaces a null first column, as for an `INTEGER PRIMARY KEY`.
     """
     waiting = [root]
     while waiting:
@@ -150,7 +149,7 @@ def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
 
 
 def orphans(pages: Pages) -> Iterator[tuple[int, Row]]:
-    """Give the rows of pages that no tree led to, each with the kind of its page."""
+    """Yield (page kind, row) of pages outside all trees seen."""
     free = set(_free(pages))
     for number in range(1, pages.count + 1):
         if number in pages.seen or number in free:
@@ -163,7 +162,7 @@ def orphans(pages: Pages) -> Iterator[tuple[int, Row]]:
 
 
 def _free(pages: Pages) -> Iterator[int]:
-    """Give the pages that are free; what they hold was deleted."""
+    """Yield free pages, with deleted data."""
     with suppress(*BROKEN):
         (trunk,) = struct.unpack(">I", pages.page(1)[32:36])
         known: set[int] = set()
@@ -177,7 +176,7 @@ def _free(pages: Pages) -> Iterator[int]:
 
 
 def _cells(pages: Pages, number: int) -> tuple[int, list[int], int]:
-    """Give a tree page's kind, where its cells are, and its rightmost child."""
+    """Return a tree page's kind, cell offsets and rightmost child."""
     page = pages.page(number)
     start = HEADER if number == 1 else 0
     kind, _, count = struct.unpack(">BHH", page[start : start + 5])
@@ -203,7 +202,6 @@ def _cell_rows(pages: Pages, number: int, kind: int, cells: list[int]) -> Iterat
 
 
 def _row(pages: Pages, page: bytes, kind: int, at: int) -> Row:
-    """Read a cell."""
     at += 4 if kind == INDEX_INTERIOR else 0
     length, at = _varint(page, at)
     rowid = 0

@@ -1,7 +1,6 @@
-"""Core values to bodies and back: explicit, exhaustive, pure.
+"""Encode and decode core values: explicit, exhaustive, pure.
 
-A body has short names that never change their meaning. A later version may add fields and must
-give each a default here.
+Short field names never change meaning. A later version may add fields, each with a default here.
 """
 
 from typing import assert_never, get_args
@@ -47,12 +46,12 @@ FAILURES: tuple[ToolFailure, ...] = get_args(ToolFailure)
 
 
 def encode_session(row: SessionRow) -> Packed:
-    """Make a session's body."""
+    """Encode a session."""
     return pack(session_fields(row))
 
 
 def session_fields(row: SessionRow) -> dict[str, Plain]:
-    """Give what a session's body holds."""
+    """Fields of a session's body."""
     return {
         "id": row.id,
         "cwd": row.cwd,
@@ -68,12 +67,12 @@ def session_fields(row: SessionRow) -> dict[str, Plain]:
 
 
 def decode_session(body: bytes, read: ReadBlob) -> SessionRow:
-    """Read a session's body."""
+    """Decode a session; raises BodyBroken."""
     return read_session(unpack(body, read))
 
 
 def read_session(fields: Fields) -> SessionRow:
-    """Read what `session_fields` gave."""
+    """Invert `session_fields`."""
     return SessionRow(
         id=SessionId(fields.text("id")),
         cwd=fields.text("cwd"),
@@ -89,12 +88,12 @@ def read_session(fields: Fields) -> SessionRow:
 
 
 def encode_message(message: Message) -> Packed:
-    """Make a message's body, without its parts."""
+    """Encode a message without parts."""
     return pack(message_fields(message))
 
 
 def message_fields(message: Message) -> dict[str, Plain]:
-    """Give what a message's body holds."""
+    """Fields of a message's body."""
     return {
         "id": message.id,
         "turn": message.turn_id,
@@ -106,12 +105,12 @@ def message_fields(message: Message) -> dict[str, Plain]:
 
 
 def decode_message(body: bytes, read: ReadBlob, parts: tuple[Part, ...] = ()) -> Message:
-    """Read a message's body and give it its parts."""
+    """Decode a message, and add its parts; raises BodyBroken."""
     return read_message(unpack(body, read), parts)
 
 
 def read_message(fields: Fields, parts: tuple[Part, ...] = ()) -> Message:
-    """Read what `message_fields` gave."""
+    """Invert `message_fields`."""
     return Message(
         id=MessageId(fields.text("id")),
         turn_id=TurnId(fields.text("turn")),
@@ -124,12 +123,12 @@ def read_message(fields: Fields, parts: tuple[Part, ...] = ()) -> Message:
 
 
 def encode_record(record: Record, previous: str) -> Packed:
-    """Make a record's body, chained to the hash of the record before."""
+    """Encode a record, chained to the previous record's hash."""
     return pack(record_fields(record), previous=previous)
 
 
 def record_fields(record: Record) -> dict[str, Plain]:
-    """Give what a record's body holds."""
+    """Fields of a record's body."""
     return {
         "revision": record.revision,
         "kind": record.kind,
@@ -139,12 +138,12 @@ def record_fields(record: Record) -> dict[str, Plain]:
 
 
 def decode_record(body: bytes, read: ReadBlob) -> Record:
-    """Read a record's body."""
+    """Decode a record; raises BodyBroken."""
     return read_record(unpack(body, read))
 
 
 def read_record(fields: Fields) -> Record:
-    """Read what `record_fields` gave."""
+    """Invert `record_fields`."""
     return Record(
         revision=fields.number("revision"),
         kind=fields.text("kind"),
@@ -154,19 +153,19 @@ def read_record(fields: Fields) -> Record:
 
 
 def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
-    """Make a part's body; its hash covers its place too. `spill=False` keeps long texts in it."""
+    """Encode a part, with its position in the hash; `spill=False` keeps long texts inside."""
     return pack(part_fields(part), spill=spill, previous=str(position))
 
 
 def whole_output(part: Part) -> str | None:
-    """Give the hash of the complete output that a part refers to, if any."""
+    """Return the hash of a part's complete output, or `None`."""
     if not isinstance(part, ToolPart) or not isinstance(part.state, ToolCompleted | ToolError):
         return None
     return None if part.state.output is None else part.state.output.whole
 
 
 def part_fields(part: Part) -> dict[str, Plain]:
-    """Give what a part's body holds."""
+    """Fields of a part's body."""
     match part:
         case TextPart():
             fields: dict[str, Plain] = {"type": "text", "text": part.text, "source": part.source}
@@ -267,12 +266,12 @@ def _usage_fields(usage: Usage) -> dict[str, Plain]:
 
 
 def decode_part(body: bytes, read: ReadBlob) -> Part:
-    """Read a part's body."""
+    """Decode a part; raises BodyBroken."""
     return read_part(unpack(body, read))
 
 
 def read_part(fields: Fields) -> Part:  # noqa: PLR0911 - one return per part type
-    """Read what `part_fields` gave."""
+    """Invert `part_fields`."""
     part_id = PartId(fields.text("id"))
     match fields.text("type"):
         case "text":

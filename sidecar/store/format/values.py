@@ -1,4 +1,4 @@
-"""What is stored and how it may change: rows, records, changes, leases. Pure data."""
+"""Stored values and changes: rows, records, leases. Pure data."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -12,10 +12,10 @@ REASONS: tuple[SweepReason, ...] = get_args(SweepReason)
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A session, but for its messages.
+    """A session without messages.
 
-    `seq` is the highest sequence number that is reserved for the wire; `cost` is USD as a decimal
-    string, or `None` when unknown; `settings` (model, tools, system text, …) is opaque here.
+    `seq`: highest sequence number reserved for the wire; `cost`: USD as a decimal string, `None` if
+    unknown; `settings` (model, tools, system text, …) are opaque here.
     """
 
     id: SessionId
@@ -42,9 +42,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A session as read: messages in the order of their first writing, records by revision.
+    """A loaded session: messages in order of first writing, records by revision.
 
-    `problems` says, a sentence each, what could not be read; that is left out of the rest.
+    `problems` describes skipped, unreadable data, a sentence each.
     """
 
     session: SessionRow
@@ -55,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the session list; `next` is the cursor of the page after it, if there is one."""
+    """A page of the session list; `next` is the next page's cursor, if any."""
 
     rows: tuple[SessionRow, ...]
     next: str | None
@@ -63,14 +63,14 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PutSession:
-    """Write a session's row, or write it anew."""
+    """Insert or replace a session's row."""
 
     row: SessionRow
 
 
 @dataclass(frozen=True, slots=True)
 class PutMessage:
-    """Write a message's header; its parts come by `PutPart`. The session must be stored."""
+    """Insert or replace a message's header in a stored session; parts come by `PutPart`."""
 
     session_id: SessionId
     message: Message
@@ -78,10 +78,9 @@ class PutMessage:
 
 @dataclass(frozen=True, slots=True)
 class PutPart:
-    """Write the part with this id, or write it anew. Its message must be stored.
+    """Insert or replace a part of a stored message.
 
-    `final=False` is for a part that still grows: its long texts stay in its row, so that every
-    save does not leave a blob behind.
+    `final=False`, for growing parts, keeps long texts in the row: no blob left behind by each save.
     """
 
     session_id: SessionId
@@ -93,7 +92,7 @@ class PutPart:
 
 @dataclass(frozen=True, slots=True)
 class AppendRecord:
-    """Append to a session's log; the revision must be larger than the last one there."""
+    """Append to a session's log, with a revision above the last."""
 
     session_id: SessionId
     record: Record
@@ -101,10 +100,10 @@ class AppendRecord:
 
 @dataclass(frozen=True, slots=True)
 class PutBlob:
-    """Keep bytes under their `core.digest.digest`, once however often they are put.
+    """Store bytes once under their `core.text.digest.digest`.
 
-    It belongs into one unit with the part that refers to it (`Output.whole`): a blob that nobody
-    refers to may go when another session that held the same content is deleted.
+    Put blob and part (`Output.whole`) into the same unit: an unreferenced blob may go when another
+    session with the same content is deleted.
     """
 
     hash: str
@@ -113,7 +112,7 @@ class PutBlob:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """That a complete output of a tool was let go: when, why, beyond which bound (days, MiB)."""
+    """Removal of a complete tool output: when, why, beyond which limit (days, MiB)."""
 
     at: Millis
     why: SweepReason
@@ -122,7 +121,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class PutGone:
-    """Know that the output which a part names as `hash` went; it comes before its `PutPart`."""
+    """Note a part's output `hash` as removed, before the `PutPart`."""
 
     session_id: SessionId
     part_id: PartId
@@ -132,9 +131,9 @@ class PutGone:
 
 @dataclass(frozen=True, slots=True)
 class PutFacts:
-    """Keep facts of a session; those that it has already are left as they are.
+    """Store a session's new facts.
 
-    `cwd` is the folder that may come to know them, if enough of its sessions bear them out.
+    The folder `cwd` may learn facts borne out by enough of its sessions.
     """
 
     session_id: SessionId
@@ -144,17 +143,16 @@ class PutFacts:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSession:
-    """Remove a session with everything that only it held; unknown sessions are ignored."""
+    """Delete a session with everything held only by it; ignore unknown ids."""
 
     session_id: SessionId
 
 
 @dataclass(frozen=True, slots=True)
 class PutFold:
-    """Keep what a log comes to up to a message and a revision, so that a resume need not read it.
+    """Store a log's state up to a message and revision, for quick resumes.
 
-    It is a cache: it may be thrown away at any time, and is, when what it was made from or the
-    `version` of who made it is another.
+    A cache, discarded when the log or the writer's `version` differs.
     """
 
     session_id: SessionId
@@ -166,10 +164,10 @@ class PutFold:
 
 @dataclass(frozen=True, slots=True)
 class CopyLog:
-    """Let a session that was just written begin as another did, without copies of what is long.
+    """Copy a log's beginning to a new session, sharing blobs.
 
-    It gets these messages of `source`, which must be settled, the records up to revision `until`
-    and the facts of `before` that time, or all.
+    Copies settled `messages` of `source`, records up to revision `until`, and facts before a time,
+    or all.
     """
 
     source: SessionId
@@ -195,9 +193,9 @@ StoreChange: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process that writes a session. `token` is its own secret name for the lease.
+    """A process that writes a session; `token` is its secret name for the lease.
 
-    `started` says which process the pid meant (see `store.lease`), because pids are used again.
+    `started` tells apart processes with a reused pid (see `store.connection.lease`).
     """
 
     pid: int
@@ -208,7 +206,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What a verification looked at, in rows, and a sentence for everything that is wrong."""
+    """Rows verified, and a sentence per problem."""
 
     sessions: int
     messages: int

@@ -1,1 +1,1 @@
-"""What is wrong with a store, and what can be saved of it. Above all but the journal."""
+"""Verify and repair a store. Below the journal alone."""

@@ -1,4 +1,4 @@
-"""Takes what is readable of a damaged store into a new one, and puts the damaged file aside."""
+"""Copy a damaged store's readable rows into a new store, and put the old file aside."""
 
 import os
 import sqlite3
@@ -43,7 +43,7 @@ NOTHING = "There is no store in {folder}, so there is nothing to repair."
 
 @dataclass(frozen=True, slots=True)
 class Headless:
-    """What is left of a session; `cwd` is empty where that is lost too."""
+    """A session's remains; `cwd` is empty if lost."""
 
     id: SessionId
     cwd: str
@@ -54,10 +54,10 @@ class Headless:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Makes anew what bodies do not say: what they mean is nothing that the store knows.
+    """Functions that recreate lost values, whose meaning the store does not know.
 
-    `session`: the row of one whose own is lost. `message`: one with this id, whose own row is
-    lost, of these parts, in a session of which the rest is left.
+    `session` makes a lost row; `message` makes a message whose own row is lost, from its id, parts
+    and session.
     """
 
     session: Callable[[Headless], SessionRow]
@@ -66,7 +66,7 @@ class Revive:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """What became of a damaged store: where it is now, what is in the new one, what is not."""
+    """The damaged store's new place, the new store's content, and losses."""
 
     aside: Path
     kept: VerifyReport
@@ -75,10 +75,10 @@ class Repaired:
 
 
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:
-    """Put a store aside and what is readable of it into a new one; blocks, perhaps for long.
+    """Put a store aside, and its readable content into a new store. Blocks, perhaps long.
 
-    `now` is in milliseconds since 1970. Until the new store is whole, nothing of the old one is
-    touched. Raises StorageFailed; then everything is as it was.
+    `now` is ms since 1970. The old store stays untouched until the new one is complete. Raises
+    StorageFailed, with everything as before.
     """
     path = folder / store_files.NAME
     try:
@@ -95,7 +95,6 @@ def repair(folder: Path, now: int, revive: Revive) -> Repaired:
 def _build(
     folder: Path, handle: int, now: int, revive: Revive
 ) -> tuple[VerifyReport, tuple[str, ...]]:
-    """Write the new store beside the old one."""
     new = folder / NEW
     for suffix in store_files.SUFFIXES:
         new.with_name(new.name + suffix).unlink(missing_ok=True)
@@ -131,7 +130,7 @@ def _build(
 
 
 def _log_of(folder: Path) -> Path:
-    """Give the log of the store, put aside already where a repair was killed at the very end."""
+    # A repair killed at the very end has put the log aside already.
     store, log = folder / store_files.NAME, folder / (store_files.NAME + "-wal")
     for aside in (
         () if log.exists() else sorted((folder / store_files.ASIDE).glob("*"), reverse=True)
@@ -144,7 +143,6 @@ def _log_of(folder: Path) -> Path:
 
 
 def _is_newer(page: bytes) -> bool:
-    """Tell whether a file's first page says that a newer Sidecar wrote it."""
     return page.startswith(b"SQLite format 3\0") and (
         len(MIGRATIONS) < int.from_bytes(page[60:64], "big") < 1000
     )
@@ -167,10 +165,7 @@ def _lost_pages(made: SalvagedRows) -> Iterator[str]:
 def _put_session(
     con: sqlite3.Connection, name: SessionId, log: Log, revive: Revive, *, torn: bool
 ) -> Iterator[str]:
-    """Store what was found of a session; gives what of it is lost.
-
-    `torn`: there may be more that is lost than can be known.
-    """
+    """Store a session's remains; yield losses. `torn`: more may be lost unseen."""
     records = tuple(log.records[revision] for revision in sorted(log.records))
     left = Headless(name, log.cwd, log.updated, _whole(log), records)
     heads = sorted({message_id for message_id, _, _ in log.parts.values()} - set(log.messages))
@@ -209,7 +204,6 @@ def _put_messages(con: sqlite3.Connection, left: Headless, *, signed: bool) -> N
 
 
 def _amiss(log: Log, heads: int) -> Iterator[str]:
-    """Say what of a session's messages is lost; of so many only their parts were found."""
     if heads:
         yield f"of {heads} messages it is a guess to which turn they belong"
     if gone := len(log.indexed - set(log.messages)):
@@ -219,7 +213,6 @@ def _amiss(log: Log, heads: int) -> Iterator[str]:
 
 
 def _whole(log: Log) -> tuple[Message, ...]:
-    """Give the messages with their parts, oldest first."""
     parts = _parts(log)
     return tuple(
         replace(message, parts=parts.get(name, ())) for name, message in log.messages.items()
@@ -227,7 +220,7 @@ def _whole(log: Log) -> tuple[Message, ...]:
 
 
 def _lacking(log: Log) -> int:
-    """Count the messages that lack a part, as far as that shows: parts are numbered from 0."""
+    # Parts are numbered from 0, so that gaps show.
     found: dict[MessageId, set[int]] = {
         name: set() for name, message in log.messages.items() if message.role == "user"
     }
@@ -237,7 +230,7 @@ def _lacking(log: Log) -> int:
 
 
 def _place(log: Log, message: Message) -> None:
-    """Put a message where it belongs by its id, because ids rise with time."""
+    # Ids rise with time.
     order = list(log.messages.values())
     before = [at for at, one in enumerate(order) if one.id < message.id]
     order.insert(before[-1] + 1 if before else 0, message)
@@ -245,7 +238,6 @@ def _place(log: Log, message: Message) -> None:
 
 
 def _parts(log: Log) -> dict[MessageId, tuple[Part, ...]]:
-    """Give the parts of messages in order; they close ranks where one is lost."""
     found: dict[MessageId, tuple[Part, ...]] = {}
     for message_id, _, part in sorted(log.parts.values(), key=lambda p: (p[0], p[1], p[2].id)):
         found[message_id] = (*found.get(message_id, ()), part)
@@ -271,7 +263,7 @@ def _put_facts(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[int]:
-    """Have the file open, and nobody else; raises StorageFailed."""
+    """Lock the file against everybody; raises StorageFailed."""
     handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         if os.name != "nt":
@@ -288,7 +280,6 @@ def _alone(path: Path) -> Iterator[int]:
 
 
 def _exchange(folder: Path, now: int) -> Path:
-    """Put the old file and its log aside, and the new one in their place."""
     parent = folder / store_files.ASIDE
     store_files.make_folder(parent)
     aside = parent / str(now)

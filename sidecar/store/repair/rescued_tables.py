@@ -1,4 +1,4 @@
-"""Tables that a repair takes over row by row: snapshots of workspaces, and what was learned."""
+"""Tables a repair copies row by row: snapshots, learned facts, removed outputs."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ SKIP_AHEAD = 1_000_000
 
 
 def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
-    """Take over what stands alone; gives what is lost."""
+    """Copy independent tables; yield losses."""
     for name, columns in (("learned", 3), ("written", 3)):
         for row in made.rows.get(name, ()):
             _insert(con, name, row, columns)
@@ -28,7 +28,7 @@ def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
 
 
 def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
-    """Take over what is known of outputs that were let go; before the parts that name them."""
+    """Copy removed outputs, needed by parts later."""
     for row in made.rows.get("output", ()):
         if len(row) == 7 and row[4] is not None:
             _insert(con, "output", row, 7)
@@ -37,7 +37,7 @@ def copy_gone(con: sqlite3.Connection, made: SalvagedRows) -> None:
 
 
 def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:
-    """Take over the snapshots of workspaces, each workspace's whole or not at all."""
+    """Copy snapshots, each workspace's whole or not at all; yield losses."""
     torn = any(name in made.damaged for name in (*SNAPSHOTS, "schema"))
     for name, columns in zip(SNAPSHOTS, (6, 5, 12, 2), strict=True):
         for row in made.rows.get(name, ()):
@@ -67,7 +67,7 @@ def copy_snapshots(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]
 
 
 def _wrong(con: sqlite3.Connection, workspace: int, head: int) -> str:
-    """Say why a workspace's snapshots cannot be used; empty when they can."""
+    """Say why snapshots are unusable, or ""."""
     last: int | None = None
     for number, parent, body in con.execute(
         "SELECT id, parent, body FROM snapshot WHERE workspace_id = ? ORDER BY id", (workspace,)
@@ -90,7 +90,7 @@ def _wrong(con: sqlite3.Connection, workspace: int, head: int) -> str:
 
 
 def _go_on_counting(con: sqlite3.Connection, made: SalvagedRows, *, torn: bool) -> None:
-    """Use no number twice: sessions refer to snapshots by it."""
+    # No id is used twice: sessions refer to snapshots by number.
     before: dict[str, int] = {}
     for row in made.rows.get("sqlite_sequence", ()):
         match row:

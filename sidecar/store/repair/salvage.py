@@ -1,6 +1,6 @@
-"""What is readable of a damaged store: its rows, whatever pages they stand on, and its sessions.
+"""Readable rows of a damaged store, on whatever page, and sessions made from those rows.
 
-Every body has its hash, so that what comes out of damaged pages is known to be right or not.
+Each body's hash proves its content.
 """
 
 import sqlite3
@@ -55,7 +55,7 @@ SKIPPED = ("fact_text", "fold", "lease", "migration", "reference")
 
 @dataclass(slots=True)
 class Log:
-    """What was found of a session."""
+    """A session's remains."""
 
     row: SessionRow | None = None
     cwd: str = ""
@@ -72,7 +72,7 @@ class Log:
 
 @dataclass(slots=True)
 class SalvagedRows:
-    """Rows as they were found, and what was seen of the file."""
+    """Rows found, and damage seen."""
 
     rows: FoundRows = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)
@@ -81,9 +81,9 @@ class SalvagedRows:
 
 
 def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
-    """Give the rows of all tables but the blobs, which go to `con` at once, those that are whole.
+    """Read all tables; whole blobs go to `con` at once, other rows are returned.
 
-    Rows of pages that no tree leads to any more come behind the others.
+    Rows of orphaned pages come last.
     """
     made = SalvagedRows()
     roots = tables(pages)
@@ -120,7 +120,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
 
 
 def table_of(kind: int, row: Row) -> str:
-    """Tell by its shape which table a row is of; empty when it is of none that is looked for."""
+    """Recognize a row's table by shape; "" if not wanted."""
     unnumbered = kind in (INDEX_LEAF, INDEX_INTERIOR)
     match row:
         case (str(), bytes(), int(), bytes(body), str()) if body.startswith(TAG):
@@ -141,7 +141,7 @@ def table_of(kind: int, row: Row) -> str:
 
 
 def put_whole(con: sqlite3.Connection, row: Row) -> bool:
-    """Keep a blob if its content has the hash that is its name."""
+    """Insert a blob whose content matches its hash."""
     match row:
         case (str(name), int(), str(), bytes()):
             con.execute("SAVEPOINT blob")
@@ -160,7 +160,7 @@ def put_whole(con: sqlite3.Connection, row: Row) -> bool:
 
 
 def logs(con: sqlite3.Connection, found: FoundRows) -> dict[SessionId, Log]:
-    """Read what was found of sessions; their blobs are in `con`."""
+    """Decode the sessions' remains; their blobs are in `con`."""
     made: dict[SessionId, Log] = {}
     read = reader(con)
 
@@ -194,7 +194,6 @@ def logs(con: sqlite3.Connection, found: FoundRows) -> dict[SessionId, Log]:
 
 
 def _take_sessions(found: FoundRows, read: ReadBlob, of: Callable[[str], Log]) -> None:
-    """Take sessions' own rows, and what indexes know of sessions and messages."""
     for row in found.get("session", ()):
         match row:
             case (str(name), bytes(), int(), bytes(body), str(hash_)):
@@ -224,7 +223,7 @@ def _take_session(log: Log, decode: Callable[[bytes], SessionRow], body: bytes, 
 
 
 def _take_records(con: sqlite3.Connection, found: FoundRows, of: Callable[[str], Log]) -> None:
-    """Each record's hash says which came before it, so that a gap shows."""
+    # Chained hashes show gaps.
     decode = partial(rows.decode_record, read=reader(con))
     stored: dict[tuple[str, int], tuple[bytes, str]] = {}
     for row in found.get("record", ()):
@@ -251,7 +250,7 @@ def _take_records(con: sqlite3.Connection, found: FoundRows, of: Callable[[str],
 def _decoded(
     log: Log, told: str, decode: Callable[[bytes], T], stored: tuple[bytes, str, str]
 ) -> T | None:
-    """Read a body, stored as (body, hash, what the hash is chained to), or note why it is lost."""
+    """Decode `stored` (body, hash, previous hash), or note the loss."""
     body, hash_, previous = stored
     try:
         value = decode(body)
@@ -264,7 +263,7 @@ def _decoded(
 
 
 def _with_known_output(con: sqlite3.Connection, log: Log, told: str, part: Part) -> Part:
-    """Let a part not refer to a complete output that is lost; what the model saw of it is kept."""
+    # The model saw only the part's own text, and that stays.
     name = rows.whole_output(part)
     known = "SELECT 1 FROM blob WHERE hash = ?"
     if name is None or con.execute(known, (name,)).fetchone() is not None:

@@ -1,4 +1,4 @@
-"""Derive every hash anew and follow every reference. What is wrong is told, never raised."""
+"""Check every hash and reference. Damage is reported, never raised."""
 
 import sqlite3
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ Decode: TypeAlias = Callable[[bytes, ReadBlob], tuple[str, set[str]]]
 
 @dataclass(slots=True)
 class VerifiedTally:
-    """What was seen so far."""
+    """Counts and problems so far."""
 
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class VerifiedTally:
 
 
 def verify(con: sqlite3.Connection) -> VerifyReport:
-    """Check everything that a connection sees."""
+    """Check everything visible to a connection."""
     tally = VerifiedTally()
     for check in (
         _file,
@@ -170,7 +170,6 @@ def _numbered(
     unpack: Callable[[bytes], object],
     held: Iterable[tuple[int, str]],
 ) -> None:
-    """Check what has a number and a body, and holds blobs of its own."""
     for number, body in bodies:
         try:
             unpack(body)
@@ -204,7 +203,7 @@ def _body(
     stored: tuple[bytes, str, str],
     decode: Decode,
 ) -> None:
-    """Check one body, stored as (body, hash, what the hash is chained to)."""
+    """Check one body; `stored` is (body, hash, previous hash)."""
     session_id, holder = place
     table = holder.partition(":")[0]
     tally.counts[table] = tally.counts.get(table, 0) + 1

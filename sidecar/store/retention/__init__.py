@@ -1,1 +1,1 @@
-"""What is kept, for how long, and what holds the size. Knows no repair."""
+"""Retention: limits, due removals, sizes. Knows no repair."""

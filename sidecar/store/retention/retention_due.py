@@ -1,4 +1,4 @@
-"""What the rules of retention would have go now, and how much that frees. Changes nothing."""
+"""Removals due by the rules of retention, and bytes freed. Changes nothing."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -22,9 +22,9 @@ DELEGATED = "delegated"
 
 @dataclass(frozen=True, slots=True)
 class GoingSession:
-    """A session that is to be archived; `size` is what leaves the store with it, in bytes.
+    """A session to archive; `size` is the bytes freed.
 
-    `parent` is set for a subtask's session that goes with the one that began it.
+    `parent` is set for a subtask's session, archived with its parent.
     """
 
     id: SessionId
@@ -36,10 +36,7 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPlan:
-    """What is to go, and the bytes that leave the store.
-
-    `noticed` says what is wrong with the clock, if anything is.
-    """
+    """Due removals, the bytes freed, and a sentence about a wrong clock, or ""."""
 
     outputs: tuple[GoingOutput, ...]
     outputs_size: int
@@ -48,12 +45,12 @@ class RetentionPlan:
 
     @property
     def size(self) -> int:
-        """Give all bytes that leave the store."""
+        """All bytes freed."""
         return self.outputs_size + sum(one.size for one in self.sessions)
 
 
 class _Blobs:
-    """Counts who still needs each blob, as one after the other lets go of it."""
+    """Remaining users of each blob, as planned removals add up."""
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
@@ -61,7 +58,7 @@ class _Blobs:
         self._left: dict[str, set[tuple[str, str]]] = {}
 
     def drop(self, session_id: str, holder: str, name: str) -> int:
-        """Let a holder go of a blob; gives the bytes that are free then."""
+        """Drop a holder's reference; return the bytes freed."""
         left = self._left.get(name)
         if left is None:
             query = "SELECT session_id, holder FROM reference WHERE hash = ?"
@@ -85,7 +82,7 @@ class _Blobs:
 
 
 def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> RetentionPlan:
-    """Say what is due, by how old things are."""
+    """Plan due removals by age and size."""
     blobs = _Blobs(con)
     outputs_used, used = outputs_size(con), sessions_size(con)
     outputs, outputs_freed = _outputs(con, rules, ages, blobs, outputs_used)
@@ -95,7 +92,7 @@ def plan(con: sqlite3.Connection, rules: Retention, ages: Ages) -> RetentionPlan
 
 
 def outputs_size(con: sqlite3.Connection) -> int:
-    """Give the bytes that complete outputs take, each once."""
+    """Sum the bytes of complete outputs, each once."""
     query = (
         "SELECT total(length(data)) FROM blob WHERE hash IN "
         "(SELECT hash FROM output WHERE gone IS NULL)"
@@ -104,7 +101,7 @@ def outputs_size(con: sqlite3.Connection) -> int:
 
 
 def sessions_size(con: sqlite3.Connection) -> int:
-    """Give the bytes that all sessions take, with what they refer to."""
+    """Sum the bytes of all sessions and their blobs."""
     query = "SELECT total(length(data)) FROM blob WHERE hash IN (SELECT hash FROM reference)"
     total = con.execute(query).fetchone()[0]
     for table in ("session", "message", "part", "record", "fact"):
@@ -141,7 +138,7 @@ def _outputs(
 
 
 def _rests_since(con: sqlite3.Connection, session_id: SessionId, ages: Ages) -> Millis | None:
-    """Give when a session came into the store; `None` where it is live, or leaves."""
+    # A session's time in the store counts too: an imported output may be old already.
     if is_live(con, session_id, ages):
         return None
     row = row_of(con, session_id)
@@ -182,7 +179,7 @@ def _leaves(con: sqlite3.Connection, blobs: _Blobs, session_id: SessionId) -> in
 
 
 def family(con: sqlite3.Connection, row: SessionRow, now: Millis) -> tuple[SessionRow, ...]:
-    """Give a session behind those of its subtasks that are stored and not open anywhere."""
+    """Return a session's stored subtasks not open anywhere, then the session."""
     found: list[SessionRow] = []
     for name in sorted(_subtasks(con, row.id)):
         child = row_of(con, SessionId(name))
@@ -200,7 +197,6 @@ def _is_subtask(con: sqlite3.Connection, row: SessionRow) -> bool:
 
 
 def _subtasks(con: sqlite3.Connection, session_id: SessionId) -> set[str]:
-    """Name the sessions that a session began for subtasks."""
     found: set[str] = set()
     for (body,) in con.execute("SELECT body FROM record WHERE session_id = ?", (session_id,)):
         if DELEGATED.encode() not in body:

@@ -1,4 +1,4 @@
-"""What holds the size of a store: by kind, and by session."""
+"""Sizes in a store, by kind and by session."""
 
 import sqlite3
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ MOST_SESSIONS = 10
 
 @dataclass(frozen=True, slots=True)
 class Heavy:
-    """A session and what it refers to, in bytes; what others refer to as well is in each."""
+    """Bytes of a session and its blobs; shared blobs count in each."""
 
     id: SessionId
     title: str
@@ -24,10 +24,10 @@ class Heavy:
 
 @dataclass(frozen=True, slots=True)
 class StoreWeights:
-    """Bytes by what holds them; together they are the file's `size`.
+    """Bytes by kind, adding up to the file's `size`.
 
-    `texts`: messages, records, facts and what they refer to, but for the complete `outputs`.
-    `rest`: indexes, and what pages have no use for. `heaviest`: sessions, the largest first.
+    `texts`: messages, records, facts and their blobs without complete `outputs`; `rest`: indexes
+    and unused space; `heaviest`: sessions, largest first.
     """
 
     size: int

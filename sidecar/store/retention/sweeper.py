@@ -1,7 +1,7 @@
-"""What is kept and what goes: outputs, archived and deleted sessions, free pages, who sweeps.
+"""The sweep: removals, free pages, and who sweeps.
 
-The rules are `due`'s; here is what carries them out, each call one transaction of some
-milliseconds, so that turns go on between them.
+`retention_due` has the rules. Each call here is a transaction of some milliseconds, so that turns
+go on between.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ CHANGED = "This session was written to meanwhile, so it stays as it is. Try agai
 
 
 class KeepingRows:
-    """How long things stay in the store. Everything may raise StorageFailed."""
+    """Retention in the store. Every method may raise StorageFailed."""
 
     def __init__(
         self,
@@ -49,22 +49,22 @@ class KeepingRows:
         self._uptime = uptime
 
     async def look(self) -> str:
-        """Note that time passes; gives a sentence where the clock was found to be wrong."""
+        """Note the passing of time; return a sentence about a wrong clock, or ""."""
         run = partial(seen_time.note, now=self._now(), count=self._uptime())
         return await self._submit(run, synced=False)
 
     async def plan(self, rules: Retention) -> RetentionPlan:
-        """Say what is due by these rules; changes nothing."""
+        """Plan due removals; changes nothing."""
         return await self._read(lambda con: retention_due.plan(con, rules, self._ages(con)))
 
     async def used(self) -> tuple[int, int]:
-        """Give the bytes that complete outputs take, and all sessions, these outputs included."""
+        """Bytes of complete outputs, and of all sessions including outputs."""
         return await self._read(
             lambda con: (retention_due.outputs_size(con), retention_due.sessions_size(con))
         )
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
-        """Let complete outputs go; those of sessions that are live by now stay."""
+        """Remove outputs, except of sessions live by now."""
 
         def run(con: sqlite3.Connection) -> Freed:
             return outputs.let_go(con, going, self._ages(con))
@@ -72,78 +72,76 @@ class KeepingRows:
         return await self._submit(run, synced=False)
 
     async def gone(self, name: str) -> Gone | None:
-        """Say what became of an output that is in the store no more."""
+        """When and why an output was removed, or `None`."""
         return await self._read(partial(outputs.gone_by_hash, name=name))
 
     async def gone_of(self, session_id: SessionId) -> dict[str, Gone]:
-        """Give the outputs of a session that went, by hash."""
+        """A session's removed outputs by hash."""
         return await self._read(partial(outputs.gone_of, session_id=session_id))
 
     async def family(self, session_id: SessionId) -> tuple[SessionRow, ...]:
-        """Give a session behind those of its subtasks; raises UnknownSession."""
+        """Return a session's closed subtasks, then the session; raises UnknownSession."""
         now = self._now()
         return await self._read(
             lambda con: retention_due.family(con, session_rows.row(con, session_id), now)
         )
 
     async def leave(self, row: SessionRow, token: str) -> Left:
-        """Let a session leave that is in a bundle now, if it still is as it was read.
-
-        From then on nobody sees it; `remove_some` goes on until no row is left.
+        """Hide a bundled session, if unchanged since read; `remove_some` then removes the rows.
 
         Raises:
-            SessionOwned: the lease under this token was lost.
-            StorageFailed: it was written to.
+          SessionOwned: the lease under this token was lost.
+          StorageFailed: somebody wrote to the session.
         """
         return await self._submit(partial(_leave, row=row, token=token, at=self._now()))
 
     async def remove_some(self, session_id: SessionId) -> Left:
-        """Remove rows of a session that leaves, for some milliseconds."""
+        """Remove rows of a leaving session, for some milliseconds."""
         run = partial(removal.remove_some, session_id=session_id)
         return await self._submit(run, synced=False)
 
     async def unfinished(self) -> dict[SessionId, Millis]:
-        """Give the sessions that leave: when each was archived, or `DELETED`."""
+        """Leaving sessions, with the time of archiving or `DELETED`."""
         return await self._read(removal.unfinished)
 
     async def finish(self, session_id: SessionId) -> None:
-        """Say that nothing is left of a deleted session."""
+        """Unmark a deleted session: nothing is left."""
         await self._submit(partial(removal.finish, session_id=session_id))
 
     async def weigh(self) -> StoreWeights:
-        """Say what holds the size; reads an index or a row of everything there is."""
+        """Weigh the store; reads an index entry or row of everything."""
         return await self._read(store_sizes.weigh)
 
     async def space(self) -> Space:
-        """Say how much of the file is free."""
+        """Measure the file's free space."""
         return await self._read(free_pages.space)
 
     async def shrink(self) -> Space:
-        """Give free pages back for some milliseconds; says what is left."""
+        """Return free pages for some milliseconds; return the space left."""
         return await self._submit(free_pages.shrink, synced=False)
 
     async def overwrite_free(self) -> None:
-        """Fill free pages with zeros, where the file cannot give them back."""
+        """Zero free pages, if the file cannot shrink."""
         await self._submit(free_pages.overwrite_free)
 
     async def rebuild(self) -> None:
-        """Rewrite a file of an earlier Sidecar, so that it can shrink; nobody writes meanwhile."""
+        """Rewrite an older file, so that the file can shrink. Blocks writers."""
         await asyncio.to_thread(free_pages.rebuild, self._path)
 
     async def empty_log(self) -> bool:
-        """Cut the log to nothing; `False` where readers were in the way for seconds."""
+        """Truncate the log; `False` if readers kept the log in use for seconds."""
         return await asyncio.to_thread(free_pages.empty_log, self._path)
 
     async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:
-        """Become the one who sweeps, if that is due and nobody else does."""
+        """Become the sweeping daemon, if a sweep is due and unclaimed."""
         return await self._submit(partial(_claim, owner=owner, every=every, now=self._now()))
 
     async def swept(self, token: str, *, whole: bool) -> None:
-        """Let others sweep again; `whole`: the next sweep is due in an hour."""
+        """Release the claim; after a `whole` sweep the next is due in an hour."""
         await self._submit(partial(_swept, token=token, whole=whole, now=self._now()))
 
     async def warned(self, names: Iterable[str]) -> frozenset[str]:
-        """Remember of which quotas people were warned; gives those of an hour ago, or before."""
+        """Note exceeded quotas; return those noted an hour ago or earlier."""
         told = frozenset(names)
         return await self._submit(lambda con: _warned(con, told, self._ages(con)))
 
