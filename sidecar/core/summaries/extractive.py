@@ -1,8 +1,8 @@
-"""The summary without a model: the conversation's own sentences, chosen by what they say.
+"""A summary without a model: the conversation's own sentences, chosen by signal words.
 
-Decisions, reasons, limits and conclusions count, and names that come up again and again; the
-newest is told in sentences, what is older in a line, the oldest by its title. What a summary
-before told is carried on, and competes for the same room. Nothing is put in other words.
+Decisions, reasons, limits, conclusions and recurring names count. The newest episodes keep
+sentences, older ones a line, the oldest a title. The earlier summary competes for the same room.
+Nothing is rephrased.
 """
 
 import re
@@ -95,9 +95,9 @@ _CHATTER = re.compile(
 
 
 def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
-    """Give a summary of what goes, in at most `room` tokens; empty where there is too little.
+    """Summarise departing units in at most `room` tokens; empty if too little.
 
-    `previous` is the summary that this one replaces. The same units give the same text.
+    `previous` is the summary to replace. Deterministic.
     """
     units = [unit for unit in gone if unit.kind not in NOTES]
     if not units:
@@ -109,7 +109,7 @@ def extract(gone: Sequence[Unit], previous: str, room: int) -> str:
 
 
 def _once(lines: Sequence[Weighed]) -> Iterator[Weighed]:
-    """Leave out lines that say, or begin as, what another says; the weightier one stays."""
+    """Drop near-duplicates, keeping the heavier line."""
     best: dict[str, Weighed] = {}
     for line in lines:
         key = " ".join(re.findall(r"\w+", line.text.lower()))[:60]
@@ -120,7 +120,7 @@ def _once(lines: Sequence[Weighed]) -> Iterator[Weighed]:
 
 
 def _carried(previous: str, room: int) -> Iterator[Weighed]:
-    """Give the lines of the summary before that are carried on; each time they get shorter."""
+    """Yield lines of the earlier summary to keep, shorter each time."""
     left = CARRIED_SHARE * room_in_characters(room)
     lines: list[Weighed] = []
     for section in sections_of(previous):
@@ -140,21 +140,21 @@ def _carried(previous: str, room: int) -> Iterator[Weighed]:
 
 @dataclass(frozen=True, slots=True)
 class _Episode:
-    """Units that are told together; `rank` counts from the newest, 0."""
+    """Units told together; `rank` counts from the newest, 0."""
 
     units: Sequence[Unit]
     rank: int
 
     @property
     def age(self) -> float:
-        """What a line of it weighs, by its age."""
+        """Weight of a line by age."""
         if self.rank < FULL:
             return 1.0 - 0.1 * self.rank
         return 0.6 if self.rank < FULL + LINES else 0.35
 
 
 def _episodes(units: Sequence[Unit]) -> list[_Episode]:
-    """Cut a history at its turns, and a long turn every so many steps."""
+    """Cut a history at turns, and long turns every `EPISODE` steps."""
     groups: list[list[Unit]] = []
     for unit in units:
         first = groups[-1][0] if groups else None
@@ -165,7 +165,6 @@ def _episodes(units: Sequence[Unit]) -> list[_Episode]:
 
 
 def _fresh(units: Sequence[Unit], order: int, room: int, *, has_goal: bool) -> Iterator[Weighed]:
-    """Give the lines that the units themselves offer."""
     episodes = _episodes(units)
     often = Counter(name for unit in units for name in unit.names)
     for episode in episodes:
@@ -196,7 +195,7 @@ def _title(text: str) -> str:
 
 
 def _limits(unit: Unit, episode: _Episode, order: int) -> Iterator[Weighed]:
-    """Give what the user typed that sounds like a rule; rules hold whatever their age."""
+    """Yield typed sentences that sound like rules; age hardly matters."""
     found = [s for s in _sentences(unit.text) if _LIMIT.search(s)][:SENTENCES]
     for sentence in found:
         weight = weight_of(CONSTRAINTS) * (0.7 + 0.3 * episode.age)
@@ -204,7 +203,7 @@ def _limits(unit: Unit, episode: _Episode, order: int) -> Iterator[Weighed]:
 
 
 def _said(unit: Unit, episode: _Episode, often: Counter[str]) -> list[Weighed]:
-    """Give the sentences of a text that say most, in their order."""
+    """Weightiest sentences of a text, in order."""
     if unit.kind != "prose":
         return []
     answer = _is_last(unit, episode)
@@ -222,13 +221,13 @@ def _said(unit: Unit, episode: _Episode, often: Counter[str]) -> list[Weighed]:
 
 
 def _is_last(unit: Unit, episode: _Episode) -> bool:
-    """Whether this is the last thing that was said in the episode: how it ended."""
+    """Whether a unit ends its episode's prose."""
     prose = [other for other in episode.units if other.kind == "prose"]
     return unit is prose[-1]
 
 
 def _judged(sentence: str, *, newest: bool) -> tuple[str, float]:
-    """Give the section that a sentence belongs to, and how much it says."""
+    """Section and score of a sentence."""
     chatter = bool(_CHATTER.match(sentence))
     score = -2.0 if chatter else 0.0
     score -= 1.5 if sentence.endswith(":") else 0.0
@@ -247,7 +246,7 @@ def _judged(sentence: str, *, newest: bool) -> tuple[str, float]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Give a text's sentences, without code, tables and marks of lists."""
+    """Yield sentences, without code, tables and list marks."""
     inside = False
     for raw in text.splitlines():
         if _FENCE.match(raw):

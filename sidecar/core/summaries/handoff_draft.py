@@ -1,7 +1,6 @@
-"""What a session hands on: a draft for people to edit, or what a fresh window begins with.
+"""Texts of a handoff: a draft for people to edit, and the opening of a fresh window.
 
-Both are told by code from the log, so that nothing in them is made up and the same log gives the
-same text.
+Written by code from the log: nothing invented, deterministic.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +28,7 @@ FACTS = 1_500
 
 
 def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
-    """Give the model's own sentences that decide or conclude something."""
+    """The model's sentences that decide or conclude."""
     kept = [message for message in messages if message.status != "discarded"]
     units: list[Unit] = []
     step = 0
@@ -45,9 +44,9 @@ def said_so(messages: Iterable[Message]) -> tuple[str, ...]:
 def draft(
     checkpoint: Milestone, title: str, goal: str, files: Sequence[str], said: Sequence[str]
 ) -> str:
-    """Give the Markdown with which another session can begin, once a person has edited it.
+    """Markdown to begin another session, once edited by a person.
 
-    `files` are the likeliest first, `said` what the conversation itself decided.
+    `files` likeliest first; `said`: decisions of the conversation.
     """
     return "\n".join(_draft(checkpoint, title, goal, files, said)).rstrip() + "\n"
 
@@ -99,9 +98,9 @@ def _file_lines(ledger: Ledger, files: Sequence[str]) -> Iterator[str]:
 def bootstrap(
     checkpoint: Milestone, title: str, goal: str, said: Sequence[str], drifted: Sequence[str]
 ) -> str:
-    """Give what a fresh window is told before its first prompt: orient, load, verify, resume.
+    """Opening of a fresh window: orient, load, verify, resume.
 
-    `said` is what the conversation itself decided, `drifted` what the workspace has otherwise.
+    `said`: decisions of the conversation; `drifted`: changes in the workspace.
     """
     ledger = checkpoint.ledger
     return "\n\n".join(
@@ -151,7 +150,7 @@ def _resume(ledger: Ledger, goal: str) -> str:
 
 
 def changes_since(drifted: Sequence[str]) -> str:
-    """Tell what has changed in the workspace since the session was used last."""
+    """Text on workspace changes since a session's last use."""
     lines = (f"- {line}" for line in drifted)
     return "\n".join(("Since this session was used last, the workspace has changed:", *lines))
 

@@ -1,6 +1,6 @@
-"""Summaries by a model: what it is asked, what it is shown, how its answer is read and stands.
+"""Summaries by a model: request, material, parsing, and the note in the view.
 
-What comes out of the log is quoted in frames that it cannot end, whatever it says.
+Quotes from the log stand in frames that no quoted text can close.
 """
 
 import json
@@ -38,7 +38,7 @@ OVERLONG = 2
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What a summary should dwell on, keep word for word, and what the user typed for this one."""
+    """Wishes for a summary: focus, texts to keep verbatim, the user's instructions."""
 
     focus: str = ""
     preserve: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A model's reply taken apart: the summary, what it says are facts, what could not be read."""
+    """A reply's summary, claimed facts, and problems."""
 
     text: str
     facts: tuple[Claim, ...] = ()
@@ -107,10 +107,10 @@ what nobody needs any more. Write the whole new summary, not the difference.
 
 
 def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
-    """Give the request for a summary of at most `room` tokens.
+    """Request for a summary of at most `room` tokens.
 
-    It follows the warm prefix as a user's message, or ends a request of its own. `previous` is
-    the summary that this one replaces; `form` takes the place of the usual sections.
+    Follows the warm prefix as a user message, or ends a fresh request. `previous` is the summary to
+    replace; `form` replaces the usual sections.
     """
     said = [_OPENING]
     if previous.strip():
@@ -136,10 +136,10 @@ def instruction(brief: Brief, previous: str, room: int, form: str = "") -> str:
 
 
 def transcript(items: Sequence[Item], room: int) -> str:
-    """Give a conversation as text in at most about `room` tokens, the newest of it kept.
+    """Conversation as text in about `room` tokens, newest kept.
 
-    Notes of earlier rewrites are part of it, and have half of the room before anything else.
-    Thinking and what an earlier rewrite dropped are not.
+    Notes of earlier rewrites get up to half the room first; thinking and dropped parts are left
+    out.
     """
     shown = [i for i in items if not isinstance(i.shown, Dropped) and _who(i.unit)]
     left = room_in_characters(room) - len(_MATERIAL) - 80
@@ -175,7 +175,7 @@ _FRAME = re.compile(rf"<(?=\s*/?\s*(?:{_FRAMES})\b)", re.I)
 
 
 def framed(text: str) -> str:
-    """Give a text so that it can end none of the frames that quotes stand in."""
+    """Escape tags that could close a quote's frame."""
     return _FRAME.sub("&lt;", text)
 
 
@@ -246,10 +246,10 @@ _SHORT_REFUSAL = 600
 
 
 def read_summary(reply: str) -> Reading:
-    """Take a model's reply apart.
+    """Parse a model's reply.
 
     Raises:
-        ValueError: there is no summary in it.
+        ValueError: no summary, a refusal, or calls of tools.
     """
     clean = reply.encode("utf-8", "replace").decode("utf-8")
     found = claims_in(_DROPPED.sub("", clean))
@@ -288,7 +288,7 @@ _NOTE = re.compile(rf"{re.escape(_HEAD)}[^\n]*\]\n<summary>\n(.*?)\n</summary>",
 
 
 def note_of(text: str, by: SummaryWriter) -> str:
-    """Give the note that stands in the view for a summary. `summary_in` knows it again."""
+    """Note for a summary, recognised by `summary_in`."""
     quoted = framed(text.strip()).replace(REWRITE_ID, "[REWRITE]")
     return (
         f"{_HEAD}{_BY[by]}. What comes after it is newer and counts more. "
@@ -298,13 +298,13 @@ def note_of(text: str, by: SummaryWriter) -> str:
 
 
 def summary_in(note: str) -> str | None:
-    """Give the summary that a note holds, or `None` for any other note."""
+    """The summary in a note; `None` for other notes."""
     match = _NOTE.match(note)
     return None if match is None else match[1]
 
 
 def left_out(plan: Plan, situation: Situation) -> list[Item]:
-    """Give what a plan leaves out and its summary stands for, earlier notes included."""
+    """Items a plan's summary stands for, earlier notes included."""
     retired = set(plan.retired)
     changed = {c.part_id for c in plan.changes if isinstance(c.shown, Dropped)}
     return [
@@ -316,7 +316,7 @@ def left_out(plan: Plan, situation: Situation) -> list[Item]:
 
 
 def summary_before(plan: Plan, situation: Situation) -> str:
-    """Give the summaries that the plan's own one replaces."""
+    """Earlier summaries that a plan's own replaces."""
     retired = set(plan.retired)
     units = [item.unit for item in situation.items]
     found = (summary_in(unit.text) for unit in units if unit.part_id in retired)
@@ -324,9 +324,9 @@ def summary_before(plan: Plan, situation: Situation) -> str:
 
 
 def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
-    """Give the plan with its summary, in place of the tokens that were reckoned for it.
+    """Put a summary into a plan, in place of its estimated tokens.
 
-    What is far longer than was asked for is shortened; without a text there is no summary.
+    Shortened if over `OVERLONG` times the wanted length; an empty text means no summary.
     """
     wanted = plan.summary
     reckoned = 0 if wanted is None else wanted.output_tokens
@@ -339,5 +339,5 @@ def with_summary(plan: Plan, text: str, by: SummaryWriter) -> Plan:
 
 
 def without_summary(plan: Plan) -> Plan:
-    """Give the plan with nothing in place of the tokens that were reckoned for its summary."""
+    """Remove a plan's summary and its estimated tokens."""
     return replace(with_summary(plan, "", "extract"), summary=None)

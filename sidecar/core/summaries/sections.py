@@ -1,6 +1,6 @@
-"""A summary as sections of lines: reading, writing, and shortening one to a number of tokens.
+"""Summaries as sections of lines: parse, write, shorten.
 
-Shortening drops whole lines, those that matter least first, so that what stays is still true.
+Shortening drops whole lines, lightest first, so that the rest stays true.
 """
 
 import re
@@ -35,7 +35,7 @@ _CHARS, _FRAMING = 2.9, 7.51
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A title, empty for what stands before the first, and its lines without blank ones."""
+    """A title (empty before the first) and non-blank lines."""
 
     title: str
     lines: tuple[str, ...]
@@ -43,7 +43,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A line that competes for room, and where it would stand: its section, then its order."""
+    """A line competing for room; `order` is its place in the section."""
 
     title: str
     text: str
@@ -52,7 +52,7 @@ class Weighed:
 
 
 def sections_of(text: str) -> tuple[Section, ...]:
-    """Read the sections of a text; sections without lines are left out."""
+    """Parse a text's sections; empty ones are left out."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for line in text.splitlines():
         match = _TITLE.fullmatch(line)
@@ -64,7 +64,7 @@ def sections_of(text: str) -> tuple[Section, ...]:
 
 
 def written(sections: Iterable[Section]) -> str:
-    """Write sections as Markdown."""
+    """Format sections as Markdown."""
     return "\n".join(
         "\n".join(([f"## {section.title}"] if section.title else []) + list(section.lines))
         for section in sections
@@ -73,7 +73,7 @@ def written(sections: Iterable[Section]) -> str:
 
 
 def shortened(text: str, room: int) -> str:
-    """Give at most `room` tokens of a summary: the lines that matter most, in their order."""
+    """Keep a summary's heaviest lines within `room` tokens, in order."""
     if tokens_of(text) <= room:
         return text
     lines: list[Weighed] = []
@@ -89,15 +89,15 @@ def shortened(text: str, room: int) -> str:
 
 
 def weight_of(title: str) -> float:
-    """Say what a line of the section with this title matters."""
+    """Weight of a line by its section's title."""
     lower = title.lower()
     return next((w for name, w in WEIGHT.items() if lower.startswith(name)), USUAL)
 
 
 def fitted(lines: Sequence[Weighed], room: int, titles: Sequence[str] = ()) -> str:
-    """Write the weightiest lines that fit into `room` tokens.
+    """Write the heaviest lines within `room` tokens.
 
-    Sections stand in the order of `titles`, then of their first line.
+    Sections in the order of `titles`, then of first lines.
     """
     # The first line has no line end before it.
     left = room_in_characters(room) + 1
@@ -117,12 +117,12 @@ def fitted(lines: Sequence[Weighed], room: int, titles: Sequence[str] = ()) -> s
 
 
 def room_in_characters(room: int) -> int:
-    """Give how many characters `tokens_of` counts as `room` tokens at most."""
+    """Characters that `tokens_of` counts as at most `room` tokens."""
     return max(0, int((room - _FRAMING) * _CHARS))
 
 
 def cut(text: str, most: int) -> str:
-    """Cut a line to `most` characters, between words where that costs little."""
+    """Cut a line to `most` characters, between words if cheap."""
     if len(text) <= most:
         return text
     head = text[: max(0, most - 1)]

@@ -1,8 +1,7 @@
-"""Turns scored one by one: the question to a model, its answer read and checked, what follows.
+"""Scores of single turns: the question to a model, the checked answer, the changes.
 
-Every turn is kept, summarised, referred to or dropped, with a reason. What a model says is checked
-before anything is done: no turn is made up or named twice, failed approaches never go, and paths
-and addresses survive a summary that forgets them.
+A turn is kept, summarised, referenced or dropped, with a reason. Checks: no invented or repeated
+turn; failed approaches stay; paths and URLs survive a forgetful summary.
 """
 
 import json
@@ -41,9 +40,9 @@ LONG = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ScoredTurn:
-    """A turn, or a stretch of a long one. Its id stays the same for as long as the log grows.
+    """A turn or a stretch of a long one; the id is stable while the log grows.
 
-    `items` are all its parts in prompt order, dropped ones included; `tokens` what they take now.
+    `items`: all parts in prompt order, dropped ones included.
     """
 
     id: str
@@ -51,12 +50,12 @@ class ScoredTurn:
 
     @property
     def tokens(self) -> int:
-        """Give the tokens that the turn takes as it is shown now."""
+        """Tokens as shown now."""
         return sum(item.tokens for item in self.items)
 
     @property
     def title(self) -> str:
-        """Give the first words of the turn: what was typed, else said, else called."""
+        """First words: typed, else said, else called."""
         for kind in ("typed", "prose"):
             said = (i.unit.text for i in self.items if i.unit.kind == kind)
             title = next((one_line(text, TITLE) for text in said if text.strip()), "")
@@ -66,13 +65,13 @@ class ScoredTurn:
         return next((one_line(f"{u.tool} {u.argument}", TITLE) for u in calls), "")
 
     def failures(self) -> tuple[Unit, ...]:
-        """Give the calls that failed."""
+        """Failed calls."""
         return tuple(i.unit for i in self.items if i.unit.kind == "call" and i.unit.failed)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnScore:
-    """What becomes of a turn and why; `summary` is what stands for it when it is summarised."""
+    """A turn's action and reason; `summary` replaces a summarised turn."""
 
     action: TurnAction
     reason: str = ""
@@ -81,14 +80,14 @@ class TurnScore:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A model's answer: scores by turn id, and the updated summary of what went earlier."""
+    """Scores by turn id, and the updated earlier summary."""
 
     turns: Mapping[str, TurnScore]
     earlier: str = ""
 
 
 def turns_of(items: Iterable[Item]) -> tuple[ScoredTurn, ...]:
-    """Group a conversation's parts into turns, long ones into stretches of steps."""
+    """Group items into turns, long ones into stretches of `STEPS` steps."""
     grouped: dict[tuple[int, int], list[Item]] = {}
     begun: dict[int, int] = {}
     for item in items:
@@ -102,12 +101,12 @@ def turns_of(items: Iterable[Item]) -> tuple[ScoredTurn, ...]:
 
 
 def scorable(turns: Iterable[ScoredTurn], spared: Set[PartId]) -> list[ScoredTurn]:
-    """Give the turns of which something may still go."""
+    """Turns with parts that may go."""
     return [turn for turn in turns if any(_may_go(turn, spared))]
 
 
 def question(turns: Sequence[ScoredTurn]) -> str:
-    """Give what a model is asked: which turns there are, what may become of them, how to answer."""
+    """Question to a model: turns, actions, form of the answer."""
     lines = "\n".join(_line(turn) for turn in turns[:LISTED])
     return f"""\
 Instead of sections, score these turns of the conversation above, the oldest first. Each line has \
@@ -127,11 +126,10 @@ Answer with one JSON object and nothing before it. Leave out turns that you keep
 
 
 def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
-    """Read and check a model's answer; turns that it does not name are kept.
+    """Parse and check a model's answer; unnamed turns are kept.
 
     Raises:
-        ValueError: it holds no scores, or names a turn that does not exist, one twice, or an
-            action that there is not.
+        ValueError: no scores, an unknown turn or action, or a turn twice.
     """
     known = {turn.id: turn for turn in turns}
     found: dict[str, TurnScore] = {}
@@ -152,10 +150,9 @@ def read_scores(reply: str, turns: Iterable[ScoredTurn]) -> Scores:
 
 
 def changes(turn: ScoredTurn, action: TurnAction, spared: Set[PartId]) -> list[Change]:
-    """Give what an action does to a turn's parts; spared ones stay.
+    """Changes of an action to a turn's parts, except spared ones.
 
-    A call that failed stays in place, its result as one line at least, unless the turn is
-    summarised: then the ledger names it.
+    A failed call keeps its result's line at least, unless summarised: then the ledger names it.
     """
     made: list[Change | None] = []
     for item in _may_go(turn, spared):
@@ -179,10 +176,9 @@ _WHAT: dict[TurnAction, str] = {
 def told(
     turns: Iterable[ScoredTurn], scores: Mapping[str, TurnScore], spared: Set[PartId], room: int
 ) -> str:
-    """Write what stands for the turns that go: a summary or a line each, the oldest first.
+    """Text for departing turns: a summary or line each, oldest first.
 
-    Each summary has at most its share of `room` characters; what its turn named and it does not
-    is listed behind it.
+    Each summary gets its share of `room` characters; addresses it omits follow.
     """
     listed = [turn for turn in turns if turn.id in scores and any(_may_go(turn, spared))]
     summed = [turn for turn in listed if scores[turn.id].action == "summarise"]
@@ -209,9 +205,9 @@ def told(
 
 
 def addresses(turn: ScoredTurn) -> tuple[str, ...]:
-    """Give the paths and URLs that people or the model wrote in a turn, in their order.
+    """Paths and URLs that people or the model wrote in a turn, in order.
 
-    What only stands in a result is not among them: a listing has thousands.
+    Not those in results: a listing has thousands.
     """
     found: list[str] = []
     for item in turn.items:
@@ -223,7 +219,7 @@ def addresses(turn: ScoredTurn) -> tuple[str, ...]:
 
 
 def _stands(name: str, text: str) -> bool:
-    """Whether a text has a name as a whole: `src/app` does not stand in `src/app/main.py`."""
+    """Whether a whole name stands in a text: `src/app` not in `src/app/main.py`."""
     whole = rf"(?<![\w/.\-]){re.escape(name)}(?![\w/\-]|\.\w)"
     return re.search(whole, text) is not None
 
@@ -257,7 +253,7 @@ def _line(turn: ScoredTurn) -> str:
 
 
 def _recall(turn: ScoredTurn, spared: Set[PartId]) -> str:
-    """Name what recalls most of a turn's words; results name their own ids."""
+    """Id that recalls most of a turn's words; results name their own."""
     gone = [i for i in _may_go(turn, spared) if i.unit.kind == "prose"]
     largest = max(gone, key=lambda item: item.tokens, default=None)
     if largest is None:
@@ -282,9 +278,9 @@ def _text(entry: Mapping[str, object], key: str) -> str:
 
 
 def _entries(reply: str) -> Iterator[Mapping[str, object]]:
-    """Give the JSON objects of a reply that may be broken: fenced, cut off, not quite JSON.
+    """Yield JSON objects of a reply: fenced, cut off, or not quite JSON.
 
-    An object whose end is missing is not there; one that is there and cannot be read is an error.
+    Unclosed objects are skipped; a closed score that cannot be parsed raises `ValueError`.
     """
     at, faults = reply.find("{"), 0
     while at >= 0 and faults < FAULTS:
@@ -305,7 +301,7 @@ def _entries(reply: str) -> Iterator[Mapping[str, object]]:
 
 
 def _end(text: str, start: int) -> int:
-    """Give the index after the brace that closes the one at `start`; 0 when nothing does."""
+    """Index after the brace closing the one at `start`; 0 if none."""
     depth, quote, escaped = 0, "", False
     for index in range(start, len(text)):
         sign = text[index]
@@ -329,7 +325,7 @@ _COMMA = re.compile(r",\s*([}\]])")
 
 
 def _read(text: str) -> Mapping[str, object] | None:
-    """Read an object: JSON, JSON with commas too many, or with single quotes."""
+    """Parse an object: JSON, surplus commas, or single quotes."""
     for repaired in dict.fromkeys((text, _COMMA.sub(r"\1", text))):
         for read in (_as_json, _as_python):
             value = read(repaired)
@@ -346,7 +342,7 @@ def _as_json(text: str) -> object:
 
 
 def _as_python(text: str) -> object:
-    """Read what has single quotes; only literals are read, nothing is run."""
+    """Parse single-quoted objects, literals only."""
     try:
         return literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
