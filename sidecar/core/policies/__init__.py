@@ -1,6 +1,6 @@
 """The policies to choose from: ours, which a module lists in `POLICIES`, and other agents'.
 
-A new file is a new policy. The names of all are known; a preset is imported once it is chosen.
+A new file is a new policy. All names are known; a preset is imported when chosen.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ DEFAULT = "economic"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Policies(Mapping[str, Policy]):
-    """Policies by name. `names` is all of them; one that is not among `own` is imported."""
+    """Policies by name; names outside `own` are imported on access."""
 
     own: Mapping[str, Policy]
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class _Policies(Mapping[str, Policy]):
 
 @cache
 def policies() -> Mapping[str, Policy]:
-    """Find every policy by its name, the default first, then by name."""
+    """Every policy by name, the default first, then alphabetically."""
     modules = (
         import_module(f"{__name__}.{found.name}")
         for found in iter_modules(__path__)

@@ -1,7 +1,7 @@
 """`economic`: rewrite when carrying on has cost more than rebuilding; keep what earns its place.
 
-A rewrite rebuilds everything after the static prefix anyway, so what stays need not be the
-newest: it is what is worth its tokens (`core/plans/rebuild`). Three dials: lean, balanced, rich.
+A rewrite rebuilds everything after the static prefix, so the kept parts need not be the newest, but
+those worth their tokens (`core/plans/rebuild`). Three settings: lean, balanced, rich.
 """
 
 from bisect import bisect_left
@@ -61,17 +61,16 @@ what was found out and will be needed"""
 
 @dataclass(frozen=True, slots=True)
 class Economic:
-    """Shares are of the window. Fitted on recorded sessions; the README beside has the study.
+    """Shares are of the window. Fitted on recorded sessions; see the README beside.
 
-    `most`: at the latest when the history takes this share. `cold`: when the cache is cold
-    anyway and the history takes this share. `rent`: when what was paid for carrying tokens above
-    the base is this many times what rebuilding costs, and `least` tokens have come on top.
-    `first`: the share of the history that a first rebuild is expected to leave. `arrival`: what
-    has just come may take this share, each result at most `each`. `generations`: the result of
-    earlier rewrites is left as it is, while cached, up to this share. `spacing`: requests between
-    rewrites that only pay; each one costs the model its thinking, which no price shows. `said`:
-    the tokens of the model's own words, thinking included, that must go for a summary of them to
-    be worth its price.
+    `most`: history share that forces a rewrite. `cold`: history share for a rewrite on a cold
+    cache. `rent`: due when carrying tokens above the base has cost this many times a rebuild, and
+    `least` tokens were added. `first`: history share a first rebuild should leave.
+
+    `arrival`: share for new results together, `each` for one. `generations`: earlier rewrites stay
+    while cached, up to this share. `spacing`: requests between rewrites that only pay, as each
+    costs the model its thinking. `said`: tokens of the model's words, thinking included, that must
+    go for a summary to pay.
     """
 
     name: str = "economic"
@@ -89,7 +88,7 @@ class Economic:
     static_ttl: Ttl = "1h"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say whether a rewrite is forced, free, or pays; the first that holds."""
+        """Return the cause of a forced, free or paying rewrite, in this order."""
         st = standing
         if st.overflow:
             return "overflow"
@@ -108,7 +107,7 @@ class Economic:
         return "pays" if self.rent_paid(st) >= self.rent * self.premium(st) else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Shorten what has just come, if that is what is too much; else rebuild the history."""
+        """Shorten new results if those are too much, else rebuild the history."""
         st = situation.standing
         if cause == "budget" and self._arrived(st):
             each, together = round(self.each * st.window), round(self.arrival * st.window)
@@ -139,7 +138,7 @@ class Economic:
         return replace(plan, reason=self._reason(st, cause, plan), figures=figures)
 
     def _rebuilt(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Rebuild what came after the last rewrite; more of it, or to less, if too much is left."""
+        """Rebuild after the last rewrite; wider, or keeping less, if too much is left."""
         st = situation.standing
         left = sum(item.tokens for item in situation.items[: situation.anchored])
         forced = cause in ("user", "overflow")
@@ -177,9 +176,9 @@ class Economic:
         return wider(shares[at]) if at < len(shares) else least
 
     def _fits(self, situation: Situation, plan: Plan, most: float) -> bool:
-        """Whether a plan leaves at most so many tokens, and makes what it changes small enough.
+        """Whether a plan leaves at most `most` tokens and compresses enough.
 
-        How small is judged later where it may wait.
+        Optional plans are judged on compression later.
         """
         if plan.tokens_after > most:
             return False
@@ -188,7 +187,7 @@ class Economic:
         return compression(situation, self._told(situation, plan)) >= LEAST_COMPRESSION
 
     def _told(self, situation: Situation, plan: Plan) -> Plan:
-        """Ask for a summary where the prefix to ask it on is cached; else carry on the last one."""
+        """Carry on retired summaries, and ask for a new one if worthwhile."""
         retired = set(plan.retired)
         notes = [
             (item.unit, summary_in(item.unit.text))
@@ -208,7 +207,7 @@ class Economic:
         return replace(plan, summary=summary, tokens_after=after)
 
     def _worth_asking(self, situation: Situation, plan: Plan) -> bool:
-        """Say whether enough was said that goes, or the user says what to dwell on."""
+        """Whether enough words go, on a warm prefix, or the user gave instructions."""
         if plan.cause == "user" and situation.instructions:
             return True
         if plan.cause == "overflow" or not situation.standing.warm:
@@ -218,11 +217,11 @@ class Economic:
         return sum(change.tokens_before for change in gone) >= self.said
 
     def rent_paid(self, standing: Standing) -> float:
-        """Give what carrying tokens above the base has cost since the last rewrite, in USD."""
+        """USD for carrying tokens above the base since the last rewrite."""
         return standing.rent * standing.rates.read
 
     def premium(self, standing: Standing) -> float:
-        """Give what writing the rebuilt part costs more than reading it, in USD."""
+        """USD that writing the rebuilt part costs above reading it."""
         rebuilt = max(
             standing.base - standing.static, self.first * (standing.used - standing.static)
         )
@@ -259,7 +258,7 @@ class Economic:
 
 
 def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
-    """Give the notes of earlier summaries as one that stands for them."""
+    """Join notes of earlier summaries into one."""
     if len(notes) == 1:
         return notes[0]
     by: SummaryWriter = (
@@ -269,7 +268,7 @@ def carried(notes: Sequence[str], summaries: Sequence[str]) -> str:
 
 
 def less(keeping: Keeping, share: float) -> Keeping:
-    """Keep a share of as much, what was typed included; of names, which cost least, the last."""
+    """Scale what is kept, typed text included, by `share`; names, the cheapest, shrink last."""
     if share == 1:
         return keeping
     room = keeping.room

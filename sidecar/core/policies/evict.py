@@ -1,8 +1,7 @@
-"""`evict-…`: a line with an id in the place of old tool results, the least worth first.
+"""`evict-…`: replaces old tool results by lines with ids, the least valuable first.
 
-Only when forced, or when the cache is cold and it costs nothing. What was typed and answered and
-the calls themselves stay. Where results alone do not bring a full window below the trigger, the
-next tier follows: all but a tail is summarised on the warm prefix.
+Only when forced, or free on a cold cache. Typed text, answers and calls stay. If results do not
+suffice in a full window, all but a tail is summarised on the warm prefix.
 """
 
 from collections.abc import Mapping
@@ -41,14 +40,14 @@ SUMMARY_TOKENS = 1_500
 
 @dataclass(frozen=True, slots=True)
 class Evict:
-    """Evicts results by `weights` of scorers; protects the newest, failed, pinned, referred to."""
+    """Evicts results by weighted scorers; spares newest, failed, pinned and referenced ones."""
 
     name: str
     weights: tuple[tuple[str, float], ...]
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the limit is near, or a cold cache meets enough history to be worth a look."""
+        """Return the cause: near the limit, or a cold cache with enough history."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -59,7 +58,7 @@ class Evict:
         return "cold" if cold and standing.used - standing.static >= enough else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Evict the least worth until enough is free; summarise when that is not to be had."""
+        """Evict until enough is free; if impossible, summarise."""
         plan = self._evicted(situation, cause)
         if cause not in ("budget", "overflow", "idle"):
             return plan
@@ -102,22 +101,22 @@ class Evict:
 
 
 def trigger(standing: Standing) -> int:
-    """Give the size at which there is no more waiting for a cold cache."""
+    """Tokens at which eviction no longer waits for a cold cache."""
     return round(TRIGGER * standing.limit)
 
 
 def protected_tokens(standing: Standing) -> int:
-    """Give how many tokens of the newest results stay."""
+    """Tokens of newest results to keep."""
     return min(PROTECTED, standing.window // PROTECTED_SHARE)
 
 
 def least_tokens(standing: Standing) -> int:
-    """Give how many tokens must come free for an eviction to be made."""
+    """Least tokens an eviction must free."""
     return min(LEAST, standing.window // LEAST_SHARE)
 
 
 def evictable(situation: Situation) -> list[Item]:
-    """Give the results that may go, in prompt order."""
+    """Results that may go, in prompt order."""
     spared = untouchable(situation)
     newest_turn = max((item.unit.turn for item in situation.items), default=0)
     last_turn = newest_turn - TURNS if newest_turn >= TURNS else newest_turn
@@ -142,10 +141,9 @@ def evictable(situation: Situation) -> list[Item]:
 
 
 def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
-    """Name results whose own findings the agent has used since, in the last 20 steps.
+    """Results whose findings the agent used in the last `RECENTLY` steps.
 
-    A finding is a name that the result brought: one that was known before, or that stands in the
-    call, says nothing about it.
+    A finding is a name first seen in the result, and not in its call.
     """
     since = situation.step - RECENTLY
     uses = {name: at for name, at in last_uses(situation.items).items() if at >= since}
@@ -162,7 +160,7 @@ def referred_to(situation: Situation, items: list[Item]) -> frozenset[PartId]:
 
 
 def weighed(weights: Mapping[str, float], name: str = HYBRID) -> Evict:
-    """Give the policy with these weights; raises ValueError as `check_weights` does."""
+    """Policy with these weights; raises `ValueError` as `check_weights` does."""
     check_weights(weights)
     return Evict(name, tuple(weights.items()))
 

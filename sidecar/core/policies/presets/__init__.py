@@ -1,6 +1,6 @@
-"""Other agents' ways to make a context smaller, for people's habits and to compare with ours.
+"""Presets: other agents' ways to shrink a context, for habits and comparison.
 
-A module here is one preset: its name with dashes is the policy's, and `POLICY` the policy. It is
-imported when somebody chooses it, so it must not be imported by name, and knows none of our own
-policies. What it holds is the named system's: constants with their source, and its prompt.
+A module is one preset: its name with dashes is the policy's, `POLICY` the policy. Modules are
+imported when chosen, so never by name, and know none of our policies. Constants, with sources, and
+prompts are the named system's.
 """

@@ -1,9 +1,8 @@
-"""`adk`: a session, a memory, and artifacts that are loaded on demand.
+"""`adk`: a session, a memory, and artifacts loaded on demand.
 
-After every three turns a summary stands for them; the turn before is read again with them, so that
-nothing falls between two summaries. Should the window fill up first, all but the newest events is
-summarised. A large result is an artifact: once its turn is over one line with an id stands for
-it, and `recall` loads it again for the turn that needs it.
+Every three turns are summarised, with the turn before once more, so that nothing falls between. A
+full window is summarised up to the newest events. A large result becomes an artifact after its
+turn: one line with an id for `recall`.
 """
 
 from collections.abc import Sequence
@@ -39,13 +38,13 @@ found out and decided, and which questions and tasks are still open. Be brief.""
 
 @dataclass(frozen=True, slots=True)
 class Adk:
-    """Due as a turn opens, most of which have only artifacts to put by, and when all is full."""
+    """Due as a turn opens, mostly for artifacts only, and when full."""
 
     name: str = "adk"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when a turn is over, or what may be sent is reached."""
+        """Return the cause once a turn is over or the limit is reached."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -53,7 +52,7 @@ class Adk:
         return "budget" if over or standing.used >= standing.limit else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise by tokens where there is no room, else by turns; put artifacts by."""
+        """Summarise by tokens when full, else by turns; else store artifacts."""
         full = cause in ("user", "overflow") or situation.standing.used >= situation.standing.limit
         if full:
             return self._by_tokens(situation, cause)
@@ -92,7 +91,7 @@ class Adk:
 
 
 def new_turns(items: Sequence[Item]) -> list[int]:
-    """Give the turns that are over and that no summary stands for, the newest turn not counted."""
+    """Finished turns not yet summarised; without the newest."""
     words = [item for item in items if item.unit.kind in ("typed", "prose", "call")]
     last = max((i.unit.turn for i in words if isinstance(i.shown, Dropped)), default=-1)
     newest = max((item.unit.turn for item in words), default=0)
@@ -100,7 +99,7 @@ def new_turns(items: Sequence[Item]) -> list[int]:
 
 
 def artifacts(situation: Situation, turns: Sequence[int]) -> tuple[Change, ...]:
-    """Put a line with an id in the place of the large results of turns that are over."""
+    """Replace large results of finished turns by lines with ids."""
     spared = untouchable(situation)
     large = (
         item
@@ -117,7 +116,7 @@ def artifacts(situation: Situation, turns: Sequence[int]) -> tuple[Change, ...]:
 
 
 def _text(items: Sequence[Item]) -> int:
-    """Give the tokens of what was typed and answered."""
+    """Tokens of typed text and answers."""
     return sum(i.tokens for i in items if i.unit.kind in ("typed", "prose"))
 
 

@@ -1,9 +1,8 @@
-"""`aircher`: at 85 per cent every turn is scored: kept, summarised, referred to, or dropped.
+"""`aircher`: at 85 per cent each turn is kept, summarised, referenced or dropped by score.
 
-A model scores, on the warm prefix, and extracts facts in the same call. Where there is none, or
-what it says cannot be used, code scores the turns by age, failures, what was typed and size.
-Failed approaches never go, and what a model keeps too much of is referred to, the least worth
-first, so that no compaction is followed by the next.
+A model scores on the warm prefix and extracts facts in the same call. Without a usable answer, code
+scores by age, failures, typed text and size. Failed approaches stay. Turns kept beyond the goal are
+referenced, lowest first, so that no compaction soon follows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,17 +47,17 @@ large (against it, in full from a tenth of the history on)."""
 
 @dataclass(frozen=True, slots=True)
 class Aircher:
-    """Due when 85 per cent of the window are full."""
+    """Due at 85 per cent of the window."""
 
     name: str = "aircher"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the threshold is reached."""
+        """Return the cause at the threshold."""
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Plan what code would do, and ask a model for scores; `finish` puts those in its place."""
+        """Plan by code's scores, and ask a model; `finish` takes its scores instead."""
         turns, spared = turns_of(situation.items), kept_always(situation)
         listed = scorable(turns, spared)
         summary = Summary("extension", 0, OUTPUT_TOKENS, prompt=question(listed), finish=finish)
@@ -66,10 +65,10 @@ class Aircher:
 
 
 def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
-    """Make the final plan of a model's scores.
+    """Make the final plan from a model's scores.
 
     Raises:
-        ValueError: they cannot be used, or would free nothing.
+        ValueError: the scores are unusable or free nothing.
     """
     turns, spared = turns_of(situation.items), kept_always(situation)
     scores = read_scores(reply, turns)
@@ -100,7 +99,7 @@ def finish(plan: Plan, situation: Situation, reply: str) -> Plan:
 
 
 def kept_always(situation: Situation) -> frozenset[PartId]:
-    """Name what no score touches: what no plan may, and the first thing that was typed."""
+    """Parts no score touches: the untouchable, and the first typed message."""
     typed = (i.unit for i in situation.items if i.unit.kind == "typed")
     first = next((unit.message_id for unit in typed), None)
     goal = {i.unit.part_id for i in situation.items if i.unit.message_id == first}
@@ -110,9 +109,9 @@ def kept_always(situation: Situation) -> frozenset[PartId]:
 def decided(
     situation: Situation, cause: Cause, scores: Mapping[str, TurnScore]
 ) -> dict[str, TurnAction]:
-    """Give what becomes of each turn that does not stay as it is.
+    """Action for each turn that is not kept.
 
-    What the scores leave too much of is referred to, then summarised, the least worth first.
+    If scores leave too much, the lowest turns are referenced, then summarised.
     """
     spared = kept_always(situation)
     turns = scorable(turns_of(situation.items), spared)
@@ -143,7 +142,7 @@ _HARDER: tuple[tuple[TurnAction, tuple[TurnAction, ...]], ...] = (
 
 
 def worths(turns: Sequence[ScoredTurn]) -> dict[str, float]:
-    """Score turns by code, the higher the better: new, failed, typed, small."""
+    """Score turns by code: new, failed, typed and small score high."""
     sizes = [turn.tokens for turn in turns]
     tenth = max(1, sum(sizes)) / 10
     found = {}
@@ -183,7 +182,7 @@ def _planned(
 
 
 def _wanted(situation: Situation, cause: Cause) -> int:
-    """Give the tokens that must come free, what is written in their place included."""
+    """Tokens to free, those of the summary included."""
     standing = situation.standing
     left = LEFT * (standing.limit - standing.static)
     if cause in ("user", "overflow"):

@@ -1,8 +1,7 @@
-"""`claude-code`: a full summary near the limit, asked for on the warm prefix.
+"""`claude-code`: a full summary near the limit, on the warm prefix.
 
-After the summary the newest calls stay word for word, and the five files read last are there
-again: theirs are read anew from the disk, here their last results stay. Skills, plans and hook
-output, which theirs restores too, are part of the static prefix here.
+The newest calls and the last five files read stay: the original reads them anew, here their last
+results stay. Skills, plans and hook output, restored there, are in the static prefix here.
 """
 
 from collections.abc import Set
@@ -48,17 +47,17 @@ READERS = frozenset({"read", "read_file", "view", "view_file", "open_file"})
 
 @dataclass(frozen=True, slots=True)
 class ClaudeCode:
-    """Due when the window less 33,000 tokens is full."""
+    """Due at the window less 33,000 tokens."""
 
     name: str = "claude-code"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the reserve is reached."""
+        """Return the cause when the reserve is reached."""
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise all but the newest calls and the files read last."""
+        """Summarise all but the newest calls and last files read."""
         standing = situation.standing
         at = below(standing, RESERVE)
         spared = untouchable(situation)
@@ -72,10 +71,7 @@ class ClaudeCode:
 
 
 def restored_files(situation: Situation, spared: Set[PartId]) -> dict[PartId, Change | None]:
-    """Choose the reads that stay: of the five newest files, with a change where one is cut.
-
-    A file that is in view anyway is not among them.
-    """
+    """Reads to keep, of the five newest files not in view; with a change if cut."""
     standing = situation.standing
     history = below(standing, RESERVE) - standing.static
     most = min(FILE_TOKENS, history // FILES_SHARE // FILES)

@@ -1,8 +1,7 @@
-"""`codex`: at 90 per cent of the window a summary of all, and what the user typed word for word.
+"""`codex`: at 90 per cent of the window a summary, and typed messages verbatim.
 
-Typed messages stay newest first up to 20,000 tokens; the one that crosses this is cut in the
-middle; calls, answers and context go. The request for the summary has no tools, so that nothing
-of it is read from the cache.
+Typed messages stay newest first up to 20,000 tokens, the last cut in the middle; calls, answers and
+context go. The summary's request has no tools, so nothing is read from the cache.
 """
 
 from dataclasses import dataclass
@@ -32,17 +31,17 @@ Keep it short and ordered, so that the other model can go on without asking."""
 
 @dataclass(frozen=True, slots=True)
 class Codex:
-    """Due when 90 per cent of the window are full."""
+    """Due at 90 per cent of the window."""
 
     name: str = "codex"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the limit is reached."""
+        """Return the cause at the threshold."""
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Keep what was typed, summarise the rest."""
+        """Keep typed messages, summarise the rest."""
         used = situation.standing.used
         kept, cut = typed(situation)
         spared = untouchable(situation) | kept
@@ -54,7 +53,7 @@ class Codex:
 
 
 def typed(situation: Situation) -> tuple[frozenset[PartId], tuple[Change, ...]]:
-    """Give the typed parts that stay whole, newest first within the room, and the one cut."""
+    """Typed parts kept whole, newest first, and the cut one."""
     spared = untouchable(situation)
     room = TYPED_TOKENS
     kept: set[PartId] = set()

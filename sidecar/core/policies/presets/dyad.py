@@ -1,8 +1,7 @@
-"""`dyad`: raw blocks are kept, and purged when they are seven days old.
+"""`dyad`: purges raw blocks (calls, results, thinking) after seven days.
 
-Calls, their results and thinking go; what was typed and answered stays. Theirs purges when it
-starts; here it is when a turn begins and the cache is cold, which costs nothing and after seven
-days has surely come.
+The original purges at its start; here when a turn begins on a cold cache, which is free, and
+certain after seven days.
 """
 
 from dataclasses import dataclass
@@ -21,17 +20,17 @@ RAW = frozenset({"call", "reasoning", "opaque"})
 
 @dataclass(frozen=True, slots=True)
 class Dyad:
-    """Due when a turn opens on a cold cache; most plans then find nothing that is old enough."""
+    """Due when a turn opens on a cold cache; most plans find nothing old enough."""
 
     name: str = "dyad"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when purging is free."""
+        """Return the cause when purging is free."""
         return "cold" if standing.opens_turn and not standing.warm else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop raw blocks that are too old; a block of unknown age stays."""
+        """Drop old raw blocks; those of unknown age stay."""
         before = situation.standing.now - AGE_MS
         old = [i for i in situation.items if i.unit.kind in RAW and 0 < i.unit.at < before]
         edits = leave_out(old, untouchable(situation), f"older than {DAYS} days")

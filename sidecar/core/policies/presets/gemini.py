@@ -1,7 +1,7 @@
-"""`gemini`: at 70 per cent of the window the oldest 70 per cent become a state snapshot.
+"""`gemini`: at 70 per cent of the window the oldest 70 per cent become a snapshot.
 
-Two calls make it: one writes, one looks for omissions and writes again. Where a single turn fills
-the window gemini-cli gives up; here the cut then falls between steps, once nothing else fits.
+One call writes, a second adds omissions. Where a single turn fills the window, gemini-cli gives up;
+here the cut falls between steps once the limit is reached.
 """
 
 from collections.abc import Sequence
@@ -39,17 +39,17 @@ Check at the end that nothing is missing: no path, no error, no wish of the user
 
 @dataclass(frozen=True, slots=True)
 class Gemini:
-    """Due when 70 per cent of the window are full."""
+    """Due at 70 per cent of the window."""
 
     name: str = "gemini"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the threshold is reached."""
+        """Return the cause at the threshold."""
         return full(standing, trigger(standing))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Compress what lies before the cut, if that brings the prompt below the trigger."""
+        """Compress the part before the cut, if that leaves less than the trigger."""
         items, standing = situation.items, situation.standing
         cut = split(items)
         waits = cause in ("budget", "idle")
@@ -67,14 +67,14 @@ class Gemini:
 
 
 def trigger(standing: Standing) -> int:
-    """Give the size at which the history is compressed."""
+    """Tokens that trigger compression."""
     return min(standing.limit, round(TRIGGER * standing.window))
 
 
 def split(items: Sequence[Item], *, between_steps: bool = False) -> int:
-    """Give the index of the first user message after the oldest 70 per cent, else the last one.
+    """Index of the first user message after the oldest 70 per cent, else of the last.
 
-    All of it, when the model has ended with an answer. 0 when there is nothing to cut at.
+    All items if the model's answer ends them; 0 without a place to cut.
     """
     target = COMPRESSED * _tokens(items)
     passed = cut = 0

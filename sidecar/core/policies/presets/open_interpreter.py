@@ -1,7 +1,6 @@
-"""`open-interpreter`: each result is cut to 2,800 tokens as it arrives; the history stays whole.
+"""`open-interpreter`: cuts each result to 2,800 tokens on arrival; the history stays.
 
-A result is cut before any request has carried it, so that what is cached never moves. When the
-window is full this policy has no answer.
+Cut before a first request, so the cache never breaks. A full window has no remedy.
 """
 
 from dataclasses import dataclass
@@ -18,17 +17,17 @@ OUTPUT_TOKENS = 2_800
 
 @dataclass(frozen=True, slots=True)
 class OpenInterpreter:
-    """Due when more has just come than one result may take."""
+    """Due when new content exceeds one result's limit."""
 
     name: str = "open-interpreter"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when something new may be too long."""
+        """Return the cause when a new result may be too long."""
         return "budget" if standing.newest > OUTPUT_TOKENS else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Cut the new results that are too long; nothing that was sent is touched."""
+        """Cut overlong results not yet sent."""
         changes = []
         for item in situation.items[situation.sent :]:
             unit = item.unit

@@ -1,8 +1,7 @@
-"""`opencode`: prune old tool results; when that is not enough, summarise all but a short tail.
+"""`opencode`: prunes old tool results; if not enough, summarises all but a short tail.
 
-Pruning is off by default in opencode since 2026 (`compaction.prune`).
-Theirs runs after each turn and writes a fixed text; here both halves wait for the trigger, and
-what stays of a result names an id.
+Off by default in opencode since 2026 (`compaction.prune`). The original prunes after each turn and
+leaves a fixed text; here both wait for the trigger, and results leave an id.
 """
 
 from collections.abc import Sequence
@@ -43,17 +42,17 @@ is left; a folder where all that is in it matters."""
 
 @dataclass(frozen=True, slots=True)
 class Opencode:
-    """Due when the window less the output reserve, at least 20,000 tokens, is full."""
+    """Due at the window less the output reserve, at least 20,000 tokens."""
 
     name: str = "opencode"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the reserve is reached."""
+        """Return the cause when the reserve is reached."""
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Prune if that brings the prompt below the trigger, else summarise."""
+        """Prune if that leaves less than the trigger, else summarise."""
         at = below(situation.standing, RESERVE)
         if cause in ("budget", "idle"):
             pruned = self._pruned(situation, cause)
@@ -77,9 +76,9 @@ class Opencode:
 
 
 def prune(situation: Situation) -> tuple[tuple[Change, ...], int]:
-    """Give the changes that prune old results, and the tokens of these results.
+    """Changes that prune old results, and the results' tokens.
 
-    Goes back from the newest result, and stops at what an earlier rewrite left.
+    Goes back from the newest, up to an earlier rewrite.
     """
     never = PRUNE_NEVER | situation.protected_tools
     spared = untouchable(situation)
@@ -102,7 +101,7 @@ def prune(situation: Situation) -> tuple[tuple[Change, ...], int]:
 
 
 def transcript_tokens(items: Sequence[Item]) -> int:
-    """Estimate what a summariser reads: the conversation as text, each result cut."""
+    """Estimate a summariser's input: the conversation as text, each result cut."""
     return INSTRUCTION_TOKENS + sum(map(_as_text, items))
 
 

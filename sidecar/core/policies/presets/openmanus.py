@@ -1,7 +1,7 @@
-"""`openmanus`: first in, first out; the newest 100 messages stay, whatever they say.
+"""`openmanus`: first in, first out; the newest 100 messages stay.
 
-Theirs may part a call from its result; here a call leaves together with its result. While it is
-over the limit it moves the prefix at nearly every request, which is dear where there is a cache.
+The original may separate call and result; here both leave together. Over the limit, nearly every
+request breaks the prefix, which is dear with a cache.
 """
 
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ MESSAGES = 100
 
 @dataclass(frozen=True, slots=True)
 class OpenManus:
-    """Due when there are more than 100 messages; it does not look at tokens."""
+    """Due above 100 messages, whatever the tokens."""
 
     name: str = "openmanus"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when a message is too many."""
+        """Return the cause when a message is too many."""
         return forced(standing) or ("budget" if standing.messages > MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop the oldest messages that are too many; when forced, the older half of what is left.
+        """Drop the oldest surplus messages; when forced, the older half.
 
-        Notes of earlier rewrites before them go with them.
+        Earlier notes before them go too.
         """
         sizes: dict[str, int] = {}
         for item in shown_items(situation.items):

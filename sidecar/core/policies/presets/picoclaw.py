@@ -1,9 +1,8 @@
-"""`picoclaw`: between turns a summary of all but the last messages; when full, half the turns go.
+"""`picoclaw`: between turns summarises all but the last messages; when full, drops half the turns.
 
-A summary is due as a turn opens, by messages or by tokens. Where a turn fills the window before
-that, the oldest half of the turns is dropped whole, without asking a model; a history of a single
-turn, which has no safe place to cut, loses all but its newest steps, and so does one whose older
-turns are too small to matter.
+A summary is due as a turn opens, by messages or tokens. In a turn that fills the window, the oldest
+half of the turns is dropped without a model; a single turn, or one after tiny turns, loses all but
+its newest steps.
 """
 
 from collections.abc import Sequence
@@ -41,13 +40,13 @@ make one of both."""
 
 @dataclass(frozen=True, slots=True)
 class PicoClaw:
-    """Due as a turn opens with more than 20 messages or 75 per cent, and at 90 per cent always."""
+    """Due as a turn opens above 20 messages or 75 per cent, and always at 90."""
 
     name: str = "picoclaw"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when there is something to summarise, or when the limit is near."""
+        """Return the cause when a summary is due or the limit near."""
         cause = forced(standing)
         if cause is not None:
             return cause
@@ -59,7 +58,7 @@ class PicoClaw:
         return None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Summarise where there is time for it, else drop."""
+        """Summarise between turns, else drop."""
         standing = situation.standing
         if cause == "user":
             return self._summarised(situation, cause, KEPT_BY_HAND)
@@ -86,7 +85,7 @@ class PicoClaw:
         return draft(situation, self.name, cause, edits, why, summary=summary)
 
     def _dropped(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Drop the older half of the turns in view; all but the newest steps if that is no gain."""
+        """Drop the older half of the turns; if no gain, all but the newest steps."""
         items = situation.items
         turns = sorted({item.unit.turn for item in shown_items(items)})
         spared = untouchable(situation)
@@ -103,15 +102,14 @@ class PicoClaw:
 
 
 def trigger(standing: Standing) -> int:
-    """Give the size at which turns are dropped, a summary or not."""
+    """Tokens at which turns are dropped."""
     return min(standing.limit, round(TRIGGER * standing.window))
 
 
 def boundary(items: Sequence[Item], kept: int) -> int:
-    """Give where the newest `kept` messages begin, moved to a typed message: back, else forward.
+    """Index of the newest `kept` messages, moved to a typed message: back, else forward.
 
-    A message that has just been typed does not count. Where no turn begins in between, the cut
-    falls between steps.
+    A message just typed does not count. Without such a turn, the cut falls between steps.
     """
     end = len(items)
     while end and items[end - 1].unit.kind in ("typed", "context"):
@@ -128,7 +126,7 @@ def boundary(items: Sequence[Item], kept: int) -> int:
 
 
 def newest_messages(items: Sequence[Item], kept: int) -> int:
-    """Give the index where the newest `kept` messages begin; one with calls has one of results."""
+    """Index of the newest `kept` messages; results of calls count as one more."""
     messages: set[tuple[str, bool]] = set()
     start = len(items)
     for index in range(len(items) - 1, -1, -1):
@@ -151,7 +149,7 @@ def _opens(items: Sequence[Item], index: int) -> bool:
 
 
 def _end(items: Sequence[Item], turn: int) -> int:
-    """Give the index after the last part of a turn."""
+    """Index after a turn's last part."""
     places = (
         index
         for index, item in enumerate(items)

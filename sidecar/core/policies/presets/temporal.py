@@ -1,7 +1,7 @@
-"""`temporal`: after 250 messages it continues as new, with a summary of two sentences.
+"""`temporal`: after 250 messages continues as new, with a summary of two sentences.
 
-An approximation of a sample whose conversations are short: nothing else is kept, and tokens are
-not looked at, so that a window may fill up before.
+Approximates a sample with short conversations: nothing else is kept, tokens are ignored, and a
+window may fill up before.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Temporal:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Say when the conversation has become long enough."""
+        """Return the cause at the threshold."""
         return forced(standing) or ("budget" if standing.messages >= MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
