@@ -1,7 +1,7 @@
-"""Whether a rewrite may be installed: it must help, and the model must not lose the thread.
+"""Whether a rewrite may be installed: it must help, and lose nothing the model needs.
 
-A plan may come from any policy, and its summary from a model; this looks at what would be sent.
-Ask before a model is asked as well: what is refused then needs no summary.
+Judges the prompt to be sent, whatever the policy or summary. Also asked before a summary is paid
+for.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,9 +43,9 @@ GROWN = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What speaks against a rewrite. `unsound`: something would be broken or lost by it.
+    """An objection to a rewrite. `unsound`: the rewrite would break or lose something.
 
-    What is only not small enough may still be the best there is when something must be done.
+    A sound plan that is merely too large may still be the best when one is needed.
     """
 
     reason: str
@@ -54,10 +54,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rewrite as it would stand. `situation` is what it was planned for, before it.
+    """A rewrite as it would stand; `situation` is the one planned for.
 
-    `view` is how parts would be shown, `prompt` what would be sent, notes included, and `tokens`
-    its size, with what a summary will take that is still to be written.
+    `view`: how parts would be shown. `prompt`: with notes. `tokens`: its size, with a summary still
+    to be written.
     """
 
     situation: Situation
@@ -80,12 +80,12 @@ class Candidate:
         object.__setattr__(self, "notes", "\n".join(notes))
 
     def how(self, item: Item) -> Shown | None:
-        """Say how a part would be shown."""
+        """How a part would be shown."""
         return self.view.shown.get(item.unit.part_id)
 
 
 def refusals(candidate: Candidate) -> tuple[Refusal, ...]:
-    """Say all that speaks against a rewrite; nothing, when it may be installed."""
+    """All objections to a rewrite; empty if admitted."""
     return (*_no_help(candidate), *_broken(candidate), *_lost(candidate))
 
 
@@ -102,7 +102,7 @@ def _no_help(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _beside(candidate: Candidate) -> int:
-    """Estimate the tokens that would stay beside what must: all but that, what was typed, notes."""
+    """Estimate tokens left beside untouchable parts, typed text and notes."""
     spared = untouchable(candidate.situation)
     return sum(
         _tokens(candidate, item)
@@ -134,7 +134,7 @@ def _texts(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _broken(candidate: Candidate) -> Iterator[Refusal]:
-    """Say what a provider would refuse."""
+    """Yield errors a provider would refuse."""
     messages = candidate.prompt.messages
     if not messages or messages[0].role != "user":
         yield Refusal("the prompt would not begin with a user's message", unsound=True)
@@ -143,7 +143,7 @@ def _broken(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _lost(candidate: Candidate) -> Iterator[Refusal]:
-    """Say what the model would not know any more, and whose loss nobody wanted."""
+    """Yield losses of pinned or kept parts, goal, last message, failures and changed files."""
     items = candidate.situation.items
     kept = candidate.situation.preserved
     for item in items:
@@ -166,7 +166,7 @@ def _lost(candidate: Candidate) -> Iterator[Refusal]:
 
 
 def _stays(candidate: Candidate, item: Item) -> bool:
-    """Whether a part is shown as before, or whole again, and is really sent."""
+    """Whether a part is shown as before or whole, and is sent."""
     how = candidate.how(item)
     if how is not None:
         return how == item.shown
@@ -174,7 +174,7 @@ def _stays(candidate: Candidate, item: Item) -> bool:
 
 
 def _is_goal(candidate: Candidate, item: Item) -> bool:
-    """Whether a part of the first typed message is there as far as the rules have it."""
+    """Whether a part of the first typed message stays as far as required."""
     if _stays(candidate, item) or item.unit.text.strip() in candidate.notes:
         return True
     if item.unit.part_id not in candidate.sent:
@@ -189,7 +189,7 @@ def _is_goal(candidate: Candidate, item: Item) -> bool:
 
 
 def _failed(candidate: Candidate) -> Iterator[Unit]:
-    """Give the failed calls of which neither the prompt nor a line of a note says how."""
+    """Yield failed calls whose error neither the prompt nor a note tells."""
     lines = [_plain(line) for line in candidate.notes.splitlines()]
     for item in candidate.situation.items:
         unit, how = item.unit, candidate.how(item)
@@ -208,16 +208,16 @@ def _failed(candidate: Candidate) -> Iterator[Unit]:
 
 
 def _plain(text: str) -> str:
-    """Leave out what a note changes in a quotation, lest it looked like an id or like a tag."""
+    """Remove marks that notes alter in quotations, so that ids and tags are not faked."""
     for mark in ("<", ">", "&lt;", "&gt;"):
         text = text.replace(mark, "")
     return " ".join(text.split())
 
 
 def _unnamed(candidate: Candidate) -> Iterator[str]:
-    """Give the files that were changed out of sight and that no note and no call names.
+    """Yield changed files out of view that no note and no call names.
 
-    A file that was made here and is gone again was never there.
+    Files created and deleted again are left out.
     """
     out_of_sight: dict[str, bool] = {}
     made: set[str] = set()
@@ -245,9 +245,9 @@ def _unnamed(candidate: Candidate) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """Opens when rungs were tried in vain, so that the same is not tried again and again.
+    """Stops rungs tried in vain from being tried again.
 
-    `failures` counts them since the last progress; `used` is what the prompt held at the last.
+    `failures`: count since the last progress; `used`: the prompt's tokens at the last.
     """
 
     failures: int = 0
@@ -255,20 +255,20 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether it is to be left alone for now."""
+        """Whether `MOST_TRIES` rungs failed."""
         return self.failures >= MOST_TRIES
 
     def after(self, progress: bool, used: int = 0, rungs: int = 1) -> "Breaker":
-        """Count rungs that were tried with a prompt of `used` tokens; progress closes it."""
+        """Count failed `rungs` at `used` tokens; progress resets."""
         return Breaker() if progress else Breaker(self.failures + rungs, used)
 
     def in_vain(self, refused: int, standing: Standing) -> "Breaker":
-        """Count a decision that came to nothing; itself where nothing was tried nor pressing."""
+        """Count a decision without a rewrite; unchanged if nothing was tried below `NEAR`."""
         if refused:
             return self.after(False, standing.used, refused)
         pressing = standing.used >= NEAR * standing.limit
         return self.after(False, standing.used, MOST_TRIES) if pressing else self
 
     def holds(self, used: int, *, opens_turn: bool) -> bool:
-        """Whether nothing is tried now. A new turn and much growth are worth one more try."""
+        """Whether to try nothing. A new turn, or growth by `GROWN`, allows one more try."""
         return self.is_open and not opens_turn and used < self.used * GROWN

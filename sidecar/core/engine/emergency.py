@@ -1,4 +1,4 @@
-"""The last rungs, when the prompt is too long to be sent: no model, no policy."""
+"""Last rungs for a prompt too long to send: no model, no policy."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ FAILURES = 8
 
 
 def cut_newest(situation: Situation) -> Plan | None:
-    """Cut results that no answered request has carried: they alone may be more than fits."""
+    """Cut results not yet in an answered request, which alone may exceed the window."""
     window = situation.standing.window
     each, together = round(EACH * window), round(TOGETHER * window)
     plan = shorten_arrivals(situation, each, "emergency", together=together)
@@ -34,9 +34,9 @@ def cut_newest(situation: Situation) -> Plan | None:
 
 
 def drop_oldest(situation: Situation) -> Plan | None:
-    """Drop the oldest half of the turns, or of the steps where there is only one turn.
+    """Drop the oldest half of the turns, or of the steps of a single turn.
 
-    The first typed message and what must not be touched stay; images and documents stay named.
+    The first typed message and untouchable parts stay; images and documents stay named.
     """
     kept = untouchable(situation)
     items = [i for i in situation.items if not isinstance(i.shown, Dropped)]

@@ -1,8 +1,7 @@
-"""One decision on a rewrite: why now, which plan, whether it may wait, and whether to try at all.
+"""One decision on a rewrite: cause, plan, whether to wait, whether to try.
 
-Live sessions and replays are two shells around it. Each says where it stands, measures a plan as
-it would be carried out, and carries it out; what is due, tried, admitted and put off is decided
-here, so that the same log gives the same plans.
+Shared by live sessions and replays, so that equal logs give equal plans: each supplies the
+standing, measures plans and carries them out; all decisions fall here.
 """
 
 from collections.abc import Callable
@@ -29,10 +28,9 @@ One = TypeVar("One", bound=Completed)
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """The user is away, so that nobody waits. The next turn will probably add `growth` tokens.
+    """The user is away, so nobody waits; the next turn should add `growth` tokens.
 
-    `hurried`: only what that turn would be forced to do is worth while. `forced` gives the
-    situation that it would find, with no more left alone than it would leave.
+    `hurried`: do only what the next turn would force. `forced` returns the situation of that turn.
     """
 
     growth: int
@@ -40,16 +38,16 @@ class Away:
     forced: Callable[[], Situation]
 
     def coming(self, standing: Standing) -> Standing:
-        """Give the standing that the next turn will probably find."""
+        """Standing expected at the next turn."""
         used = standing.used + self.growth
         return replace(standing, used=used, newest=0, opens_turn=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen(Generic[One]):
-    """What is to be done, if anything, and for each plan before that why it was refused.
+    """The chosen rewrite, if any, and the refusals before.
 
-    `waits`: nothing is done, and nothing has failed.
+    `waits`: nothing was done, without failure.
     """
 
     done: One | None = None
@@ -58,16 +56,16 @@ class Chosen(Generic[One]):
 
     @property
     def why(self) -> str:
-        """The reasons, each once."""
+        """Distinct reasons, joined."""
         return "; ".join(dict.fromkeys(self.refused))
 
     def breaker(self, before: Breaker, standing: Standing) -> Breaker:
-        """Give the breaker after a choice of nothing, which may have been tried in vain."""
+        """Breaker after a choice of nothing."""
         return before if self.waits else before.in_vain(len(self.refused), standing)
 
 
 def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cause | None:
-    """Say why to rewrite now; while the user is away, what the next turn would need is due."""
+    """Cause of a rewrite now; while the user is away, a need of the next turn is due."""
     if policy.name == MANUAL:
         return None
     if standing.overflow:
@@ -80,7 +78,7 @@ def why_now(policy: Policy, standing: Standing, away: Away | None = None) -> Cau
 
 
 def is_barred(breaker: Breaker, standing: Standing) -> bool:
-    """Whether nothing is tried, because the same was in vain; what must fit is always tried."""
+    """Whether the breaker forbids a try; never for a prompt that cannot be sent."""
     held = breaker.holds(standing.used, opens_turn=standing.opens_turn)
     return held and not (standing.is_over or standing.overflow)
 
@@ -95,11 +93,10 @@ def choose(
     draft: Plan | None = None,
     away: Away | None = None,
 ) -> Chosen[One]:
-    """Choose the first plan that is admitted, or nothing.
+    """Choose the first admitted plan, or nothing.
 
-    `complete` gives a plan as it would be carried out, or `None` where it leaves nothing to do.
-    `tell` puts a summary into a plan that wants one, once there is one; `draft` is then the plan
-    that it was written for, where that is not to be made again.
+    `complete` measures a plan as carried out; `None` if nothing would change. `tell` adds a written
+    summary; `draft` is the plan it was written for, not made again.
     """
     ways = rungs(policy, situation.standing, cause)
     if draft is not None:
@@ -118,7 +115,7 @@ def choose(
 
 
 def _ahead(policy: Policy) -> Rung:
-    """Plan what the next turn would be forced to do."""
+    """Rung that plans what the next turn would force."""
 
     def rung(situation: Situation) -> Plan | None:
         plan = policy.plan(situation, "budget")

@@ -1,6 +1,6 @@
-"""From a policy to what may be carried out: why now, which plans in turn, what none may touch.
+"""The ladder: cause, plans in turn, and parts no plan may touch.
 
-Sessions and replays both decide here, so that the same log gives the same plans.
+Shared by sessions and replays, so that equal logs give equal plans.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,12 +31,12 @@ Tell: TypeAlias = Callable[[Plan, Situation], tuple[Plan, ...]]
 
 
 def cause_of(policy: Policy, standing: Standing) -> Cause | None:
-    """Say why to rewrite now: the policy's reason, or that the prompt is over the limit."""
+    """The policy's cause, or `budget` over the limit."""
     return policy.due(standing) or ("budget" if standing.is_over else None)
 
 
 def not_sent(most: int, room: Budget, off: str | None) -> str:
-    """Say that a prompt is too long and what would help; `off` is what turned compaction off."""
+    """Message that a prompt is too long, with advice; `off` says why compaction is off."""
     if off is None:
         advice = (
             "compaction would leave too much, for what must stay: send a shorter message, unpin "
@@ -54,9 +54,9 @@ def not_sent(most: int, room: Budget, off: str | None) -> str:
 
 
 def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
-    """Give the ways to plan a rewrite, in the order in which they are tried.
+    """Ways to plan, in the order tried.
 
-    A policy that has nothing to do is not helped out, unless the prompt cannot be sent.
+    A policy without a plan gets no help unless the prompt cannot be sent.
     """
     own: tuple[Rung, ...] = (lambda situation: policy.plan(situation, cause),)
     if cause == "overflow":
@@ -67,7 +67,7 @@ def rungs(policy: Policy, standing: Standing, cause: Cause) -> tuple[Rung, ...]:
 
 
 def _all_again(cause: Cause) -> Rung:
-    """The rung below a policy's own plan: all that is not worth its tokens goes, and no model."""
+    """Rung below the policy's own: the `LEAN` policy's plan, without a model."""
 
     def rung(situation: Situation) -> Plan | None:
         plan = policies()[LEAN].plan(situation, cause)
@@ -77,20 +77,20 @@ def _all_again(cause: Cause) -> Rung:
 
 
 class Completed(Protocol):
-    """A plan as it would be carried out, measured; `opens`: what was sent already changes."""
+    """A plan measured as carried out."""
 
     @property
     def plan(self) -> Plan:
-        """The plan, with its tokens as they were measured."""
+        """The plan, with measured tokens."""
         ...
 
     @property
     def opens(self) -> bool:
-        """Whether an epoch of the cache begins with it."""
+        """Whether sent content changes, so that an epoch begins."""
         ...
 
     def sent(self) -> tuple[View, Prompt]:
-        """Give how parts would be shown, and the prompt that would be sent."""
+        """View and prompt after the rewrite."""
         ...
 
 
@@ -103,11 +103,11 @@ def descend(
     complete: Callable[[Plan], One | None],
     tell: Tell | None = None,
 ) -> tuple[One | None, tuple[str, ...]]:
-    """Go down the rungs to the first plan that is admitted; say why those before it were not.
+    """Return the first admitted plan, and the refusals before.
 
-    `complete` gives `None` for a plan that leaves nothing to do. Where none is admitted and there
-    is no choice, the one that frees most is taken of those that are sound: the prompt cannot be
-    sent, or a person has asked. What could not be sent after it either is left as it is.
+    `complete` returns `None` for a plan without effect. If none is admitted but a rewrite is needed
+    (the prompt cannot be sent, or a person asked), the sound plan with fewest tokens is taken; not
+    if it exceeds the limit, unless the provider refused or a person asked.
     """
     tried: list[One] = []
     refused: list[str] = []
@@ -134,7 +134,7 @@ def descend(
 
 
 def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
-    """Say what speaks against it; nothing where only what was not sent yet is cut."""
+    """Objections to a plan; none if only unsent parts are cut."""
     if not completed.opens:
         return ()
     view, prompt = completed.sent()
@@ -143,9 +143,9 @@ def _against(completed: Completed, situation: Situation) -> tuple[Refusal, ...]:
 
 
 def may_wait(cause: Cause, situation: Situation, plan: Plan | None, refused: Sequence[str]) -> bool:
-    """Whether what only pays, or costs nothing now, is left alone: that is no failure.
+    """Whether an optional rewrite with little gain may wait, without failure.
 
-    Not asked once a summary is there: that was paid for.
+    Not for a written summary, which was paid for.
     """
     if cause not in OPTIONAL or refused:
         return False
@@ -153,18 +153,18 @@ def may_wait(cause: Cause, situation: Situation, plan: Plan | None, refused: Seq
 
 
 def coming(plan: Plan) -> int:
-    """Give the tokens that a summary will take which is still to be written."""
+    """Tokens of a summary still to be written."""
     return plan.summary.output_tokens if plan.summary is not None and not plan.told else 0
 
 
 def is_little(situation: Situation, plan: Plan) -> bool:
-    """Whether what a rewrite changes would hardly get smaller, a summary that comes included."""
+    """Whether changed parts shrink under `LEAST_COMPRESSION` times, coming summary included."""
     whole = replace(plan, tokens_after=plan.tokens_after + coming(plan))
     return compression(situation, whole) < LEAST_COMPRESSION
 
 
 def why_nothing(situation: Situation) -> str:
-    """Say in words why a policy finds nothing to leave out, with the sizes that decide it."""
+    """Explain, with sizes, why a policy finds nothing to leave out."""
     st = situation.standing
     spared = untouchable(situation) | goal_parts(situation)
     stays = sum(item.tokens for item in situation.items if item.unit.part_id in spared)
@@ -182,9 +182,9 @@ def why_nothing(situation: Situation) -> str:
 
 
 def allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ...]:
-    """Leave out changes of what must stay. What no request has carried yet may be shortened.
+    """Drop changes of untouchable parts; unsent ones may be truncated.
 
-    Where the first typed message is too long to stay, it is shortened and never dropped.
+    An overlong first typed message is shortened, never dropped.
     """
     kept = untouchable(situation) | goal_parts(situation)
     fixed = situation.preserved | {
@@ -204,7 +204,7 @@ def allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ..
 
 
 def _goal(situation: Situation) -> dict[PartId, Change]:
-    """Give how the parts of the first typed message are shown where they may not stay whole."""
+    """Changes that shorten the first typed message's parts."""
     first = first_typed(situation.items)
     parts = [
         item

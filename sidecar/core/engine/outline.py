@@ -1,6 +1,6 @@
-"""From a plan to the rewrite that it stands for: what may be touched, where it begins, its notes.
+"""Turns a plan into a rewrite: allowed changes, beginning, notes.
 
-Sessions and replays both complete a plan so; each measures the result with its own meter.
+Shared by sessions and replays; each measures the result with its own meter.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,20 +19,20 @@ from sidecar.core.prompt.visibility import Dropped, Note, Rewrite, Shown
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """A plan's rewrite before its thinking is dropped; `first` is the item that it begins at."""
+    """A plan's rewrite before thinking is dropped; `first` is the index of its first item."""
 
     changes: tuple[Change, ...]
     first: int
     rewrite: Rewrite
 
     def without_thinking(self, gone: frozenset[PartId], items: Sequence[Item]) -> "Outline":
-        """Drop the thinking that would stand after another prefix than it was thought after."""
+        """Drop thinking whose prefix would change."""
         changes = _with_thinking(self.changes, gone, items)
         return replace(self, changes=changes, rewrite=replace(self.rewrite, shown=_shown(changes)))
 
 
 def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | None:
-    """Leave alone what must stay; `None` when nothing is left to change."""
+    """Outline a plan's allowed changes; `None` if none are left."""
     changes = allowed(plan.changes, situation)
     touched = {change.part_id for change in changes} | set(plan.retired)
     if not touched:
@@ -46,16 +46,16 @@ def outlined(plan: Plan, situation: Situation, rewrite_id: str) -> Outline | Non
 
 
 def begun_by_user(plan: Plan, prompt: Prompt) -> Plan | None:
-    """Give the plan to take instead where a prompt would begin with an answer, else `None`.
+    """Plan with a note at the start, if the prompt would begin with an answer; else `None`.
 
-    No provider takes that; a note stands where the user's words stood.
+    Providers refuse such a prompt.
     """
     begins = bool(prompt.messages) and prompt.messages[0].role == "assistant"
     return replace(plan, note=plan.note or HEAD, first=0) if begins else None
 
 
 def anchor_after(situation: Situation) -> MessageId | None:
-    """Give the first message that a rewrite leaves after what it rebuilds: the newest steps'."""
+    """First message after the rebuilt part: that of the newest steps."""
     for item in situation.items:
         if item.unit.kind not in NOTES and item.unit.step >= situation.step - 2:
             return item.unit.message_id
@@ -67,7 +67,7 @@ def _shown(changes: Iterable[Change]) -> dict[PartId, Shown | None]:
 
 
 def _first(items: Sequence[Item], touched: set[PartId], noted: int) -> int:
-    """Give the index of the first item that stands otherwise; a note stands before a message."""
+    """Index of the first differing item; a note stands before a whole message."""
     changed = (i for i, item in enumerate(items) if item.unit.part_id in touched)
     first = min(next(changed), noted)
     while noted <= first and first and _same_message(items[first - 1], items[first]):

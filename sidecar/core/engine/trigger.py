@@ -1,4 +1,4 @@
-"""Where a policy's forced rewrite begins, found by asking the policy itself."""
+"""Finds where a policy's forced rewrite begins, by asking the policy."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -8,12 +8,11 @@ from sidecar.core.plans.plan import Policy, Standing
 
 @lru_cache(maxsize=64)
 def compaction_point(policy: Policy, standing: Standing) -> int:
-    """Give the size in tokens at which a turn that opens makes the policy rewrite.
+    """Tokens at which an opening turn makes the policy rewrite.
 
-    The policy is asked with everything else at rest: a warm cache, nothing new, no rent paid. Some
-    count messages: they are taken to grow as the history does, at what each takes now. So the
-    meter names the size at which the trigger fires; the limit, where nothing fires before it, or
-    where the policy counts something else, such as turns, and is due at any size.
+    Asked at rest: warm cache, nothing new, no rent. Messages, which some count, grow with the
+    history. Returns the limit if nothing fires below, or if the policy is due at any size, as when
+    counting turns.
     """
     rest = at_rest(standing)
     low, high = standing.static, standing.limit
@@ -30,7 +29,7 @@ def compaction_point(policy: Policy, standing: Standing) -> int:
 
 
 def at_rest(standing: Standing) -> Standing:
-    """Give a standing in which nothing but size and number of messages speaks for a rewrite."""
+    """Standing in which only size and messages could cause a rewrite."""
     return replace(
         standing,
         base=standing.static,
@@ -47,7 +46,7 @@ def at_rest(standing: Standing) -> Standing:
 
 
 def grown(rest: Standing, now: Standing, used: int) -> Standing:
-    """Give a standing of another size, with as many messages as its history would have."""
+    """Standing of another size, with messages in proportion."""
     history = now.used - now.static
     messages = now.messages
     if history > 0:
