@@ -1,7 +1,7 @@
-"""The command line: reads arguments and calls what does the work.
+"""The command line: parses arguments and calls the commands.
 
-`serve` is started by editors and must be quick, so it is told apart before anything else is
-imported; typer and rich are for the commands that people type.
+Editors start `serve`, which must be quick: it is recognised before anything else is imported. typer
+and rich serve the commands typed by people.
 """
 
 import sys
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
+    """Run the command named by the arguments."""
     arguments = sys.argv[1:]
     if arguments == ["--version"]:
         sys.stdout.write(f"sidecar {__version__}\n")
@@ -101,7 +101,7 @@ def _people() -> None:
         ] = "",
         limit: Annotated[int, typer.Option(help="Judge at most this many sessions.")] = 3,
     ) -> None:
-        """Show what recorded sessions cost, and what they would have cost here."""
+        """Show the cost of recorded sessions, then and with Sidecar."""
         from sidecar.commands.replay.replay_command import Options
         from sidecar.commands.replay.replay_command import replay as play_again
 
@@ -114,7 +114,7 @@ def _people() -> None:
 
     @app.command()
     def doctor() -> None:
-        """Check what the daemon needs, and say what to do about what is missing."""
+        """Check the daemon's requirements, with advice."""
         from sidecar.commands.upkeep.doctor import check
 
         sys.exit(check())
@@ -128,7 +128,7 @@ def _people() -> None:
             ),
         ] = False,
     ) -> None:
-        """Read the whole store and derive every hash again."""
+        """Read the whole store and check every hash."""
         from sidecar.commands.upkeep.verify_command import check
 
         sys.exit(check(mend=mend))
@@ -153,7 +153,7 @@ def _looking(app: "typer.Typer") -> None:
         last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
-        """Show what a session holds, what fills its context, and what happened turn by turn."""
+        """Show a session's contents, its context, and each turn."""
         from sidecar.commands.inspect.inspect_command import inspect as show
 
         sys.exit(show(session, last=last, json_wanted=as_json))
@@ -196,7 +196,7 @@ def _going_back(app: "typer.Typer") -> None:
         session: Annotated[str, session_argument],
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     ) -> None:
-        """List what a session can go back to: turns, changed files, who changed them."""
+        """List a session's checkpoints: turns, changed files, authors."""
         from sidecar.commands.checkpoints import show
 
         sys.exit(show(session, as_json=as_json))
@@ -212,7 +212,7 @@ def _going_back(app: "typer.Typer") -> None:
         ] = None,
         path: Annotated[str | None, typer.Option(help=path_help)] = None,
     ) -> None:
-        """Show what changed between checkpoints, by number or id, or until now."""
+        """Show changes between checkpoints, by number or id, or until now."""
         from sidecar.commands.checkpoints import diff as compare
 
         sys.exit(compare(session, start, end, path))
@@ -248,9 +248,9 @@ def _going_back(app: "typer.Typer") -> None:
             bool, typer.Option("--dry-run", help="Only show what would be done.")
         ] = False,
     ) -> None:
-        """Go back to a state of a session: its conversation, what the agent did to files, or both.
+        """Go back to a state of a session: its conversation, the agent's changes to files, or both.
 
-        What others changed stays.
+        Changes by others stay.
         """
         chosen = sum((checkpoint is not None and not redo, before is not None, last, redo))
         if chosen != 1:
@@ -278,9 +278,9 @@ def _moving(app: "typer.Typer") -> None:
             bool, typer.Option("--overwrite", help="Replace a file that is there.")
         ] = False,
     ) -> None:
-        """Write a session to a file that `sidecar import` takes in, here or elsewhere.
+        """Write a session to a file for `sidecar import`, here or elsewhere.
 
-        What looks like a key is taken out.
+        Likely keys are removed.
         """
         from sidecar.commands.upkeep.transfer_commands import write_out as export
 
@@ -316,9 +316,9 @@ def _leaving(app: "typer.Typer") -> None:
         sessions: Annotated[list[str] | None, sessions_argument] = None,
         as_json: Annotated[bool, as_json_option] = False,
     ) -> None:
-        """Put sessions away into packed files; `sidecar import` brings them back as they were.
+        """Archive sessions into packed files; `sidecar import` restores archived sessions.
 
-        Without a session, lists those that were put away.
+        Without a session, list archived sessions.
         """
         from sidecar.commands.upkeep.removal_commands import archive as put_away
 
@@ -329,7 +329,7 @@ def _leaving(app: "typer.Typer") -> None:
         sessions: Annotated[list[str], sessions_argument],
         yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     ) -> None:
-        """Delete sessions for good: what only they held is overwritten, wherever it was."""
+        """Delete sessions for good: their own content is overwritten everywhere."""
         from sidecar.commands.upkeep.removal_commands import delete as erase
 
         sys.exit(erase(sessions, yes=yes))
@@ -346,7 +346,7 @@ def _leaving(app: "typer.Typer") -> None:
         ] = False,
         as_json: Annotated[bool, as_json_option] = False,
     ) -> None:
-        """Do now what the hourly sweep does: old outputs, sessions to archive, free space."""
+        """Run the hourly sweep now: old outputs, sessions to archive, free space."""
         from sidecar.commands.upkeep.prune_command import PruneChoices
         from sidecar.commands.upkeep.prune_command import prune as sweep
 
@@ -380,7 +380,7 @@ def _configuration(app: "typer.Typer") -> None:
 
     @config.command()
     def check(cwd: Annotated[Path | None, folder_option] = None) -> None:
-        """Say what is wrong in the files of settings, with line, key and what to do."""
+        """Check the files of settings; show line, key and advice for each problem."""
         from sidecar.commands.config_command import check as look
 
         sys.exit(look((cwd or Path.cwd()).resolve()))

@@ -65,11 +65,10 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def read_clock() -> Millis:
-    """Give milliseconds since 1970.
+    """Milliseconds since 1970.
 
-    `SIDECAR_CLOCK_OFFSET_FILE` names a file with a number of seconds that is added, read anew at
-    each use, so that checks of what depends on time need not wait. A second number there is how
-    far the clock was set ahead besides, while no time passed.
+    `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use, with seconds to add, so that tests
+    need not wait. A second number counts seconds the clock was set ahead while no time passed.
     """
     passed, jump = _offset()
     return round((time.time() + passed + jump) * 1000)
@@ -87,10 +86,10 @@ def _offset() -> tuple[float, float]:
 
 
 def id_source(now: Callable[[], Millis]) -> Callable[[str], str]:
-    """Give a function that mints ids like `msg_01jd…`: time-ordered, also within a millisecond.
+    """Make a function that mints ids like `msg_01jd…`, ordered by time.
 
-    48 bits of time and 80 of chance that count up within one millisecond, as in ULID. If the
-    clock steps back, the last time is kept, so that order never breaks.
+    As in ULID, 48 bits of time and 80 random bits, incremented within a millisecond. If the clock
+    steps back, the last time is kept, so order holds.
     """
     last = [0, 0]
 
@@ -220,12 +219,12 @@ async def _serve(read: int, write: int) -> int:
 
 
 def look_into(folder: Path) -> Store:
-    """Open the store for reading only, whoever writes it; raises StorageFailed where none is."""
+    """Open the store for reading only, whoever writes; raises StorageFailed where missing."""
     return Store.look(folder, now=read_clock)
 
 
 async def looking(config: Config, store: Store) -> Environment:
-    """Give what looking at sessions takes: nothing is written, no model asked, no file followed."""
+    """Make an environment for reading sessions: no writes, no model requests, no watches."""
     models = Models(read_clock, secrets.SystemRandom().random, 0.0)
     return Environment(
         store=store,
@@ -244,11 +243,11 @@ async def looking(config: Config, store: Store) -> Environment:
 
 
 def keep_memory_private() -> None:
-    """Keep this process's memory and environment, keys in them, from others of the same user.
+    """Hide this process's memory and environment, with keys, from others of the same user.
 
-    Else any command that the model runs could read `/proc/PID/environ` of the daemon, and a crash
-    could leave a dump. Linux only; elsewhere nothing happens. With `SIDECAR_DEBUGGABLE=1` it stays
-    open, for debuggers and profilers.
+    Otherwise any command run by the model could read the daemon's `/proc/PID/environ`, and a crash
+    could leave a dump. Linux only. `SIDECAR_DEBUGGABLE=1` keeps the process open to debuggers and
+    profilers.
     """
     if sys.platform == "linux" and os.environ.get("SIDECAR_DEBUGGABLE") != "1":
         libc = import_module("ctypes").CDLL(None)
@@ -256,7 +255,7 @@ def keep_memory_private() -> None:
 
 
 def read_settings(options: JsonObject, root: Path | None) -> Resolved:
-    """Read all settings; those of a workspace that the user has trusted, too. Blocks."""
+    """Read all settings, including those of a trusted workspace. Blocks."""
     return resolve_all(
         workspace=root,
         environment=os.environ,
@@ -266,7 +265,7 @@ def read_settings(options: JsonObject, root: Path | None) -> Resolved:
 
 
 def _observer(sessions: Sessions) -> "Observer":
-    """Begin to observe; imported late, because `initialize` needs none of it."""
+    """Start the observer; imported late, because `initialize` does not need it."""
     from sidecar.observe.observer import Observer  # noqa: PLC0415 - see above
 
     def tell(change: "Changed") -> None:
@@ -276,7 +275,7 @@ def _observer(sessions: Sessions) -> "Observer":
 
 
 def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[str, int]:
-    """Count what waits, by where it does."""
+    """Count waiting items by queue."""
     return {
         "prompts": sessions.waiting(),
         "client": sum(outbox.depth() for outbox in outboxes),
@@ -285,7 +284,7 @@ def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[st
 
 
 def alert_event(change: "Changed") -> AlertChanged:
-    """Give what clients are told of an alert."""
+    """Convert an alert's change to an event for clients."""
     alert = change.alert
     return AlertChanged(
         change.state,
@@ -301,12 +300,12 @@ def alert_event(change: "Changed") -> AlertChanged:
 
 
 def open_store(folder: Path) -> Store:
-    """Open the store; imported late, because `initialize` needs none of it."""
+    """Open the store; imported late, because `initialize` does not need it."""
     return Store.open(folder, now=read_clock, uptime=lambda: uptime(_offset()[0]))
 
 
 async def _open_in_time(folder: Path) -> Store:
-    """Open the store and note the time, before anything can be stored at a time nobody saw."""
+    """Open the store and record the time, before anything is stored."""
     store = await asyncio.to_thread(open_store, folder)
     if not store.read_only:
         await see_time_pass(store)
@@ -319,7 +318,7 @@ async def _warm_up(models: Models, sessions: Sessions) -> None:
 
 
 def check_options(options: JsonObject) -> str:
-    """Say what is wrong with the editor's options, or nothing."""
+    """Return the error in the editor's options, or empty."""
     try:
         load(workspace=None, environment=os.environ, options=options)
     except BadRequest as error:
@@ -328,7 +327,7 @@ def check_options(options: JsonObject) -> str:
 
 
 def describe(observers: "list[Observer]", environment: Environment | None) -> JsonObject:
-    """Say how the daemon is, for `daemon/status`."""
+    """Describe the daemon's state, for `daemon/status`."""
     about: JsonObject = {
         "version": __version__,
         "pid": os.getpid(),
@@ -382,12 +381,12 @@ async def _instructions(config: Config, cwd: str, trusted: bool) -> tuple[Instru
 
 
 def _paces() -> tuple[float, float]:
-    """Seconds between the offline model's pieces, and until a hosted one's silence is given up."""
+    """Seconds between the offline model's pieces, and of silence before a hosted model fails."""
     return _seconds("SIDECAR_OFFLINE_PACE", 0.0), _seconds("SIDECAR_MODEL_STALL", STALL)
 
 
 def _seconds(variable: str, usual: float) -> float:
-    """Read what tests and demonstrations set."""
+    """Read a number of seconds from a variable set by tests and demonstrations."""
     try:
         return float(os.environ.get(variable, usual))
     except ValueError:

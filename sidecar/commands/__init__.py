@@ -1,1 +1,1 @@
-"""What people type: `demo`, `sessions`, `doctor`, `verify`. Rich output, never used by `serve`."""
+"""Commands typed by people. Rich output, never used by `serve`."""

@@ -1,7 +1,7 @@
-"""`sidecar checkpoints`, `diff` and `restore`: where a session can go back to, and going there.
+"""`sidecar checkpoints`, `diff` and `restore`: list, compare and go back.
 
-They start a daemon of their own over the user's store. While a question is asked, none runs: the
-session is nobody's then, and what changed meanwhile is noticed by its revision.
+Each command starts a daemon over the user's store. None runs while a question waits for an answer:
+nobody owns the session then, and a changed revision reveals later changes.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ SHORTEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What to go back to, as people name it: one of these; `redo` may have a checkpoint too."""
+    """The state to go back to, by one of these fields; `redo` may also have a checkpoint."""
 
     checkpoint: str | None = None
     before: str | None = None
@@ -46,7 +46,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class RestoreChoices:
-    """How to go back, and whether to ask; `paths` are relative to the session's folder."""
+    """Options of a restore; `paths` are relative to the session's folder."""
 
     scope: Scope = "both"
     on_conflict: OnConflict = "refuse"
@@ -57,11 +57,11 @@ class RestoreChoices:
 
 
 class Unclear(Exception):
-    """What was asked for cannot be found out; the message says what to do."""
+    """An ambiguous or unknown name; the message has advice."""
 
 
 def show(session: str, *, as_json: bool) -> int:
-    """Print a session's checkpoints; gives the exit code."""
+    """Print a session's checkpoints; return the exit code."""
     console = terminal()
 
     async def work(client: Client) -> int:
@@ -80,7 +80,7 @@ def show(session: str, *, as_json: bool) -> int:
 
 
 def diff(session: str, start: str | None, end: str | None, path: str | None) -> int:
-    """Print what changed from one checkpoint to another, or until now; gives the exit code."""
+    """Print changes between checkpoints, or until now; return the exit code."""
     console = terminal()
 
     async def work(client: Client) -> int:
@@ -105,7 +105,7 @@ def diff(session: str, start: str | None, end: str | None, path: str | None) -> 
 
 
 def restore(session: str, target: Target, how: RestoreChoices) -> int:
-    """Show what going back would do, ask, and do it; gives the exit code."""
+    """Preview a restore, ask, and carry out; return the exit code."""
     console = terminal()
     asks = not (how.yes or how.dry_run)
     if asks and not sys.stdin.isatty():
@@ -169,7 +169,7 @@ async def _asked(
 
 
 def _named(listed: CheckpointListResult, name: str) -> str:
-    """Give a checkpoint's id by its number in the timeline, by the id or by enough of its end."""
+    """Find a checkpoint's id by its number, the id, or at least `SHORTEST` last characters."""
     checkpoints = listed.checkpoints
     if name.isdecimal() and 0 < int(name) <= len(checkpoints):
         return checkpoints[int(name) - 1].checkpoint_id
@@ -183,7 +183,7 @@ def _named(listed: CheckpointListResult, name: str) -> str:
 
 
 def _message(listed: CheckpointListResult, target: Target) -> str:
-    """Give the message to go back before: of a turn by its number, by its id, or the last."""
+    """Id of the message to go back before: by turn number, id, or the last turn."""
     numbers = draw.turns_of(listed.checkpoints)
     first: dict[str, Checkpoint] = {}
     for one in listed.checkpoints:
@@ -201,7 +201,7 @@ def _message(listed: CheckpointListResult, target: Target) -> str:
 
 
 def _foreseen(console: Console, plan: CheckpointRestoreResult, *, refuses: bool) -> int:
-    """Show a plan; the exit code is 1 if it is empty or would be refused."""
+    """Show a plan; the exit code is 1 if empty or about to be refused."""
     if isinstance(plan.reason, str):
         return _nothing(console, plan.reason, plan.files)
     console.print(Text("What would be done:", style="bold"))
@@ -225,7 +225,7 @@ def _fared(console: Console, result: CheckpointRestoreResult) -> None:
 
 
 def _nothing(console: Console, why: str, files: RestoredFiles) -> int:
-    """Say why there is nothing to do, and of each path; gives the exit code."""
+    """Show why nothing is to be done, overall and by path; return the exit code."""
     refused(console, why)
     table = draw.fates(files)
     if table.row_count:
@@ -249,7 +249,7 @@ def _clashes(console: Console, conflicts: Sequence[RestoredFile]) -> None:
 
 
 def _afterwards(console: Console, session: str, result: CheckpointRestoreResult) -> None:
-    """Give back the prompt, and say how to take all of it back."""
+    """Show the rolled-back prompt, and the command that undoes the restore."""
     if isinstance(result.restored_prompt, str) and result.restored_prompt:
         console.print(Text("The prompt that left the conversation:", style="bold"))
         console.print(result.restored_prompt, soft_wrap=True)
@@ -258,7 +258,7 @@ def _afterwards(console: Console, session: str, result: CheckpointRestoreResult)
 
 
 def _refused(console: Console, conflicts: int) -> int:
-    """Say what to do about conflicts; gives the exit code."""
+    """Advise on conflicts; return the exit code."""
     files = "One path is" if conflicts == 1 else f"{conflicts} paths are"
     console.print(
         Text.assemble(
@@ -283,7 +283,7 @@ def _agreed(console: Console) -> bool:
 
 
 def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
-    """Do some work with a daemon, and say what it refuses."""
+    """Run some work with a daemon, and show refusals."""
 
     async def run() -> int:
         async with own_daemon() as client:

@@ -1,4 +1,4 @@
-"""`sidecar config`: what holds and where it comes from, what is wrong, a file to begin with."""
+"""`sidecar config`: show settings and their origin, check files, write a first file."""
 
 import json
 import os
@@ -25,9 +25,9 @@ PIPED = 200
 
 
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
-    """Print every setting with its value, and with `origin` where that was given.
+    """Print every setting with its value, and with `origin` its source.
 
-    `options` are the client's, as JSON; what a running editor gives is not known here.
+    `options` are the client's, as JSON; those of a running editor are unknown here.
     """
     try:
         resolved = _resolved(folder, options)
@@ -44,7 +44,7 @@ def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
 
 
 def check(folder: Path) -> int:
-    """Print what is wrong in the files and the environment; the exit code is 1 if anything is."""
+    """Print problems of the files and the environment; the exit code is 1 if there are any."""
     resolved = _resolved(folder, "{}")
     for problem in resolved.problems:
         print(visible(str(problem)))
@@ -62,7 +62,7 @@ def check(folder: Path) -> int:
 
 
 def readable_keys(resolved: Resolved) -> list[str]:
-    """Name the files that give a secret setting, and that others than their owner can read."""
+    """List files with a secret setting, readable by others than the owner."""
     given = (resolved.origins.get(name, ()) for name, one in SETTINGS.items() if one.secret)
     layers = {origin.layer.name: origin.layer for found in given for origin in found}
     files = (name for name, layer in layers.items() if layer.kind == "user")
@@ -70,7 +70,7 @@ def readable_keys(resolved: Resolved) -> list[str]:
 
 
 def init(*, overwrite: bool) -> int:
-    """Write the user's file with every setting in a comment; only its owner can read it."""
+    """Write the user's file, readable by the owner only, with every setting as a comment."""
     path = user_file()
     flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if overwrite else os.O_EXCL)
     if path.exists() and not overwrite:
@@ -89,7 +89,7 @@ def init(*, overwrite: bool) -> int:
 
 
 def as_object(resolved: Resolved) -> JsonObject:
-    """Give all settings by name: `{value, default, origin: [{layer, at}], applies}`; no secrets."""
+    """All settings by name: `{value, default, origin: [{layer, at}], applies}`; no secrets."""
     return {name: _described(one, resolved) for name, one in SETTINGS.items()}
 
 

@@ -1,4 +1,4 @@
-"""A daemon for one command, over the user's store: what people type goes the editor's way."""
+"""A daemon for one command, over the user's store: commands go the editor's way."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ DAEMON = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:
-    """Start it for a block; its log stays quiet unless SIDECAR_LOG says otherwise."""
+    """Start a daemon for a block; logs errors only, unless SIDECAR_LOG is set."""
     return connect(
         DAEMON,
         env={"SIDECAR_LOG": os.environ.get("SIDECAR_LOG", "error")},

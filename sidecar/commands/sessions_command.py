@@ -1,4 +1,4 @@
-"""`sidecar sessions`: what has been recorded, newest first."""
+"""`sidecar sessions`: recorded sessions, newest first."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from sidecar.store.format.values import SessionRow
 
 
 def show(folder: Path | None, limit: int) -> int:
-    """Print the newest sessions, of one folder or of all; gives the exit code."""
+    """Print the newest sessions, of one folder or of all; return the exit code."""
     console = terminal()
     try:
         rows = asyncio.run(_rows(None if folder is None else str(folder.resolve()), limit))

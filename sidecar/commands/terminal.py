@@ -1,4 +1,4 @@
-"""Where commands print: nothing that comes from elsewhere reaches a terminal as it is."""
+"""Consoles for commands: no outside text reaches a terminal unescaped."""
 
 import os
 import sys
@@ -17,44 +17,44 @@ PIPED_WIDTH = 160
 
 
 class Terminal(Console):
-    """A console for which no text is markup, and whose plain texts are made visible."""
+    """A console without markup that escapes plain texts."""
 
     def render_str(self, text: str, *, style: str | Style = "", **_: object) -> Text:
-        """See `rich`: every cell, heading and line that is no `Text` yet is drawn by this."""
+        """See `rich`: draws every cell, heading and line not yet a `Text`."""
         return Text(visible_lines(text), style=style)
 
 
 def terminal(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Terminal:
-    """Give what a command prints on."""
+    """Make a command's console."""
     return Terminal(
         stderr=stderr, quiet=quiet, width=width, markup=False, emoji=False, highlight=False
     )
 
 
 def wide_terminal() -> Terminal:
-    """Give what tables are printed on: as wide as the terminal, or wide enough for all columns."""
+    """Make a console for tables: the terminal's width, or `PIPED_WIDTH` columns."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return terminal(width=None if known else PIPED_WIDTH)
 
 
 def shown(text: str, style: str = "") -> Text:
-    """Give a text of one line for a table or a sentence."""
+    """Escape a text of one line, for a table or sentence."""
     return Text(visible(text), style=style)
 
 
 def refused(console: Console, message: str) -> int:
-    """Say why a command cannot do what it should; gives its exit code."""
+    """Print why a command failed; return its exit code, 1."""
     console.print(shown(message, "red"), soft_wrap=True)
     return 1
 
 
 def say(line: str) -> None:
-    """Tell people something beside what is printed."""
+    """Print a line to stderr, beside the output."""
     sys.stderr.write(f"{visible(line)}\n")
 
 
 def put_out(show: Callable[[], None]) -> None:
-    """Print, and mind nothing when whoever reads has seen enough."""
+    """Print, ignoring a reader that closed the pipe."""
     try:
         show()
         sys.stdout.flush()
@@ -64,7 +64,7 @@ def put_out(show: Callable[[], None]) -> None:
 
 
 def run(app: typer.Typer) -> int:
-    """Do what was typed; gives the exit code. What is wrong with it is said, not traced."""
+    """Run the typed command; return the exit code. Errors print without a traceback."""
     usage_error: Any = typer.BadParameter.__bases__[0]  # It has no public name.
     try:
         code: int | None = app(standalone_mode=False)

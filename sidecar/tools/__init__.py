@@ -1,1 +1,1 @@
-"""What the model can call: built in, provided by the client, and recall."""
+"""Tools for the model: built in, provided by the client, and of MCP servers."""

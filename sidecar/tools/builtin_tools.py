@@ -1,4 +1,4 @@
-"""The built-in tools as the model is told of them: sorted by name, the same bytes each time."""
+"""The built-in tools' definitions for the model: sorted by name, always the same bytes."""
 
 from types import MappingProxyType
 
@@ -203,15 +203,15 @@ BY_NAME = MappingProxyType({spec.name: spec for spec in BUILTIN})
 
 
 def kept_end(spec: ToolSpec) -> Keep:
-    """Say which end of a tool's long output the model sees.
+    """The end of a tool's long output kept for the model.
 
-    Files and lists read from the top; what a command or an unknown tool ends with matters too.
+    Files and lists keep the head; commands, edits and unknown tools keep both ends.
     """
     return "both" if spec.kind in ("execute", "other", "edit") else "head"
 
 
 def signature(spec: ToolSpec) -> str:
-    """Give a tool's input in one line, as in `{path, offset?, limit?}`."""
+    """A tool's input in one line, as in `{path, offset?, limit?}`."""
     properties, required = spec.input_schema.get("properties"), spec.input_schema.get("required")
     names = properties if isinstance(properties, dict) else {}
     needed = required if isinstance(required, list) else []

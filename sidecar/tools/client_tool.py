@@ -1,4 +1,4 @@
-"""Tools that the client provides: calling one, and reading whatever it answers."""
+"""Tools provided by the client: calls, and conversion of answers."""
 
 from dataclasses import dataclass, field, replace
 
@@ -8,12 +8,12 @@ from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 
 async def call_client_tool(name: str, given: Json, context: ToolContext) -> ToolAnswer:
-    """Have the client run one of its tools; its input goes there unchanged.
+    """Have the client run one of its tools, with unchanged input.
 
-    What goes wrong on the client's side is an error answer.
+    The client's failures become error answers.
 
     Raises:
-        Cancelled: when the client is gone, or the call was cancelled.
+        Cancelled: the client is gone, or the call was cancelled.
     """
     if context.client is None:
         return ToolAnswer(f"The client that provides {name} is not connected.", is_error=True)
@@ -29,8 +29,8 @@ async def call_client_tool(name: str, given: Json, context: ToolContext) -> Tool
 def read_answer(name: str, result: Json) -> ToolAnswer:
     """Convert `tool/call`'s result, `{content, isError?, title?, metadata?, attachments?}`.
 
-    Text blocks become lines, images media, resources their text. What is malformed is said in an
-    error answer, since the model cannot know what became of its call.
+    Text blocks become lines, images media, resources their text. Malformed results become error
+    answers, since the model cannot know the call's effect.
     """
     if not isinstance(result, dict):
         return _malformed(name, "an object with `content`", result)
@@ -63,7 +63,7 @@ class _Read:
 
 
 def _take(block: Json, read: _Read) -> bool:
-    """Add a block to what was read; whether it was one."""
+    """Add a content block; return whether valid."""
     match block:
         case {"type": "text", "text": str(text)}:
             read.texts.append(text)

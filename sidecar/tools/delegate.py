@@ -1,4 +1,4 @@
-"""`delegate`: a task of its own for a child session, of which only a report comes back."""
+"""`delegate`: a task for a child session, of which only a report comes back."""
 
 from sidecar.core.conversation.call_outcome import one_line
 from sidecar.core.errors import BadRequest
@@ -13,9 +13,9 @@ _TITLE = 80
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Run the subtask and give its report; `metadata` is `{sessionId, cost, steps}`.
+    """Run the subtask; return its report with `metadata` `{sessionId, cost, steps}`.
 
-    When it did not end well, the error says why first, and then what it had found so far.
+    A failure's answer has the reason first, then the findings so far.
     """
     subtask = read_subtask(given)
     if context.delegate is None:
@@ -34,7 +34,7 @@ def read_subtask(given: JsonObject) -> Subtask:
     """Read a call's input.
 
     Raises:
-        BadRequest: the task is empty, or a field is not of its type.
+        BadRequest: an empty task, or a field of the wrong type.
     """
     task = text(given, "task").strip()
     if not task:
@@ -44,7 +44,7 @@ def read_subtask(given: JsonObject) -> Subtask:
 
 
 def title_of(subtask: Subtask) -> str:
-    """Give the line by which people know a subtask."""
+    """A subtask's title for people, one line."""
     return f"Delegate {one_line(subtask.task, _TITLE)}"
 
 

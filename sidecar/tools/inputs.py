@@ -1,6 +1,6 @@
-"""Reading a call's input: what is wrong is said so that the model can repair it.
+"""Read a call's input, with errors the model can act on.
 
-Keys that a tool does not know are ignored, since models like to add some.
+Unknown keys are ignored, since models often add some.
 """
 
 from sidecar.core.errors import BadRequest
@@ -11,10 +11,10 @@ _FILE_TEXTS = ("content", "oldText", "newText")
 
 
 def as_object(value: Json) -> JsonObject:
-    """Give the input as an object.
+    """Return the input if an object.
 
     Raises:
-        BadRequest: when it is none.
+        BadRequest: any other kind.
     """
     if not isinstance(value, dict):
         raise BadRequest(f"The input must be an object, not {kind(value)}.", "input")
@@ -22,10 +22,10 @@ def as_object(value: Json) -> JsonObject:
 
 
 def check(schema: JsonObject, given: JsonObject) -> None:
-    """Check an input against a tool's schema: what is required is there, and of its type.
+    """Check an input against a tool's schema: required keys and types.
 
     Raises:
-        BadRequest: for the first key that is not.
+        BadRequest: the first bad key.
     """
     properties, required = schema.get("properties"), schema.get("required")
     needed = required if isinstance(required, list) else []
@@ -46,7 +46,7 @@ def check(schema: JsonObject, given: JsonObject) -> None:
 
 
 def text(given: JsonObject, key: str) -> str:
-    """Give a required string."""
+    """Return a required string; raises BadRequest."""
     found = optional_text(given, key)
     if found is None:
         raise BadRequest(f"`{key}` is missing.", f"input.{key}")
@@ -54,7 +54,7 @@ def text(given: JsonObject, key: str) -> str:
 
 
 def optional_text(given: JsonObject, key: str) -> str | None:
-    """Give a string, or `None` when it is absent or null."""
+    """Return a string, or `None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, str):
         raise BadRequest(f"`{key}` must be a string, not {kind(value)}.", f"input.{key}")
@@ -64,7 +64,7 @@ def optional_text(given: JsonObject, key: str) -> str | None:
 
 
 def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
-    """Give a whole number, or `None` when it is absent or null. `10.0` counts as 10."""
+    """Return a whole number, or `None` when absent or null; `10.0` counts as 10."""
     value = given.get(key)
     if value is None:
         return None
@@ -78,7 +78,7 @@ def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
 
 
 def flag(given: JsonObject, key: str) -> bool:
-    """Give a boolean; absent or null is false."""
+    """Return a boolean; absent or null is false."""
     value = given.get(key)
     if value is not None and not isinstance(value, bool):
         raise BadRequest(f"`{key}` must be true or false, not {kind(value)}.", f"input.{key}")

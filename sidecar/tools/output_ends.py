@@ -1,4 +1,4 @@
-"""Keeping the two ends of an output of any length in bounded memory."""
+"""Keep both ends of an output of any length in bounded memory."""
 
 from collections import deque
 
@@ -7,7 +7,7 @@ _PIECE = 64 * 1024
 
 
 class OutputEnds:
-    """Bytes as they come: the first half of `limit` and the last half stay."""
+    """Collects bytes; keeps the first and the last `limit / 2`."""
 
     def __init__(self, limit: int = MAX_KEPT) -> None:
         self._half = limit // 2
@@ -17,7 +17,7 @@ class OutputEnds:
         self.dropped = 0
 
     def add(self, piece: bytes) -> None:
-        """Take more output."""
+        """Add output."""
         room = self._half - len(self._head)
         self._head += piece[:room]
         rest = piece[room:]
@@ -35,7 +35,7 @@ class OutputEnds:
             self.dropped += gone
 
     def text(self) -> str:
-        """Give what was kept as text, and between the ends how much was not."""
+        """The kept text, with the number of bytes dropped between both ends."""
         tail = b"".join(self._tail)
         if not self.dropped:
             return (bytes(self._head) + tail).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""`recall`: reading again what was logged, by its id."""
+"""`recall`: read a logged part again, by id."""
 
 from sidecar.core.parts import JsonObject
 from sidecar.tools import inputs
@@ -6,7 +6,7 @@ from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 
 async def recall(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Give some bytes, or the matching lines, of something logged."""
+    """Return some bytes, or the matching lines, of a logged part."""
     part_id = inputs.text(given, "id")
     offset, limit = inputs.whole(given, "offset") or 0, inputs.whole(given, "limit", least=1)
     pattern = inputs.optional_text(given, "pattern") or None

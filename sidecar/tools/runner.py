@@ -1,4 +1,4 @@
-"""Running a built-in tool: what it will touch, then the call, with every failure as an answer."""
+"""Run a built-in tool: first its access, then the call; every failure is an answer."""
 
 import asyncio
 import os
@@ -49,9 +49,9 @@ _VERBS = {
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """Say what a call will touch. A malformed input gives an `Access` with its `problem`.
+    """Describe a call's access; a malformed input yields an `Access` with `problem`.
 
-    Looks at links on disk, a few calls of lstat for each path.
+    Looks at links on disk, a few calls of lstat per path.
     """
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
@@ -70,13 +70,13 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 async def run_builtin(
     name: str, given: Json, context: ToolContext, decided: Access | None = None
 ) -> ToolAnswer:
-    """Run a built-in tool. Whatever goes wrong is an error answer that tells the model.
+    """Run a built-in tool. Failures become error answers for the model.
 
-    `decided` is what the permission was given for: a call that by now would touch anything else,
-    because a link changed meanwhile, does not run.
+    `decided` is the access permitted: a call whose access has changed since, through a moved link,
+    does not run.
 
     Raises:
-        Cancelled: when the client is gone.
+        Cancelled: the client is gone.
     """
     spec, tool = BY_NAME.get(name), TOOLS.get(name)
     if spec is None or tool is None:
@@ -132,7 +132,7 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
 
 
 def _client_title(spec: ToolSpec, given: Json) -> str:
-    """Give the tool's name and the first text of its input, which mostly tells what it is about."""
+    """A client tool's name, with the first text of its input, usually its subject."""
     values = given.values() if isinstance(given, dict) else ()
     first = next((value for value in values if isinstance(value, str)), "")
     return f"{spec.name} {first[:200]}".strip().split("\n")[0]

@@ -1,7 +1,7 @@
-"""`shell`: one command in its own process group, bounded in time and memory.
+"""`shell`: one command in its own process group, with limits of time and memory.
 
-Output arrives through a pipe of ours, not asyncio's: with asyncio's, waiting for the process
-would also wait for every grandchild that still holds the pipe.
+Output comes through a pipe of our own: with asyncio's, waiting for the process would also wait for
+every grandchild holding the pipe.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ MAX_SHOWN = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """How a command ended. `code` is `None` where it was killed; `notes` are what to say of it."""
+    """A command's end. `code`: `None` if killed; `notes`: remarks for the model."""
 
     text: str
     code: int | None
@@ -47,7 +47,7 @@ class _Ran:
 
 
 async def shell(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Run a command; a failing one is an answer with its `exitCode`, a killed one an error."""
+    """Run a command; failure is an answer with `exitCode`, a timeout an error."""
     command = inputs.text(given, "command")
     asked = inputs.whole(given, "timeoutMs", least=1) or DEFAULT_TIMEOUT_MS
     timeout = min(asked, MAX_TIMEOUT_MS)
@@ -99,7 +99,7 @@ async def _here(command: str, where: Path, seconds: float, context: ToolContext)
 async def _in_terminal(
     terminals: Terminals, command: str, where: Path, seconds: float, context: ToolContext
 ) -> _Ran:
-    """Run a command where people see it: in the editor's terminal."""
+    """Run a command in the editor's terminal, visible to people."""
     secrets = sorted(context.environment.keys() - without_secrets(context.environment).keys())
     end = await terminals.run(
         context.session_id,
@@ -119,7 +119,7 @@ def _shell() -> str:
 
 
 def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """Leave out variables that look like keys, and say that nobody is there to page or answer."""
+    """Environment without secrets, pager, or prompts."""
     return {**for_git(without_secrets(environment)), "TERM": "dumb", "PAGER": "cat"}
 
 
@@ -127,7 +127,7 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 async def _running(
     command: str, cwd: Path, environment: Mapping[str, str]
 ) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
-    """Run a command in a group of its own; if the block is left early, the group is ended."""
+    """Run a command in its own process group; end the group if the block is left early."""
     readable, writable = os.pipe()
     reader = asyncio.StreamReader(limit=64 * 1024)
     with FileIO(readable) as ours, FileIO(writable, "w") as theirs:
@@ -160,9 +160,9 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """Start a command; cancelled meanwhile, its group is ended.
+    """Start a command; if cancelled meanwhile, end its group.
 
-    asyncio would end the shell alone, and not what that has begun already.
+    asyncio would end the shell alone, without its children.
     """
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
@@ -184,7 +184,7 @@ async def _started(start: Awaitable[Process]) -> Process:
 async def _follow(
     process: Process, reader: asyncio.StreamReader, collected: OutputEnds, progress: Progress
 ) -> bool:
-    """Collect output until the command ends; whether a background process still holds it."""
+    """Collect output until the command ends; return whether a background process holds the pipe."""
     async with asyncio.TaskGroup() as group:
         reading = group.create_task(_collect(reader, collected, progress))
         await process.wait()
@@ -206,7 +206,7 @@ async def _collect(reader: asyncio.StreamReader, collected: OutputEnds, progress
 
 
 async def _end(process: Process) -> None:
-    """Ask the whole group to end, then kill what is left of it after two seconds."""
+    """End the whole group: SIGTERM, then SIGKILL after `GRACE` seconds."""
     _signal(process, signal.SIGTERM)
     try:
         with suppress(TimeoutError):
@@ -219,7 +219,7 @@ async def _end(process: Process) -> None:
 
 
 def _signal(process: Process, number: int) -> bool:
-    """Send a signal to the group; whether anybody was there to receive it."""
+    """Signal the group; return whether any process was there."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
@@ -228,6 +228,6 @@ def _signal(process: Process, number: int) -> bool:
 
 
 def _exit_code(process: Process) -> int:
-    """Give the code as a shell would: 128 and the signal's number when a signal ended it."""
+    """Exit code as in a shell: 128 plus the signal's number if ended by a signal."""
     code = process.returncode or 0
     return 128 - code if code < 0 else code

@@ -1,4 +1,4 @@
-"""`todo`: the model's own list of what is to be done."""
+"""`todo`: the model's own todo list."""
 
 from sidecar.core.errors import BadRequest
 from sidecar.core.parts import Json, JsonObject
@@ -12,7 +12,7 @@ _MARKS = {"pending": "[ ]", "in_progress": "[~]", "completed": "[x]"}
 
 
 async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: ARG001 - every tool takes both
-    """Replace the list; `metadata.items` has it as `{content, status}`."""
+    """Replace the list; `metadata.items` has each `{content, status}`."""
     items = read_items(given)
     done = sum(status == "completed" for _, status in items)
     listed: list[Json] = [{"content": content, "status": status} for content, status in items]
@@ -24,10 +24,10 @@ async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: 
 
 
 def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
-    """Give the list as `(content, status)`.
+    """Read the list as `(content, status)`.
 
     Raises:
-        BadRequest: when an item is not of that form.
+        BadRequest: a malformed item.
     """
     items = given.get("items")
     if not isinstance(items, list):
@@ -38,7 +38,7 @@ def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
 
 
 def shown_items(given: Json) -> tuple[tuple[str, str], ...]:
-    """Give what can be read of a list that was given once, as `(content, status)`."""
+    """Readable items of an earlier list, as `(content, status)`."""
     items = given.get("items") if isinstance(given, dict) else None
     return tuple(
         (str(item.get("content", "")), str(item.get("status", "pending")))

@@ -1,4 +1,4 @@
-"""What a tool is given and gives back, and what it may ask of the client."""
+"""Inputs and results of tools, and requests to the client."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -14,7 +14,7 @@ from sidecar.workspace.buffers import Buffers
 
 @dataclass(frozen=True, slots=True)
 class PermissionOption:
-    """One answer a user can give; `kind` is ACP's (allow_once, allow_always, reject_once, …)."""
+    """One answer open to the user; `kind` is ACP's (allow_once, allow_always, reject_once, …)."""
 
     option_id: str
     name: str
@@ -23,7 +23,7 @@ class PermissionOption:
 
 @dataclass(frozen=True, slots=True)
 class TerminalEnd:
-    """How a command in a client's terminal ended. `code`: `None` where it was killed.
+    """End of a command in a client's terminal. `code`: `None` if killed.
 
     `cut`: the beginning of its output is missing.
     """
@@ -35,7 +35,7 @@ class TerminalEnd:
 
 
 class Terminals(Protocol):
-    """Terminals of the editor, in which people see a command run."""
+    """Terminals of the editor, where people see commands run."""
 
     async def run(
         self,
@@ -46,49 +46,49 @@ class Terminals(Protocol):
         seconds: float,
         variables: Mapping[str, str],
     ) -> TerminalEnd:
-        """Run a command for a tool call to its end, or kill it after so many seconds.
+        """Run a command for a tool call to its end, or kill the command after `seconds`.
 
         `variables` are added to the editor's environment.
 
         Raises:
-            SidecarError: the editor could not.
+            SidecarError: the editor failed.
         """
         ...
 
 
 class Client(Protocol):
-    """The editor, as tools and sessions see it. All methods raise `Cancelled` when it is gone."""
+    """The editor, for tools and sessions. All methods raise `Cancelled` when the editor is gone."""
 
     @property
     def can_read_files(self) -> bool:
-        """Whether it answers `fs/read_text_file`."""
+        """Whether the editor answers `fs/read_text_file`."""
         ...
 
     @property
     def can_write_files(self) -> bool:
-        """Whether it answers `fs/write_text_file`."""
+        """Whether the editor answers `fs/write_text_file`."""
         ...
 
     @property
     def can_apply_edits(self) -> bool:
-        """Whether it answers `workspace/applyEdit`."""
+        """Whether the editor answers `workspace/applyEdit`."""
         ...
 
     @property
     def terminals(self) -> Terminals | None:
-        """Its terminals, if it has any."""
+        """The editor's terminals, if any."""
         ...
 
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Have a client-provided tool run; the answer is `tool/call`'s result as it came."""
+        """Run a client's tool; return `tool/call`'s result unchanged."""
         ...
 
     async def request_permission(
         self, session_id: SessionId, tool_call: JsonObject, options: tuple[PermissionOption, ...]
     ) -> str | None:
-        """Ask the user; gives the chosen option's id, or `None` when the question was dismissed."""
+        """Ask the user; return the chosen option's id, or `None` if dismissed."""
         ...
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str:
@@ -100,14 +100,14 @@ class Client(Protocol):
         ...
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Replace a document's whole text through the editor's undo history; whether it did."""
+        """Replace a document's whole text through the editor's undo history; return success."""
         ...
 
 
 class ThroughClient:
-    """A client that passes on to another what it does in no other way itself.
+    """A client that passes requests on to another.
 
-    Tools and files are asked for in the name of `session_id`, if one is given.
+    Tool and file requests carry `session_id`, if given.
     """
 
     def __init__(self, client: Client, session_id: SessionId | None = None) -> None:
@@ -116,50 +116,50 @@ class ThroughClient:
 
     @property
     def can_read_files(self) -> bool:
-        """As the client says."""
+        """See `Client`."""
         return self._client.can_read_files
 
     @property
     def can_write_files(self) -> bool:
-        """As the client says."""
+        """See `Client`."""
         return self._client.can_write_files
 
     @property
     def can_apply_edits(self) -> bool:
-        """As the client says."""
+        """See `Client`."""
         return self._client.can_apply_edits
 
     @property
     def terminals(self) -> Terminals | None:
-        """The client's."""
+        """See `Client`."""
         return self._client.terminals
 
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Have a tool of the client's run."""
+        """See `Client`."""
         named = self._named or session_id
         return await self._client.call_tool(named, call_id, name, tool_input)
 
     async def read_text_file(self, session_id: SessionId, path: str) -> str:
-        """Read a file as the editor has it."""
+        """See `Client`."""
         return await self._client.read_text_file(self._named or session_id, path)
 
     async def write_text_file(self, session_id: SessionId, path: str, content: str) -> None:
-        """Write a file through the editor."""
+        """See `Client`."""
         await self._client.write_text_file(self._named or session_id, path, content)
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Replace a document's text through the editor's undo history."""
+        """See `Client`."""
         return await self._client.apply_edit(label, path, content)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What a tool gives back, before its output is cut and stored.
+    """A tool's result, before its output is cut and stored.
 
     `text` is the complete output. `metadata` is for people and the ledger (`exitCode`, `diff`).
-    `most_tokens` bounds what the model is shown of it, beside the usual limits.
+    `most_tokens` limits the model's view, beside the usual limits.
     """
 
     text: str
@@ -172,9 +172,9 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """Work for a child session, which begins with nothing but this.
+    """Work for a child session, which knows nothing else.
 
-    `tools` are the only ones that it may have, of its parent's; `None` leaves it all of them.
+    `tools`: the only tools allowed, of its parent's; `None` for all.
     """
 
     task: str
@@ -184,9 +184,9 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskEnd:
-    """What came of a subtask, and what that took: model calls, and USD (`None`: nobody knows).
+    """A subtask's result, with model calls and USD (`None`: unknown).
 
-    `failed` says why it did not end well, and then `report` is what it had found so far.
+    `failed`: the reason of a failure, with the findings so far in `report`.
     """
 
     session_id: SessionId
@@ -197,19 +197,19 @@ class SubtaskEnd:
 
 
 class Changes(Protocol):
-    """Follows what tools do to the workspace, so that it can be undone."""
+    """Follows tools' changes of the workspace, so that restores can undo these."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
-        """Around the writing of a file, which gets this text."""
+        """Wrap the writing of a file with this text."""
         ...
 
     def running(self, call: Intent) -> AbstractAsyncContextManager[None]:
-        """Around what may change any file, such as a command, with what it says of itself."""
+        """Wrap a call that may change any file, such as a command, with its declared intent."""
         ...
 
 
 class Unfollowed:
-    """Where nobody follows."""
+    """Changes that nobody follows."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002 - see Changes
         """See `Changes`."""
@@ -232,15 +232,14 @@ Delegate: TypeAlias = Callable[[Subtask, str, Progress], Awaitable[SubtaskEnd]]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What permission rules need to know about a call before it runs.
+    """A call's access, for permission rules, before the call runs.
 
-    `paths` are absolute, with links resolved. `outside` are those not inside the workspace.
-    `shown` are the paths in the same order, relative to the workspace where they lie inside it.
-    A command's path is the folder that it runs in. `words` are the words of a command that is one
-    simple command of literal words, else empty; `strays` those that lead out of the workspace.
-    `linked` are other names that a path which is written has by links.
-    `problem` says what is wrong with the input: the call then only answers that, so nobody need
-    be asked about it.
+    `paths` are absolute, with links resolved; a command's path is its working directory. `outside`
+    are those outside the workspace. `shown` are the paths in the same order, relative to the
+    workspace if inside. `words` are a command's words if simple and literal, else empty; `strays`
+    are words leading out of the workspace. `linked` are other names, through links, of written
+    paths. `problem` is the input's error: the call only answers with the error, so needs no
+    permission.
     """
 
     kind: ToolKind
@@ -259,10 +258,10 @@ class Access:
 class ToolContext:
     """One call's surroundings.
 
-    `cwd` is the workspace's root. `environment` is the daemon's own; a shell gets it without
-    what looks like a key. `granted` are the paths outside of the workspace that the user allowed
-    for this call: `Access.outside`, once permission was given. `delegate` has a child session do
-    something; `None` where there can be none. What writes does so within `changes`.
+    `cwd` is the workspace's root. `environment` is the daemon's own; a shell gets a copy without
+    secrets. `granted` are outside paths the user allowed for this call (`Access.outside`).
+    `delegate` runs a subtask in a child session; `None` where impossible. Writes happen within
+    `changes`.
     """
 
     session_id: SessionId

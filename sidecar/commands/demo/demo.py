@@ -1,8 +1,8 @@
-"""`sidecar demo`: a session with the offline model, played as an editor would, to be watched.
+"""`sidecar demo`: a session with the offline model, played as an editor would.
 
-It starts the daemon over stdio through the Python client, sends turns that read, search, edit and
-run, makes room in the window and takes that back, undoes what the agent did and does it again,
-kills the daemon without warning, and finds everything again.
+Starts the daemon over stdio through the Python client, sends turns that read, search, edit and run,
+compacts and undoes the compaction, restores and redoes, kills the daemon without warning, and finds
+everything again.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ ELSEWHERE = ("list files", "read README.md")
 
 
 def play(workspace: Path | None, *, fast: bool) -> int:
-    """Play the demo in a sample workspace, or in the one given; gives the exit code."""
+    """Play the demo in the given workspace or a sample one; return the exit code."""
     paced = not fast and sys.stdout.isatty()
     screen = Screen(terminal(), paced=paced)
     with tempfile.TemporaryDirectory(prefix="sidecar-demo-") as folder:

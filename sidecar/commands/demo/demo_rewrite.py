@@ -1,4 +1,4 @@
-"""The demo's compaction: the plan, the rewrite, something of it recalled, and all of it undone."""
+"""The demo's compaction: plan, rewrite, recall, undo."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ SUMMARY_LINES, LEDGER_LINES, RECALLED_LINES = 12, 6, 3
 
 
 async def rewrite(client: Client, screen: Screen, session: str, forgotten: str | None) -> None:
-    """Compact, look and undo, in front of the user; `forgotten` is a pattern to recall with."""
+    """Compact, recall and undo, in front of the user; `forgotten` is the pattern to recall."""
     before = await client.meter(session)
     sent = await client.preview(session)
     await screen.chapter("What would a compaction leave out? context/compact with dryRun")
@@ -93,7 +93,7 @@ def _show_plan(screen: Screen, plan: ContextCompactResult, before: Meter, kept: 
 
 
 def _steps(steps: Sequence[CompactionStep]) -> list[str]:
-    """Give a line for each kind of change and reason, the largest first."""
+    """A line for each kind of change and reason, largest first."""
     count: Counter[tuple[str, str]] = Counter()
     gone: Counter[tuple[str, str]] = Counter()
     for step in steps:
@@ -107,7 +107,7 @@ def _steps(steps: Sequence[CompactionStep]) -> list[str]:
 
 
 def _told(notes: str) -> list[str]:
-    """Give the first lines of the summary, and of the ledger behind it."""
+    """First lines of the summary, and of the ledger behind it."""
     head, found, rest = notes.partition("<summary>\n")
     summary, _, ledger = rest.partition("\n</summary>") if found else ("", "", head)
     listed = ledger.rpartition("[Earlier parts")[2].splitlines()[1:]

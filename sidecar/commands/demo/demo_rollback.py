@@ -1,4 +1,4 @@
-"""The demo's way back: agent and user edit, the agent's part is undone, and all of that redone."""
+"""The demo's restore: agent and user edit, the agent's part is undone and redone."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ CODE, NOTES = "greeter.py", "README.md"
 async def go_back_and_forth(
     client: Client, screen: Screen, session: str, place: Path
 ) -> SessionPromptResult:
-    """Let agent and user edit, go back and forth, in front of the user; gives what was asked."""
+    """Edit as agent and user, restore and redo; return the result of the agent's turn."""
     await screen.chapter("The agent edits, and so do you, the same file too")
     result = await client.prompt(session, ASKED)
     screen.turn_ended(result)
@@ -55,14 +55,14 @@ async def go_back_and_forth(
 
 
 def _ended(result: CheckpointRestoreResult) -> list[list[tuple[str, str]]]:
-    """Give what becomes of each path, and why; only a preview shows the differences as well."""
+    """(path, reason) by outcome, without diffs, present in previews only."""
     files = result.files
     kinds = (files.restored, files.merged, files.skipped, files.conflicts)
     return [[(file.path, file.reason) for file in kind] for kind in kinds]
 
 
 def _show(screen: Screen, result: CheckpointRestoreResult) -> None:
-    """Print each path's fate, and the prompt that comes back."""
+    """Print each path's outcome, and the rolled-back prompt."""
     screen.console.print(fates(result.files))
     if isinstance(result.restored_prompt, str):
         screen.line(shown(f"  to edit and send again: {result.restored_prompt}", "dim"))

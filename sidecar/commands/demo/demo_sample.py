@@ -1,4 +1,4 @@
-"""The workspace that the demo plays in: a small program and a phrase book that fills the window."""
+"""The demo's workspace: a small program, and a phrase book to fill the window."""
 
 from pathlib import Path
 
@@ -72,7 +72,7 @@ FORGOTTEN = "^Japanese, (to a|on)"
 
 
 def sample(folder: Path) -> Path:
-    """Write the workspace into a new folder, and give that."""
+    """Write the workspace into a new folder, and return the folder."""
     (folder / "phrases").mkdir(parents=True)
     texts = {"README.md": NOTES, "greeter.py": CODE}
     for region, greetings in GREETINGS.items():

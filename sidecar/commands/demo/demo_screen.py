@@ -1,4 +1,4 @@
-"""What the demo prints: a turn as it comes, the meter as a bar, what it all would have cost."""
+"""The demo's output: streamed turns, the meter as a bar, and a hosted model's cost."""
 
 import asyncio
 import re
@@ -46,7 +46,7 @@ REGIONS = {
 
 
 class Screen:
-    """Prints what comes, as it comes; `paced` leaves time to read."""
+    """Prints updates as they come; `paced` leaves time to read."""
 
     def __init__(self, console: Console, *, paced: bool = False) -> None:
         self.console = console
@@ -70,7 +70,7 @@ class Screen:
                 pass
 
     async def allow(self, asked: SessionRequestPermissionParams) -> str | None:
-        """Answer what the user would be asked, and show it."""
+        """Allow a call in the user's place, and show the question."""
         self.end_line()
         title = asked.tool_call.title
         said = title if isinstance(title, str) else "a tool"
@@ -87,7 +87,7 @@ class Screen:
         self.line(bar(meter, self.console.width))
 
     def regions(self, meter: Meter) -> None:
-        """Print what the bar's colours stand for, with tokens."""
+        """Print the legend of the bar, with tokens."""
         for line in legend(meter.regions, self.console.width):
             self.line(line)
 
@@ -96,14 +96,14 @@ class Screen:
         self.console.print(text, no_wrap=True, overflow="ellipsis")
 
     async def chapter(self, title: str) -> None:
-        """Begin something new."""
+        """Print a heading, after a pause if paced."""
         if self.paced:
             await asyncio.sleep(PAUSE)
         self.console.print()
         self.line(Text(title, style="bold"))
 
     def _say(self, who: str, style: str, text: str) -> None:
-        """Print words when they are whole, so that lines can end between them."""
+        """Print whole words only, so that lines break between words."""
         if self._speaking != who:
             self.end_line()
             self.console.print(Text(f"{who:>8} ", style="bold"), end="")
@@ -132,7 +132,7 @@ class Screen:
             self.line(Text.assemble("    tool ", mark, shown(title)))
 
     def end_line(self) -> None:
-        """Print what was held back of a word, and go to the next line."""
+        """Print the rest of a word, and go to the next line."""
         if self._word:
             self._put(self._word)
         if self._column:
@@ -142,7 +142,7 @@ class Screen:
 
 
 def bar(meter: Meter, columns: int) -> Text:
-    """Draw the context in the room that it has: each region in its colour, the rest empty."""
+    """Draw the context within its room: regions in colour, the rest empty."""
     about = "≈" if meter.accuracy == "estimated" else "="
     cached = f"cache {'warm' if meter.cache.warm else 'cold'}, {meter.cache.hit_rate:.0%} read"
     said = f" {meter.percent}% {about} {meter.used} of {meter.window}, {meter.zone}"
@@ -163,7 +163,7 @@ def bar(meter: Meter, columns: int) -> Text:
 
 
 def legend(regions: Regions, columns: int) -> list[Text]:
-    """Name the regions that hold anything, in their colours, on as many lines as that takes."""
+    """List non-empty regions in their colours, on as many lines as needed."""
     lines: list[Text] = []
     for name, tokens in _sizes(regions).items():
         named = Text.assemble(("█ ", REGIONS[name]), f"{name.replace('_', ' ')} {tokens}  ")
@@ -175,7 +175,7 @@ def legend(regions: Regions, columns: int) -> list[Text]:
 
 
 def costs(console: Console, usage: Usage) -> None:
-    """Say what the turns sent, and what that would have cost."""
+    """Print tokens sent by all turns, and their cost on hosted models."""
     console.print(
         f"{usage.requests} requests: {usage.prompt} tokens sent, {usage.cache_read} of them read "
         f"from the cache, {usage.output} written.\nThe offline model is free. The same would cost:"

@@ -1,4 +1,4 @@
-"""`sidecar inspect`: what a session holds, what fills its context, and what happened by turn."""
+"""`sidecar inspect`: a session's contents, its context, and each turn."""
 
 from sidecar.commands.inspect.inspect_tables import drawn
 from sidecar.commands.inspect.session_look import course_of
@@ -9,7 +9,7 @@ from sidecar.observe.report.inspection_json import as_json
 
 
 def inspect(session: str | None, *, last: bool, json_wanted: bool) -> int:
-    """Print a session, for people or as JSON; gives the exit code."""
+    """Print a session, for people or as JSON; return the exit code."""
     try:
         course = course_of(session, last=last)
     except SidecarError as error:

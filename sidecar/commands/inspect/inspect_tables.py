@@ -1,4 +1,4 @@
-"""How a session's contents, context and turns are drawn for people by `sidecar inspect`."""
+"""Draw a session's contents, context and turns for `sidecar inspect`."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ WHAT = 44
 
 
 def drawn(course: Course) -> Iterator[RenderableType]:
-    """Give all that is shown, from what it is to what happened in it."""
+    """All pieces in order, from the session's head to its turns."""
     yield from _head(course)
     yield _titled("Context by region", _regions(course))
     yield _titled("What the log holds", _holdings(course))
@@ -215,5 +215,5 @@ def _titled(title: str, what: RenderableType) -> Group:
 
 
 def when(at: Millis) -> str:
-    """Write a time as people read it here."""
+    """A local time for people."""
     return f"{datetime.fromtimestamp(at / 1000).astimezone():%Y-%m-%d %H:%M}"

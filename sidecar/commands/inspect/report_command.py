@@ -1,4 +1,4 @@
-"""`sidecar report`: a session as one page to look at, in a file that only you can read."""
+"""`sidecar report`: a session as one page, in a file readable by its owner only."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ from sidecar.store.connection.store_files import FILE_MODE, REPORTS, make_folder
 
 
 def write_report(session: str | None, path: Path | None, *, last: bool, overwrite: bool) -> int:
-    """Write a session's page, and say where it is; gives the exit code."""
+    """Write a session's page, and print its path; return the exit code."""
     console = terminal()
     if last and path is None and session is not None:
         path, session = Path(session), None
@@ -36,7 +36,7 @@ def write_report(session: str | None, path: Path | None, *, last: bool, overwrit
 
 
 def _place(path: Path | None, name: str) -> Path:
-    """Give the file: as named, in the folder that is named, or in the data folder."""
+    """The target: the named file, a file in the named folder, or one in the data folder."""
     if path is None:
         config, _ = load(workspace=None, environment=os.environ, options={})
         path = config.data_dir / REPORTS
@@ -46,7 +46,7 @@ def _place(path: Path | None, name: str) -> Path:
 
 
 def _write(path: Path, data: bytes, *, overwrite: bool) -> None:
-    """Write a file that only its owner reads; raises OSError."""
+    """Write a file readable by its owner only; raises OSError."""
     if overwrite:
         path.unlink(missing_ok=True)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)

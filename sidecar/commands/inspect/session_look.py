@@ -1,4 +1,4 @@
-"""Reads a session for the commands that only look: `inspect`, `report` and `audit`."""
+"""Read a session for the commands `inspect`, `report` and `audit`."""
 
 import asyncio
 import os
@@ -14,18 +14,18 @@ from sidecar.store.format.values import Stored
 
 
 def course_of(session: str | None, *, last: bool) -> Course:
-    """Read the session that is meant: by id or its beginning, by folder, or the newest.
+    """Read a session: by id or its beginning, by folder, or the newest.
 
-    What looks like a key is taken out of every text.
+    Likely keys are removed from every text.
 
     Raises:
-        SidecarError: there is no such session, or it cannot be read; the message says what to do.
+        SidecarError: unknown or unreadable session; the message has advice.
     """
     return asyncio.run(_read(session, last=last))
 
 
 def stored_of(session: str | None, *, last: bool) -> tuple[Stored, Redaction]:
-    """Read the log of the session that is meant, and give what takes keys out of it.
+    """Read a session's log; return also the redaction of keys.
 
     Raises:
         SidecarError: as `course_of`.
@@ -59,7 +59,7 @@ async def _read(session: str | None, *, last: bool) -> Course:
 
 
 def _meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
-    """Give the id, or its beginning, and the folder whose newest session is meant."""
+    """The session's id or its beginning, and the folder for the newest session."""
     if session is None:
         return None, None if last else Path.cwd()
     path = Path(session)

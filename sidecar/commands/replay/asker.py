@@ -1,4 +1,4 @@
-"""Asks a model for `sidecar replay --judge`: few requests at a time, all of them counted."""
+"""Ask a model for `sidecar replay --judge`: few requests at a time, all counted."""
 
 import asyncio
 import threading
@@ -30,13 +30,13 @@ T = TypeVar("T")
 
 
 class UnreadAnswer(Exception):
-    """What a model answered could not be read, however often it was asked."""
+    """A model's answer stayed unreadable after all tries."""
 
 
 class Asker:
-    """A model that is asked, and what that has come to.
+    """A model with its usage so far.
 
-    `most` is the tokens that one answer may have. `cost` is USD, `None` once a price is unknown.
+    `most` is the tokens of one answer. `cost` is USD, `None` after a request of unknown price.
     """
 
     def __init__(self, model: Model, info: ModelInfo, most: int) -> None:
@@ -48,10 +48,10 @@ class Asker:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def ask(self, text: str, system: str = "") -> str:
-        """Send one request and give the text of its answer.
+        """Send one request; return the answer's text.
 
         Raises:
-            ModelFailed: no answer came, or none in time.
+            ModelFailed: no answer, or none in time.
         """
         told = (Block(TextBlock(system), "system"),) if system else ()
         said = Rendered("user", (Block(TextBlock(text), "context"),))
@@ -74,7 +74,7 @@ class Asker:
         return "\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
 
     def _count(self, usage: Usage) -> None:
-        """Add what one request came to; what broke off before it began costs nothing."""
+        """Add one request's usage; a request that failed before any answer is free."""
         if not usage.prompt:
             return
         cost = price(self.info, usage)
@@ -89,11 +89,11 @@ class Asker:
         request: Callable[[Sequence[Question]], str],
         read: Callable[[str, Sequence[Question]], Mapping[str, T]],
     ) -> dict[str, T]:
-        """Ask until each question has what it needs; what is missing is asked for once more.
+        """Ask until each question has an answer; missing answers are asked for once more.
 
         Raises:
-            ModelFailed: no answer came.
-            Unread: it could not be read; `what` says what it was to be.
+            ModelFailed: no answer.
+            UnreadAnswer: an unreadable answer, named by `what`.
         """
         found: dict[str, T] = {}
         missing, reply = list(questions), ""
@@ -109,9 +109,9 @@ class Asker:
         )
 
     def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
-        """Give what has a summary written, for a thread beside the loop: it blocks there.
+        """Make a function that requests a summary and blocks, for a thread beside the loop.
 
-        Once it is `stopped`, which the thread itself cannot notice, nothing more is asked.
+        After `stopped`, unnoticed by the thread itself, no further request is sent.
         """
 
         def write(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`sidecar replay --judge`: what a model still knows after compactions, judged by a model."""
+"""`sidecar replay --judge`: a model judges the knowledge left after compactions."""
 
 import asyncio
 import os
@@ -43,10 +43,10 @@ LIMIT_MOST = 1_000
 
 
 def judge(options: Options, model_id: str = "", limit: int = 3) -> int:
-    """Judge at most `limit` sessions and print what came of it.
+    """Judge at most `limit` sessions and print the verdicts.
 
-    The exit code is 0 when the gate is passed, 1 when it is not or a session could not be judged,
-    2 when something is missing or wrong, 130 when it was interrupted.
+    Exit codes: 0 passed, 1 failed or a session could not be judged, 2 missing or wrong settings,
+    130 interrupted.
     """
     try:
         settings = settings_of(options)
@@ -87,7 +87,7 @@ def _check(options: Options, limit: int) -> None:
 
 
 def _require_a_model(config: Config, model_id: str, *, given: bool) -> None:
-    """Say what is missing for a model to be asked."""
+    """Raise BadRequest if no model can be asked."""
     provider = config.provider
     reachable = bool(provider.api_key or provider.base_url) or provider.name != "anthropic"
     if not reachable:
@@ -103,7 +103,7 @@ def _require_a_model(config: Config, model_id: str, *, given: bool) -> None:
 def _cases(
     paths: Iterable[Path], settings: Settings, info: ModelInfo, most: int, limit: int
 ) -> list[Case]:
-    """Find the first sessions that are compacted, so that there is something to judge."""
+    """Find the first compacted sessions: others leave nothing to judge."""
     count = load_counter()
     found: list[Case] = []
     whole: list[str] = []
@@ -132,10 +132,10 @@ async def _asked(
 
 
 async def _judged(cases: Sequence[Case], asker: Asker, settings: Settings) -> Judgement:
-    """Judge side by side; a session's failure is its own, but for a key that is not taken.
+    """Judge sessions in parallel; failures stay with their session, except a refused key.
 
     Raises:
-        ModelFailed: the provider does not know who asks.
+        ModelFailed: the provider refuses the key.
     """
     try:
         async with asyncio.TaskGroup() as group:
@@ -170,7 +170,7 @@ async def _outcome(case: Case, asker: Asker) -> JudgedSession | Unjudged:
 
 
 async def _ask_about(case: Case, asker: Asker) -> tuple[Judged, ...]:
-    """Have the questions answered twice, and the answers compared."""
+    """Have the questions answered from full and compacted context, and compare."""
     questions = case.questions
 
     async def answers(context: str, reader: str) -> dict[str, str]:

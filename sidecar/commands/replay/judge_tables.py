@@ -1,4 +1,4 @@
-"""The tables that `sidecar replay --judge` prints, and its JSON."""
+"""Tables and JSON of `sidecar replay --judge`."""
 
 import sys
 from collections import Counter
@@ -17,12 +17,12 @@ MOST_LOST = 40
 
 
 def show_json(judgement: Judgement) -> None:
-    """Print it as JSON."""
+    """Print the judgement as JSON."""
     sys.stdout.write(visible_json(judgement_json(judgement), indent=1) + "\n")
 
 
 def show_tables(judgement: Judgement) -> None:
-    """Print the sessions, the kinds of questions, what was lost, and whether that will do."""
+    """Print sessions, kinds of questions, lost answers, and the conclusion."""
     console = wide_terminal()
     if judgement.sessions:
         console.print(_sessions(judgement))
@@ -63,7 +63,7 @@ def _kinds(judgement: Judgement) -> Table:
 
 
 def _show_lost(console: Console, judgement: Judgement) -> None:
-    """Say what is missing of each answer that is not the same."""
+    """Print each lost or partial answer."""
     lines = [
         f"{one.verdict.ruling}: {session.name}: {one.question.text} {one.verdict.why}".rstrip()
         for session in judgement.sessions

@@ -1,4 +1,4 @@
-"""`sidecar replay`: what recorded sessions cost, and what they would have cost here."""
+"""`sidecar replay`: the cost of recorded sessions, then and with Sidecar."""
 
 import multiprocessing
 import os
@@ -41,7 +41,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for on the command line."""
+    """Options of the command line."""
 
     paths: tuple[Path, ...]
     policy: str = DEFAULT
@@ -54,7 +54,7 @@ class Options:
 
 
 def replay(options: Options) -> int:
-    """Replay and print; the exit code is 1 if nothing could be replayed, 2 for bad arguments."""
+    """Replay and print; exit code 1 if nothing could be replayed, 2 for bad arguments."""
     try:
         settings = settings_of(options)
         files = [file for path in options.paths for file in find_recordings(path)]
@@ -83,16 +83,16 @@ def replay(options: Options) -> int:
 
 
 def ended(why: str, code: int) -> int:
-    """Say why it ends, and give the exit code."""
+    """Print the reason for the end; return the exit code."""
     say(f"sidecar replay: {why}")
     return code
 
 
 def settings_of(options: Options) -> Settings:
-    """Read what was asked for.
+    """Validate the options.
 
     Raises:
-        BadRequest: it cannot be done.
+        BadRequest: impossible options.
     """
     known = policies()
     if options.policy not in known:
@@ -120,7 +120,7 @@ def settings_of(options: Options) -> Settings:
 
 
 def _is_there(path: Path) -> bool:
-    """A session in a store is named as if the store's file were a folder."""
+    """Whether a path exists; a session in a store is named like a file in a folder."""
     return path.exists() or any(parent.is_file() for parent in path.parents)
 
 
@@ -138,7 +138,7 @@ def _show(options: Options, settings: Settings, sessions: Sequence[ReplayedSessi
 def _replayed(
     files: Sequence[Path], settings: Settings, jobs: int
 ) -> list[ReplayedSession | Failed]:
-    """Replay all files; the outcomes are in their order, whichever was done first."""
+    """Replay all files; outcomes keep the files' order."""
     found: dict[int, ReplayedSession | Failed] = {}
     with _progress() as progress:
         task = progress.add_task("replaying", total=len(files))
@@ -151,7 +151,7 @@ def _replayed(
 def _outcomes(
     files: Sequence[Path], settings: Settings, jobs: int
 ) -> Iterator[tuple[int, ReplayedSession | Failed]]:
-    """Replay files one by one, or side by side where there are several of each."""
+    """Replay files one by one, or in parallel processes."""
     workers = min(len(files), jobs or os.cpu_count() or 1)
     if workers <= 1:
         count = load_counter()
@@ -174,7 +174,7 @@ def _outcomes(
 
 @contextmanager
 def _no_modules_of_the_folder() -> Iterator[None]:
-    """Have children of this process look for modules where it did, not in the current folder."""
+    """Keep child processes from importing modules of the current folder."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:

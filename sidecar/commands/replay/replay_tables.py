@@ -1,4 +1,4 @@
-"""The tables that `sidecar replay` prints."""
+"""Tables of `sidecar replay`."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -34,14 +34,14 @@ LEGEND = (
 
 
 def _table(title: str) -> Table:
-    """Make a table whose comparison fits into eighty columns."""
+    """Make a table whose comparison fits eighty columns."""
     return Table(box=SIMPLE, title=title, padding=(0, 1, 0, 0))
 
 
 def show_sessions(
     console: Console, sessions: Sequence[ReplayedSession], settings: Settings
 ) -> None:
-    """Print one line a session: what it cost, what it would have cost here, and why."""
+    """Print a line per session: recorded cost, cost here, and reasons of rewrites."""
     wide = console.width >= NARROW
     table = _table(f"{settings.policies[0]}, window {settings.window:,} tokens")
     table.add_column("session", overflow="ellipsis", min_width=12, max_width=36)
@@ -75,7 +75,7 @@ def show_sessions(
 def show_comparison(
     console: Console, sessions: Sequence[ReplayedSession], settings: Settings
 ) -> None:
-    """Print one line a policy, then how far the simulation can be trusted."""
+    """Print a line per policy, then the simulation's accuracy."""
     sums = totals(sessions, settings.policies)
     reference = next((one.cost for one in sums if one.policy == "opencode"), None)
     table = _table(f"{_many(len(sessions), 'session')}, window {settings.window:,} tokens")

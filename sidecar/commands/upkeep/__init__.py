@@ -1,1 +1,1 @@
-"""What keeps a store well: doctor, verify, prune, archive, delete, export, import."""
+"""Care of a store: doctor, verify, prune, archive, delete, export, import."""

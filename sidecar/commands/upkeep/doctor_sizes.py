@@ -1,4 +1,4 @@
-"""What `sidecar doctor` says of sizes: what holds them, the largest sessions, the quotas."""
+"""Sizes in `sidecar doctor`: kinds of content, largest sessions, quotas."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ SizeState: TypeAlias = Literal["ok", "note", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `advice` says what to do, where there is something to do."""
+    """One finding, with `advice` if needed."""
 
     state: SizeState
     subject: str
@@ -33,7 +33,7 @@ class Finding:
 
 
 def sizes(weights: StoreWeights, config: Config) -> list[Finding]:
-    """Say what holds the size, the largest first, and what is nearly full."""
+    """Report sizes by kind of content, largest first, and quotas nearly reached."""
     kinds = {
         "messages": weights.texts,
         "complete outputs of tools": weights.outputs,
@@ -74,7 +74,7 @@ def _beside(data_dir: Path) -> Iterator[str]:
 
 
 def in_bytes(number: int) -> str:
-    """Give a size for people."""
+    """A size in bytes, for people."""
     if number >= MIB:
         return f"{number / MIB:.1f} MiB"
     return f"{number / 1024:.0f} KiB" if number >= 1024 else f"{number} bytes"

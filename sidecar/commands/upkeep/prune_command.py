@@ -1,4 +1,4 @@
-"""`sidecar prune`: what the hourly sweep would do, done now, or with `--dry-run` only said."""
+"""`sidecar prune`: the hourly sweep now, or with `--dry-run` its plan."""
 
 import asyncio
 import os
@@ -39,7 +39,7 @@ WORDS = {"outputs": "outputs", "sessions": "sessions to archive", "space": "givi
 
 @dataclass(frozen=True, slots=True)
 class PruneChoices:
-    """How to prune; each rule replaces the configured one, where it is given."""
+    """Options of a prune; each given rule replaces the configured one."""
 
     dry_run: bool = False
     as_json: bool = False
@@ -50,7 +50,7 @@ class PruneChoices:
     sessions_mib: int | None = None
 
     def rules(self, configured: Retention) -> Retention:
-        """Give the rules that hold."""
+        """Return the effective rules."""
         given = {
             "outputs_days": self.outputs_days,
             "outputs_mib": self.outputs_mib,
@@ -61,7 +61,7 @@ class PruneChoices:
 
 
 def prune(how: PruneChoices) -> int:
-    """Prune, or say what would go; gives the exit code."""
+    """Prune, or print the plan; return the exit code."""
     console = terminal()
     config, _ = load(workspace=None, environment=os.environ, options={})
     try:

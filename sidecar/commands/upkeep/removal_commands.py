@@ -1,4 +1,4 @@
-"""`sidecar archive` and `sidecar delete`: sessions that leave the store, whole or for good."""
+"""`sidecar archive` and `sidecar delete`: remove sessions from the store."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from sidecar.session.transfer.archive import bundles_of
 
 
 def archive(sessions: Sequence[str], *, as_json: bool) -> int:
-    """Put sessions away, or list those that were; gives the exit code."""
+    """Archive sessions, or list archived ones; return the exit code."""
     console = terminal()
     if not sessions:
         return _list(console, as_json=as_json)
@@ -57,7 +57,7 @@ def archive(sessions: Sequence[str], *, as_json: bool) -> int:
 
 
 def delete(sessions: Sequence[str], *, yes: bool) -> int:
-    """Delete sessions with everything that only they held; gives the exit code."""
+    """Delete sessions with their own content; return the exit code."""
     console = terminal()
     if not yes:
         try:
@@ -90,7 +90,7 @@ def delete(sessions: Sequence[str], *, yes: bool) -> int:
 
 
 async def _unknown(sessions: Sequence[str]) -> list[str]:
-    """Give those that are neither in the store nor archived."""
+    """Sessions neither in the store nor archived."""
     config, _ = load(workspace=None, environment=os.environ, options={})
     archived = {_session(path) for path in bundles_of(config.data_dir)}
     store = await asyncio.to_thread(look_into, config.data_dir)

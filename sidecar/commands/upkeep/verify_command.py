@@ -1,6 +1,6 @@
-"""`sidecar verify`: reads the whole store, derives every hash again, and says what is wrong.
+"""`sidecar verify`: read the whole store, check every hash, and print problems.
 
-With `--repair`, what is readable of a damaged store goes into a new one.
+`--repair` moves the readable part of a damaged store into a new one.
 """
 
 import asyncio
@@ -21,10 +21,10 @@ REPAIR = "`sidecar verify --repair` saves what is readable and keeps the damaged
 
 
 def check(*, mend: bool = False) -> int:
-    """Print what was looked at and every problem; the exit code is 1 if there is one.
+    """Print counts and every problem; the exit code is 1 if there is one.
 
-    With `mend`, put a damaged store aside, and print what of it is in the new one and what is
-    lost; then the exit code is 1 only if that could not be done.
+    With `mend`, put a damaged store aside, and print the new store's counts and the losses; the
+    exit code is then 1 only if the repair failed.
     """
     console = terminal()
     try:

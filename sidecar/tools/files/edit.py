@@ -1,4 +1,4 @@
-"""`write_file` and `edit_file`: changing files, through the editor where it can."""
+"""`write_file` and `edit_file`: change files, through the editor where possible."""
 
 import asyncio
 import re
@@ -28,7 +28,7 @@ _Texts: TypeAlias = tuple[str | None, str]
 
 
 async def write_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Create a file, or replace its text; what it had of CRLF and byte order mark stays."""
+    """Create a file, or replace its text; CRLF and byte order mark stay."""
     place = await _place(given, context)
     async with context.buffers.writing(place.real):
         return await _change(place, await _rewritten(given, place, context), context)
@@ -42,9 +42,9 @@ async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
-    """Give what an edit would change now, as ACP's `diff` blocks: one for each hunk.
+    """Predict an edit's change as ACP's `diff` blocks, one per hunk, without writing.
 
-    Nothing for what is no edit, or one that will fail; nothing is written.
+    Empty for other calls, and for edits about to fail.
     """
     texts = {"write_file": _rewritten, "edit_file": _edited}.get(name)
     if texts is None:
@@ -83,7 +83,7 @@ async def _place(given: JsonObject, context: ToolContext) -> Place:
 
 
 async def _rewritten(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
-    """Give a file's text before and after `write_file`."""
+    """A file's text before and after `write_file`."""
     content = inputs.text(given, "content")
     exists = await asyncio.to_thread(_exists, place.real)
     before = await _before(place.real, context) if exists else ""
@@ -95,7 +95,7 @@ async def _rewritten(given: JsonObject, place: Place, context: ToolContext) -> _
 
 
 async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
-    """Give a file's text before and after `edit_file`."""
+    """A file's text before and after `edit_file`."""
     old, new = inputs.text(given, "oldText"), inputs.text(given, "newText")
     if not old:
         raise BadRequest("`oldText` is empty. To create a file, use write_file.", "input.oldText")
@@ -112,11 +112,11 @@ async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Tex
 def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
     """Replace `old` by `new` in a file's text.
 
-    Exactly as written; where that is not found, a line ending of the one kind also matches the
-    other. The file's own line endings are used for what is put in.
+    Matches exactly, else with LF and CRLF treated alike. Inserted text gets the file's line
+    endings.
 
     Raises:
-        BadRequest: when `old` is not there, or more than once without `everywhere`.
+        BadRequest: `old` is missing, or ambiguous without `everywhere`.
     """
     spans = _spans(re.escape(old), text)
     if not spans and "\n" in old:
@@ -172,7 +172,7 @@ def _exists(real: Path) -> bool:
 
 
 async def _before(real: Path, context: ToolContext) -> str:
-    """Give the text that is replaced; none when it was no text."""
+    """The text being replaced; empty for a binary file."""
     try:
         return await current_text(real, context)
     except BadRequest:
@@ -184,7 +184,7 @@ def _spans(pattern: str, text: str) -> list[tuple[int, int]]:
 
 
 def _not_found(text: str, old: str) -> str:
-    """Say that text is not there, and which lines come nearest."""
+    """Error text with up to three nearest lines."""
     lines = text.split("\n", _MAX_COMPARED)[:_MAX_COMPARED]
     wanted = max((line.strip()[:_MAX_LINE] for line in old.split("\n")), key=len)
     stripped = [line.strip()[:_MAX_LINE] for line in lines]

@@ -1,4 +1,4 @@
-"""What an edit changed, as a bounded unified diff for people. Pure."""
+"""An edit's change as a bounded unified diff for people. Pure."""
 
 from dataclasses import dataclass
 from difflib import SequenceMatcher, unified_diff
@@ -13,7 +13,7 @@ _CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class EditDiff:
-    """A diff, cut after 200 lines, and how many lines came and went in all."""
+    """A diff, cut after `MAX_DIFF_LINES` lines, and total numbers of lines added and removed."""
 
     diff: str
     additions: int
@@ -21,7 +21,7 @@ class EditDiff:
 
 
 def compare(path: str, before: str, after: str) -> EditDiff:
-    """Compare two texts. Where too much changed to compare, only the counts are given."""
+    """Compare two texts; changes beyond `_MAX_COMPARED` lines yield counts only."""
     old, new = _lines(before), _lines(after)
     # What is equal at both ends is left out first: comparing takes quadratic time at worst.
     head = _equal(old, new)
@@ -44,9 +44,9 @@ def compare(path: str, before: str, after: str) -> EditDiff:
 
 
 def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """Give what differs, with three lines around it: (before, after) for each piece, uncut.
+    """Differing pieces as (before, after), with three lines of context, uncut.
 
-    Where too much changed to compare, all of it is one piece.
+    Changes beyond `_MAX_COMPARED` lines form one piece.
     """
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     head = _equal(old, new)
@@ -67,13 +67,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _equal(one: list[str], other: list[str]) -> int:
-    """Count the lines that two lists share at their beginning."""
+    """Count equal lines at the start of two lists."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _moved(line: str, by: int) -> str:
-    """Correct a hunk's line numbers for what was left out before it."""
+    """Shift a hunk's line numbers by the lines left out before."""
     if not line.startswith("@@") or not by:
         return line
     return " ".join(_shift(word, by) if word[0] in "+-" else word for word in line.split(" "))

@@ -1,4 +1,4 @@
-"""What a file says now, and changing it: in the editor where it can, else on disk."""
+"""Read and change a file's text, in the editor where possible, else on disk."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ Written: TypeAlias = Literal["editor", "disk"]
 
 
 async def editor_text(real: Path, context: ToolContext) -> str | None:
-    """Give a file's text as the editor has it, or `None` when only the disk knows."""
+    """A file's text in the editor, or `None` where only the disk has the file."""
     buffer = context.buffers.get(real)
     if buffer is not None:
         return buffer.text
@@ -31,22 +31,22 @@ async def editor_text(real: Path, context: ToolContext) -> str | None:
 
 
 async def current_text(real: Path, context: ToolContext) -> str:
-    """Give a file's text: the editor's, else the disk's.
+    """A file's text in the editor, else on disk.
 
     Raises:
-        BadRequest: when it is no text file or too large.
-        OSError: when it cannot be read.
+        BadRequest: no text file, or too large.
+        OSError: unreadable.
     """
     held = await editor_text(real, context)
     return held if held is not None else await asyncio.to_thread(files.read_text, real)
 
 
 async def change_text(place: Place, after: str, label: str, context: ToolContext) -> Written:
-    """Give a file another text, through the editor's undo history where the client can.
+    """Replace a file's text, through the editor's undo history where possible.
 
     Raises:
-        BadRequest: when the path leads elsewhere by now.
-        OSError: when it cannot be written; the file is as it was.
+        BadRequest: the path now leads elsewhere.
+        OSError: not written; the file is unchanged.
     """
     real = place.real
     if await asyncio.to_thread(os.path.realpath, real) != str(real):
@@ -87,7 +87,7 @@ async def _on_disk(real: Path) -> str | None:
 
 
 def _sendable(text: str) -> bool:
-    """Whether text can go over the wire: a file that is not UTF-8 cannot."""
+    """Whether text is valid UTF-8, as the wire requires."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

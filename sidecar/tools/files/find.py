@@ -1,4 +1,4 @@
-"""`list_files` and `search`: finding files by name and by what they say."""
+"""`list_files` and `search`: find files by name and content."""
 
 import asyncio
 import errno
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What to search for, below which real path. `accepts` says which relative paths count."""
+    """A search below a real path; `accepts` filters relative paths."""
 
     pattern: str
     real: Path
@@ -46,7 +46,7 @@ class Query:
 
 
 async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """List a folder's entries, or with `pattern` all matching files below it."""
+    """List a folder's entries, or with `pattern` all matching files below."""
     pattern = inputs.optional_text(given, "pattern")
     place = await reach(inputs.optional_text(given, "path") or ".", context)
     real = await asyncio.to_thread(folder, place, context)
@@ -70,7 +70,7 @@ async def list_files(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Find lines by regular expression: with ripgrep if it is there, else by ourselves."""
+    """Find lines by regular expression, with ripgrep if installed."""
     pattern = inputs.text(given, "pattern")
     compile_pattern(pattern)
     only = inputs.optional_text(given, "glob") or None
@@ -100,7 +100,7 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def _search(query: Query, context: ToolContext) -> tuple[list[Match], bool]:
-    """Search the files, and apart from them the open documents, which may not be saved."""
+    """Search files on disk, and separately open documents, possibly unsaved."""
     opened = await asyncio.to_thread(_opened, query, context.buffers)
     saved, late = await _on_disk(query, opened, context)
     unsaved, later = await _in_time(lambda left: _in_buffers(query, opened, left), query.limit)
@@ -126,7 +126,7 @@ async def _on_disk(
 
 
 async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:
-    """Take up to `limit` things from a search in a thread; whether it ran out of time."""
+    """Take up to `limit` results in a thread; return whether time ran out."""
     stopped = Event()
     end = time.monotonic() + DEADLINE
 
@@ -172,7 +172,7 @@ def _in_buffers(query: Query, opened: dict[str, str], left: Left) -> Iterator[Ma
 
 
 def _opened(query: Query, buffers: Buffers) -> dict[str, str]:
-    """Give the open documents that the search would come by, by relative path."""
+    """Text of open documents within the search, by relative path."""
     base = query.real if query.is_folder else query.real.parent
     found: dict[str, str] = {}
     for real in buffers.open_paths():
@@ -190,7 +190,7 @@ def _opened(query: Query, buffers: Buffers) -> dict[str, str]:
 
 
 def _text(real: Path) -> str:
-    """Read a file for searching; what is no text has no lines."""
+    """Read a file for searching; empty if binary or unreadable."""
     try:
         return read_text(real)
     except (OSError, BadRequest):

@@ -1,7 +1,7 @@
-"""Searching text by regular expression without ripgrep: slower, but it sees unsaved buffers.
+"""Search text by regular expression without ripgrep: slower, but covers unsaved buffers.
 
-The `regex` package can be given a time limit and lets other threads run while it matches; with
-the standard library's `re`, a bad pattern would hold up the whole daemon. Blocks.
+The `regex` package has a time limit and releases other threads while matching; with the standard
+library's `re`, a bad pattern would block the daemon. Blocks.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ LINE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A matching line: its file as a path relative to where was searched, its number from 1."""
+    """A matching line: file path relative to the search's root, and line number from 1."""
 
     path: str
     line: int
@@ -36,10 +36,10 @@ Lines = Callable[[str, float], bool]
 
 
 def compile_pattern(pattern: str) -> Lines:
-    """Turn a regular expression into a test of lines.
+    """Compile a regular expression to a test of lines.
 
     Raises:
-        BadRequest: when it is none.
+        BadRequest: an invalid pattern.
     """
     if len(pattern) > MAX_PATTERN:
         raise BadRequest(f"The pattern is longer than {MAX_PATTERN} characters.", "input.pattern")
@@ -59,7 +59,7 @@ def search_text(path: str, text: str, matches: Lines, left: Left) -> Iterator[Ma
     """Yield the matching lines of a text.
 
     Raises:
-        TimeoutError: when time runs out.
+        TimeoutError: out of time.
     """
     for number, line in enumerate(legible(text).split("\n"), 1):
         seconds = left()

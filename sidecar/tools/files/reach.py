@@ -1,4 +1,4 @@
-"""Which paths a call may touch: those inside the workspace, and those that the user allowed."""
+"""Paths open to a call: inside the workspace, or allowed by the user."""
 
 import asyncio
 from pathlib import Path
@@ -9,10 +9,10 @@ from sidecar.workspace.paths import Place, in_git, locate
 
 
 async def reach(given: str, context: ToolContext) -> Place:
-    """Resolve a path just before it is used: a link may have moved since the user was asked.
+    """Resolve a path just before use: a link may have moved since the user was asked.
 
     Raises:
-        BadRequest: when it leads where this call may not go.
+        BadRequest: outside the workspace, and not allowed.
     """
     place = await asyncio.to_thread(locate, given, context.cwd)
     if not place.inside and str(place.real) not in context.granted:
@@ -24,10 +24,10 @@ async def reach(given: str, context: ToolContext) -> Place:
 
 
 def refuse_git(place: Place) -> None:
-    """Keep writing tools out of a repository's own folder.
+    """Refuse writes to a repository's own folder.
 
     Raises:
-        BadRequest: when the path lies in it.
+        BadRequest: the path lies inside.
     """
     if in_git(place.real):
         raise BadRequest(
@@ -37,10 +37,10 @@ def refuse_git(place: Place) -> None:
 
 
 def folder(place: Place, context: ToolContext) -> Path:
-    """Give a place's folder for running something there.
+    """Return a place's path, if a folder.
 
     Raises:
-        NotADirectoryError: when it is none.
+        NotADirectoryError: no folder.
     """
     if not place.real.is_dir():
         raise NotADirectoryError(20, "is no folder", place.shown or str(context.cwd))

@@ -1,4 +1,4 @@
-"""`read_file`: a file's text, whole or some lines, as the editor has it."""
+"""`read_file`: a file's text, whole or some lines, as in the editor."""
 
 import asyncio
 from difflib import get_close_matches
@@ -57,7 +57,7 @@ def _with_note(lines: FileLines, offset: int) -> str:
 
 
 def _missing(place: Place) -> str:
-    """Say that a file is missing, and which ones it may have been."""
+    """Error text for a missing file, with similar names."""
     try:
         names = [entry.name for entry in place.real.parent.iterdir()]
     except OSError:

@@ -1,4 +1,4 @@
-"""Searching with ripgrep, where it is installed, with the same rules as our own walk."""
+"""Search with ripgrep, where installed, by the same rules as `walk`."""
 
 import asyncio
 import codecs
@@ -31,7 +31,7 @@ _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
 
 @dataclass(slots=True)
 class RipgrepRun:
-    """What ripgrep found. `failed`: it could not read the pattern, so its silence says nothing."""
+    """ripgrep's matches. `failed`: the pattern was unreadable, so no matches prove nothing."""
 
     matches: list[Match] = field(default_factory=list)
     failed: bool = False
@@ -47,7 +47,7 @@ async def run_ripgrep(
     limit: int,
     seconds: float,
 ) -> RipgrepRun:
-    """Search a file or folder for up to `limit` lines in files that are `wanted`."""
+    """Search a file or folder for up to `limit` lines in `wanted` files."""
     is_folder = await asyncio.to_thread(real.is_dir)
     rules = [f"--glob={glob}"] if glob else []
     rules += [f"--glob=!{name}" for name in sorted(SKIPPED)]
@@ -96,9 +96,9 @@ async def _collect(
     limit: int,
     matches: list[Match],
 ) -> None:
-    """Take lines that stand in a file where we find it ourselves.
+    """Keep lines confirmed in a file reached without links.
 
-    ripgrep goes by paths, on which something may have become a link while it did.
+    ripgrep opens by path, which may have become a link meanwhile.
     """
     assert stream is not None
     asked: dict[str, list[bytes]] = {}
@@ -118,7 +118,7 @@ async def _collect(
 
 
 def _lines(real: Path) -> list[bytes]:
-    """Read a file's lines as ripgrep does, reached without following a link; none, if it cannot."""
+    """Read a file's lines as ripgrep does, without following a link; empty if unreadable."""
     try:
         with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
             data = file.read(MAX_FILE + 1)

@@ -1,6 +1,6 @@
-"""How much tools of others may take: what is told of a tool is sent with every request.
+"""Limits on foreign tools, whose definitions go out with every request.
 
-A third of a window of 128k tokens is the most that one server, or the client, gets.
+One server, or the client, gets at most a third of a window of 128k tokens.
 """
 
 import json
@@ -20,5 +20,5 @@ MOST_OF_ALL: Final = 128 * 1024
 
 
 def schema_size(schema: JsonObject) -> int:
-    """Give the characters of a schema as JSON; one that is nested too deep is beyond any bound."""
+    """Characters of a schema as JSON; beyond any limit if nested too deep."""
     return MOST_OF_ALL + 1 if is_deep(schema) else len(json.dumps(schema, ensure_ascii=False))

@@ -1,6 +1,6 @@
-"""One connection to an MCP server, through the official SDK; loaded only when there is a server.
+"""A connection to an MCP server through the official SDK, loaded only for a server.
 
-The SDK takes more than a second to import, so nothing else imports this module at start.
+Importing the SDK takes more than a second, so no other module imports this one at start.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ MOST_SAID = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A tool as its server describes it.
+    """A tool as described by its server.
 
-    `read_only` and `closed`, that what it is given goes nowhere else, are the server's word.
+    `read_only` and `closed` (input goes nowhere else) are the server's claims.
     """
 
     name: str
@@ -45,13 +45,13 @@ class Offered:
 
 
 class Live:
-    """A server that is connected."""
+    """A connected server."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     async def tools(self) -> tuple[Offered, ...]:
-        """List its tools."""
+        """List the server's tools."""
         found: list[OfferedTool] = []
         cursor: str | None = None
         for _ in range(MOST_PAGES):
@@ -63,10 +63,10 @@ class Live:
         return tuple(_offered(tool) for tool in found)
 
     async def call(self, tool: str, given: JsonObject, seconds: float) -> JsonObject:
-        """Call a tool; gives `{content, isError?}`, as `tool/call` answers.
+        """Call a tool; return `{content, isError?}`, as in `tool/call`.
 
         Raises:
-            SidecarError: the server answered with an error; it is still there.
+            SidecarError: the server answered with an error, but still runs.
         """
         try:
             result = await self._client.call_tool(tool, given, read_timeout_seconds=seconds)
@@ -81,7 +81,7 @@ class Live:
 
 
 class ServerWords(asyncio.Protocol):
-    """What a server has written to stderr lately."""
+    """The last bytes a server wrote to stderr."""
 
     def __init__(self) -> None:
         self._bytes = b""
@@ -91,14 +91,14 @@ class ServerWords(asyncio.Protocol):
         self._bytes = (self._bytes + data)[-MOST_SAID:]
 
     def last(self) -> str:
-        """Give its last line."""
+        """The last line."""
         lines = self._bytes.decode("utf-8", "replace").strip().splitlines()
         return lines[-1].strip() if lines else ""
 
 
 @asynccontextmanager
 async def connect(server: McpServer, cwd: str, said: ServerWords) -> AsyncIterator[Live]:
-    """Start or reach a server and shake hands; leaving ends it."""
+    """Start or reach a server and shake hands; end the connection on exit."""
     if server.url:
         async with (
             httpx2.AsyncClient(headers=dict(server.headers), timeout=60) as http,
@@ -121,16 +121,16 @@ async def connect(server: McpServer, cwd: str, said: ServerWords) -> AsyncIterat
 
 
 def _started(command: Sequence[str]) -> Sequence[str]:
-    """Give the command that starts a server and ends it with us; Windows does that by itself."""
+    """Command that ties a server's life to ours; unneeded on Windows."""
     if sys.platform == "win32":
         return command
     return (sys.executable, "-I", "-S", mcp_start.__file__, str(os.getpid()), *command)
 
 
 def _environment(server: McpServer) -> dict[str, str]:
-    """Give a server's variables; `python -m` then imports nothing from the workspace.
+    """A server's variables; `python -m` then imports nothing from the workspace.
 
-    Whose server is a module of the workspace gives it `PYTHONSAFEPATH = ""`.
+    A server that is a module of the workspace needs `PYTHONSAFEPATH = ""` set.
     """
     safe = {"PYTHONSAFEPATH": "1"} if "-m" in server.command else {}
     return {**safe, **server.environment}
@@ -138,7 +138,7 @@ def _environment(server: McpServer) -> dict[str, str]:
 
 @asynccontextmanager
 async def _heard(said: ServerWords) -> AsyncIterator[TextIO]:
-    """Give a file whose text goes to `said`."""
+    """Open a file whose text goes to `said`."""
     readable, writable = os.pipe()
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(lambda: said, os.fdopen(readable, "rb"))

@@ -1,8 +1,8 @@
-"""Starts an MCP server so that it ends with the daemon, however that ends: a program by itself.
+"""Starts an MCP server that ends with the daemon, however that ends: a program by itself.
 
-`python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. Beside it stays a watcher, which ends
-the server and what that has started when the process DAEMON is gone. Closing a server's stdin is
-not enough: some never read it, and a daemon that is killed says nothing.
+`python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher remains, and ends the server
+with its children when the process DAEMON is gone. Closing stdin is not enough: some servers never
+read, and a killed daemon closes nothing in order.
 """
 
 import os
@@ -18,7 +18,7 @@ LOOK = 1.0
 
 
 def main(daemon: int, command: list[str]) -> None:
-    """Leave a watcher behind and become the server; exits with 127 if there is none."""
+    """Leave a watcher behind and become the server; exits with 127 if not found."""
     server = os.getpid()
     if os.getppid() != daemon:
         return
@@ -43,7 +43,7 @@ def main(daemon: int, command: list[str]) -> None:
 
 
 def watch(daemon: int, server: int) -> None:
-    """Wait for the end of either; end the server if it is there still."""
+    """Wait for the end of either process; end the server if still running."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
@@ -63,7 +63,7 @@ def watch(daemon: int, server: int) -> None:
 
 
 def _ends_before(server: int, daemon: int) -> bool:
-    """Wait until one of the two is gone; whether that was the daemon."""
+    """Wait until either process ends; return whether the daemon did."""
     waited = []
     for process in (daemon, server):
         try:

@@ -1,7 +1,7 @@
-"""MCP servers of sessions: their tools, and calling those. A server that fails fails alone.
+"""MCP servers of sessions: their tools and calls. A failing server affects no other.
 
-Each server of a session is a task that connects, waits to be ended, and ends the connection, for
-the SDK's connections belong to the task that made them.
+Each server has a task that connects, waits for its end, and disconnects: the SDK ties connections
+to the task that made them.
 """
 
 import asyncio
@@ -46,13 +46,13 @@ logger = logging.getLogger("sidecar.tools")
 
 
 class ServerFailed(SidecarError):
-    """An MCP server did not do what it was asked; the message names it."""
+    """An MCP server failed; the message names the server."""
 
     kind = "mcp"
 
 
 def tool_name(server: str, tool: str) -> str:
-    """Give the name under which a model calls a server's tool."""
+    """The name of a server's tool for the model, at most `MOST_NAME` characters."""
     name = f"mcp__{_plain(server)}__{_plain(tool)}"
     if len(name) <= MOST_NAME:
         return name
@@ -60,7 +60,7 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def server_of(spec: ToolSpec) -> str:
-    """Name the server that a tool is from; empty for any other tool."""
+    """The server of a tool; empty for other tools."""
     return spec.name.split("__")[1] if spec.origin == "mcp" else ""
 
 
@@ -80,10 +80,10 @@ class _Server:
         self._limit: asyncio.Timeout | None = None
 
     def end(self) -> None:
-        """Let go of the server; one that still starts is given up.
+        """End the server, even while starting.
 
-        A task is cancelled once only, by its time limit: a second cancel in the middle of the
-        SDK's own way out would leave that hanging.
+        A task is cancelled once only, by its time limit: a second cancel during the SDK's clean-up
+        would hang.
         """
         self.live = None
         self._ending.set()
@@ -91,7 +91,7 @@ class _Server:
             self._limit.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
-        """Connect, and stay so until ended. Never raises."""
+        """Connect, and stay connected until ended. Never raises."""
         name = self.server.name
         # Ending a server that does not answer takes seconds, for which nobody need wait.
         late = asyncio.get_running_loop().call_later(START, self._late)
@@ -123,7 +123,7 @@ class _Server:
             logger.warning("the MCP server %s is not there: %s", name, self.problem)
 
     def said(self) -> tuple[str, ...]:
-        """Say what people should know: that it cannot be used, or what of it was left out."""
+        """Notices for people: the server failed, or tools were left out."""
         name = self.server.name
         if self.problem:
             return (f"The MCP server {name} cannot be used: {self.problem}",)
@@ -134,7 +134,7 @@ class _Server:
         self.settled.set()
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """Give its tools as a model has them; of those with one name there, the one called."""
+        """The tools' definitions for a model; of equal names, the first."""
         found: dict[str, ToolSpec] = {}
         for tool in self.offered:
             spec = ToolSpec(
@@ -151,14 +151,14 @@ class _Server:
 
 @dataclass(frozen=True, slots=True)
 class FoundTools:
-    """Tools of a session's servers, and what people should know of those servers."""
+    """Tools of a session's servers, and notices for people."""
 
     tools: tuple[ToolSpec, ...]
     said: tuple[str, ...]
 
 
 class McpServers:
-    """The servers of all sessions of a daemon, by the session that they belong to."""
+    """The servers of all sessions of a daemon, by session."""
 
     def __init__(self) -> None:
         self._servers: dict[str, dict[str, _Server]] = {}
@@ -166,7 +166,7 @@ class McpServers:
         self._group: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
-        """Hold the servers' tasks until cancelled; they get a moment to end by themselves."""
+        """Hold the servers' tasks until cancelled, then wait `ENDING` seconds for their ends."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             try:
@@ -178,7 +178,7 @@ class McpServers:
                     await asyncio.wait(self._tasks, timeout=ENDING)
 
     def provide(self, owner: str, servers: Sequence[McpServer], cwd: str) -> None:
-        """Start a session's servers; those of the same name that run already are left."""
+        """Start a session's servers, except those already running unchanged."""
         if not servers:
             return
         known = self._servers.setdefault(owner, {})
@@ -190,9 +190,9 @@ class McpServers:
                 known[server.name] = self._begin(server, cwd)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
-        """Give the tools of those servers of a session that had not joined it before.
+        """Return the tools of servers new to the session.
 
-        Waits until each of them is there or has failed, and no longer than `wait` seconds.
+        Waits up to `wait` seconds until each server is ready or failed.
         """
         servers = [s for s in self._servers.get(owner, {}).values() if not s.joined]
         with suppress(TimeoutError):
@@ -210,12 +210,12 @@ class McpServers:
         )
 
     def problems(self, owner: str) -> tuple[str, ...]:
-        """Say what is wrong with a session's servers, as far as it is known by now."""
+        """Known problems of a session's servers."""
         servers = self._servers.get(owner, {}).values()
         return tuple(text for server in servers for text in server.said())
 
     async def call(self, owner: str, name: str, given: Json) -> ToolAnswer:
-        """Call a tool by the name that the model knows. What goes wrong is an error answer."""
+        """Call a tool by the model's name; failures become error answers."""
         try:
             return await _called(await self._ready(owner, name), name, given)
         except ServerFailed as error:
@@ -227,7 +227,7 @@ class McpServers:
             server.end()
 
     def status(self) -> list[JsonObject]:
-        """Say how all servers are."""
+        """The state of all servers."""
         return [
             {
                 "sessionId": owner,
@@ -250,7 +250,7 @@ class McpServers:
         return begun
 
     async def _ready(self, owner: str, name: str) -> _Server:
-        """Give the server of a tool, started again if it has ended."""
+        """The server of a tool, restarted if ended."""
         known = self._servers.get(owner, {})
         wanted = name.split("__")[1]
         server = next((s for s in known.values() if _plain(s.server.name) == wanted), None)
@@ -274,10 +274,10 @@ class McpServers:
 
 
 def taken(offered: Sequence["Offered"]) -> tuple[tuple["Offered", ...], str]:
-    """Give what is taken of a server's tools, and say what is not; empty when all of it is.
+    """Select a server's tools within the limits; return also a notice, empty if all fit.
 
-    A long description is cut. A schema cannot be cut, so a tool whose schema is too large is left
-    out, as is what is beyond the number of tools, or beyond what all may take together.
+    Long descriptions are cut. Schemas cannot be cut, so tools with too large a schema are left out,
+    as are tools beyond the limits on number and total size.
     """
     kept: list[Offered] = []
     room, cut, out = MOST_OF_ALL, 0, 0
@@ -331,5 +331,5 @@ def _reason(error: BaseException) -> str:
 
 
 def _plain(name: str) -> str:
-    """Give a name with only what providers take, and no `__`, which parts a tool's name."""
+    """Replace characters refused by providers, and `__`, the separator of tool names."""
     return re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_") or "server"
