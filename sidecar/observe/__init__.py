@@ -1,1 +1,1 @@
-"""What happened, told: metrics, alerts, the inspector and the report. Reads; never decides."""
+"""Metrics, alerts, the inspector and the report. Reads; decides nothing."""

@@ -1,7 +1,6 @@
-"""Takes in what sessions let be seen: totals and alerts always, metrics and traces where wanted.
+"""The observer: feeds observations to totals, alerts, metrics and traces.
 
-One way: observations come in, changes of alerts go out to `tell`. Nothing here asks a session.
-What comes in is put aside and taken in a little later, so that no step waits for being observed.
+One way only: nothing here asks a session. Observations wait briefly, so that no step is slowed.
 """
 
 import asyncio
@@ -35,9 +34,10 @@ Take = Callable[[Observation], None]
 
 
 class Observer:
-    """One daemon's. `now` gives milliseconds since 1970; `tell` is told of alerts, once each.
+    """The observer of a daemon; `now` is ms since 1970.
 
-    `later` calls a function on the event loop after so many seconds.
+    `tell` receives each alert change once; `later` calls a function on the event loop after some
+    seconds.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Observer:
         """What waits, by where it does."""
 
     def configure(self, settings: Alerts) -> None:
-        """Take these thresholds from now on."""
+        """Set the thresholds."""
         self._settings = settings
         self._look()
 
@@ -75,7 +75,7 @@ class Observer:
         queues: Callable[[], Mapping[str, int]],
         store: Callable[[], int],
     ) -> None:
-        """Begin to feed metrics and traces, if that is configured."""
+        """Start metrics and traces, if configured."""
         self.queues = queues
         made = await asyncio.to_thread(start, config.telemetry, version, environment)
         if made is None:
@@ -94,7 +94,7 @@ class Observer:
         self._exporting, self._sinks = made, tuple(sinks)
 
     def take(self, seen: Observation | PendingObservation) -> None:
-        """Put an observation aside, to be taken in soon; called on the event loop."""
+        """Queue an observation; call on the event loop."""
         self._waiting.append(seen)
         if isinstance(seen, SessionClosed):
             # Who watched it is told of the end of its alerts, and soon does not listen any more.
@@ -104,7 +104,7 @@ class Observer:
             self._later(LATER, self._take_some)
 
     def settle(self) -> None:
-        """Take in all that waits, now."""
+        """Process all waiting observations."""
         before = self._past
         while self._waiting:
             self._take_in(self._waiting.popleft())
@@ -139,14 +139,14 @@ class Observer:
         self._past = after(self._past, seen)
 
     async def run(self) -> None:
-        """Look now and then, while alerts stand, whether they still do; until cancelled."""
+        """Check standing alerts every 30 s, until cancelled."""
         while True:
             await self._raised.wait()
             await asyncio.sleep(EVERY)
             self._look()
 
     async def close(self, seconds: float) -> None:
-        """Take in and send what waits, for so many seconds at most."""
+        """Process and send the rest, for some `seconds` at most."""
         self.settle()
         if self._exporting is not None:
             closing = asyncio.to_thread(self._exporting.close)
@@ -157,17 +157,17 @@ class Observer:
                 return
 
     def standing(self) -> Mapping[tuple[str, str], int]:
-        """Count the alerts that stand, by name and level."""
+        """Count standing alerts by (name, level)."""
         return Counter((one.name, one.level) for one in tuple(self._alerts.values()))
 
     def metrics(self) -> JsonObject:
-        """Give the totals for `daemon/status`, and where metrics can be read."""
+        """Totals for `daemon/status`, and the address of Prometheus metrics."""
         self.settle()
         address = "" if self._exporting is None else self._exporting.address
         return {**self._totals.as_json(), **({"prometheus": address} if address else {})}
 
     def alerts(self) -> list[Json]:
-        """Give the alerts that stand for `daemon/status`."""
+        """Standing alerts for `daemon/status`."""
         self.settle()
         self._look()
         return [alert_as_json(one) for one in self._alerts.values()]
@@ -183,7 +183,7 @@ class Observer:
 
 
 def alert_as_json(alert: Alert) -> JsonObject:
-    """Give an alert that stands; `since` is milliseconds since 1970."""
+    """Convert a standing alert; `since` is ms since 1970."""
     told: JsonObject = {
         "name": alert.name,
         "level": alert.level,

@@ -1,6 +1,6 @@
-"""What has added up since the daemon started, for `daemon/status`.
+"""Totals since the daemon's start, for `daemon/status`.
 
-Counters that are added to in place: copying them for each observation was most of its cost.
+Mutable counters: copies for each observation were most of the cost.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from sidecar.core.prompt.observation import (
 
 @dataclass(slots=True)
 class Totals:
-    """Of all sessions. Tokens as the provider counts them; costs in USD, of known prices only."""
+    """Totals of all sessions; tokens by the provider's count, USD of known prices."""
 
     turns: int = 0
     requests: int = 0
@@ -48,12 +48,12 @@ class Totals:
     restore_seconds: float = 0.0
 
     def as_json(self) -> JsonObject:
-        """Give them in camel case; `truncated` is by tool, `cacheBreaks` by segment."""
+        """Convert to camel case; `truncated` by tool, `cacheBreaks` by segment."""
         return {_camel(each.name): _plain(getattr(self, each.name)) for each in fields(self)}
 
 
 def add(totals: Totals, seen: Observation) -> None:
-    """Add one observation to the totals."""
+    """Add one observation."""
     match seen:
         case ModelAsked():
             _add_request(totals, seen)

@@ -1,1 +1,1 @@
-"""Replays recorded sessions: what they cost, and what they would have cost under each policy."""
+"""Replays of recorded sessions: real cost, and cost under each policy."""

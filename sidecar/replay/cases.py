@@ -1,4 +1,4 @@
-"""One recorded session made ready to be judged: its questions, all that was said, what is left."""
+"""A recorded session prepared for judging: questions, full and compacted context."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -46,9 +46,8 @@ CaseAnswer: TypeAlias = Callable[[str], str]
 class Case:
     """A session, played under a policy up to its last request.
 
-    `full` and `compacted` are what the model would have been shown there, as text, `cut` the most
-    characters of one result in both. `summaries` is what each summary takes to be written, as far
-    as can be told before; `asking` what the rest takes.
+    `full` and `compacted`: context as text, with at most `cut` characters per result. `summaries`:
+    estimated usage of each summary; `asking`: of answers and verdicts.
     """
 
     name: str
@@ -64,10 +63,10 @@ class Case:
     settings: Settings
 
     def with_summaries(self, write: CaseAnswer, room: int) -> tuple[str, tuple[str, ...]]:
-        """Play it again with summaries that a model writes, and give what is then left in view.
+        """Play again with a model's summaries; return the compacted context and failures.
 
-        `room` is how many tokens of what goes each request for a summary may hold. Why summaries
-        could not be had is given too: those are of the log's own words. Blocks.
+        Each request holds at most `room` tokens of material; after a failure the log's own words
+        are used. Blocks.
         """
         failed: list[str] = []
         run = _played(self.conversation, self.settings, _by(write, room, failed))
@@ -75,10 +74,10 @@ class Case:
 
 
 def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, most: int) -> Case:
-    """Read a recording and play the first policy; `most` is the tokens that an answer may have.
+    """Read a recording and play the first policy; `most` is the tokens of an answer.
 
     Raises:
-        BadRequest: it is no recording, was never compacted, or does not fit into the judge.
+      BadRequest: no recording, never compacted, or too large for the judge.
     """
     transcript_ = open_transcript(path)
     entries = [entry for entry in transcript_.entries if not isinstance(entry, DamagedLine)]
@@ -134,7 +133,7 @@ def _asking(sizes: Sequence[int], questions: int) -> tuple[Usage, ...]:
 
 
 def _before_the_last_answer(messages: Sequence[Message]) -> Sequence[Message]:
-    """Give what the last request could be asked about: its own answer was not in any prompt."""
+    # The last request could not ask about its own answer.
     answers = [
         number
         for number, message in enumerate(messages)
@@ -155,7 +154,7 @@ def _played(conversation: Conversation, settings: Settings, tell: TellSummary) -
 
 
 def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -> TellSummary:
-    """Have summaries of the log's own words, and note what a model's would take."""
+    """Summarise in the log's own words; note the usage a model's summary would take."""
 
     def tell(plan: Plan, situation: Situation) -> Plan:
         request = _request(plan, situation, room)
@@ -167,7 +166,7 @@ def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -
 
 
 def _by(write: CaseAnswer, room: int, failed: list[str]) -> TellSummary:
-    """Have a model write them; where it fails the log's own words do, as in a session."""
+    """Summarise by a model; on failure in the log's own words, as sessions do."""
 
     def tell(plan: Plan, situation: Situation) -> Plan:
         try:

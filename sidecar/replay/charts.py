@@ -1,4 +1,4 @@
-"""Charts as SVG text, drawn here so that a page needs nothing from elsewhere."""
+"""Charts as inline SVG, so that a page needs no other files."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ OURS = "economic"
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """One policy in a plane of cost, in USD, and recall, a share."""
+    """A policy's cost in USD and recall (0 to 1)."""
 
     name: str
     cost: float
@@ -32,7 +32,7 @@ class Dot:
 
 
 def bars(costs: Sequence[tuple[str, float]]) -> str:
-    """Draw costs in USD as bars, the cheapest first."""
+    """Draw costs in USD as bars, cheapest first."""
     ordered = sorted(costs, key=lambda item: item[1])
     most = max(LEAST_COST, *(cost for _, cost in ordered))
     start = max(90.0, 16 + LETTER * max(len(name) for name, _ in ordered))
@@ -49,7 +49,7 @@ def bars(costs: Sequence[tuple[str, float]]) -> str:
 
 
 def scatter(dots: Sequence[Dot]) -> str:
-    """Draw cost against recall. No label covers another or a dot; dots in one place share one."""
+    """Draw cost against recall, without overlapping labels; dots in one place share one."""
     most = max(dot.cost for dot in dots) * 1.08
     most = 1.0 if most < LEAST_COST else most
     low = max(0.0, min(dot.recall for dot in dots) - 0.03)
@@ -92,7 +92,7 @@ def _circle(dot: Dot, x: float, y: float) -> str:
 
 
 def _together(dots: Sequence[Placed]) -> list[list[Placed]]:
-    """Group dots that cannot be told apart, the policies of this project apart from others."""
+    """Group indistinguishable dots, except this project's policies."""
     groups: list[list[Placed]] = []
     for placed in sorted(dots, key=lambda p: (not p[0].name.startswith(OURS), p[2], p[0].name)):
         dot, x, y = placed
@@ -109,7 +109,7 @@ def _together(dots: Sequence[Placed]) -> list[list[Placed]]:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle that is taken."""
+    """A rectangle in use."""
 
     left: float
     top: float
@@ -117,18 +117,18 @@ class Box:
     bottom: float
 
     def meets(self, other: "Box") -> bool:
-        """Whether two share a point."""
+        """Whether two boxes share a point."""
         across = self.left <= other.right and other.left <= self.right
         return across and self.top <= other.bottom and other.top <= self.bottom
 
     def lies_in(self, other: "Box") -> bool:
-        """Whether none of it is outside the other."""
+        """Whether this box is inside another."""
         across = self.left >= other.left and self.right <= other.right
         return across and self.top >= other.top and self.bottom <= other.bottom
 
 
 def _labels(groups: Sequence[Sequence[Placed]]) -> Iterator[str]:
-    """Place each label beside its dot, or as near as there is room, with a line to it."""
+    """Place labels as near to their dots as possible, with connecting lines."""
     taken = [Box(x - 6, y - 6, x + 6, y + 6) for group in groups for _, x, y in group]
     for group in groups:
         dot, x, y = group[0]
@@ -159,7 +159,7 @@ def _name_of(group: Sequence[Placed]) -> str:
 
 
 def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
-    """Find the nearest free place for a label; where there is none, the one beside its dot."""
+    """Find the nearest free place for a label, or the place beside its dot."""
     width = LETTER * len(text)
     boxes = []
     for row in sorted(range(-12, 13), key=abs):
@@ -173,7 +173,7 @@ def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
 
 
 def timeline(session: ReplayedSession, window: int) -> str:
-    """Draw what each request held and read, over the zones of the window, with its rewrites."""
+    """Draw tokens held and read by request, zones and rewrites."""
     sent = session.sent
     every = max(1, len(sent) // MOST_POINTS)
     points = sent[::every]

@@ -1,4 +1,4 @@
-"""Replays whole recordings under several policies and adds up what came of it."""
+"""Replay recordings under several policies, and add up results."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ BREAK = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to replay: which policies, in what window, at what prices."""
+    """Policies, window and prices of a replay."""
 
     policies: tuple[str, ...]
     window: int
@@ -37,10 +37,9 @@ class Settings:
 
 @dataclass(slots=True)
 class PolicyTally:
-    """What one policy came to, over one session or many. Costs in USD, sizes in tokens.
+    """One policy's sums over sessions, in USD and tokens.
 
-    `runways` are the requests from each rewrite back to the one before it, or to the beginning,
-    `compressed` how many times smaller each made what it changed.
+    `runways`: requests between rewrites; `compressed`: compression of each rewrite.
     """
 
     policy: str
@@ -67,7 +66,7 @@ class PolicyTally:
     compressed: list[float] = field(default_factory=list)
 
     def add(self, other: "PolicyTally") -> None:
-        """Take another tally of the same policy in."""
+        """Add another tally of the same policy."""
         self.peak = max(self.peak, other.peak)
         self.causes.update(other.causes)
         self.breaks.update(other.breaks)
@@ -85,7 +84,7 @@ _SUMMED = (
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSession:
-    """One replayed recording. `recorded` is USD by its own usage figures, where it has them."""
+    """A replayed recording; `recorded` is USD by its own usage, if any."""
 
     name: str
     format: str
@@ -99,10 +98,10 @@ class ReplayedSession:
 
 
 def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
-    """Import one file and play every policy over it; the first policy's requests are given too.
+    """Replay a file under every policy; return the first policy's requests too.
 
     Raises:
-        BadRequest: the file is no recording, or holds no answer of a model.
+      BadRequest: no recording, or no answer of a model.
     """
     transcript = open_transcript(path)
     listener = Listener(count)
@@ -177,7 +176,7 @@ def _runways(run: SimulatedRun) -> list[int]:
 
 
 def _breaks(run: SimulatedRun) -> Counter[str]:
-    """Count requests that read much less than the one before them had left, by why."""
+    """Count large cache losses between consecutive requests, by cause."""
     rewritten = {rewrite.step for rewrite in run.rewrites}
     causes: Counter[str] = Counter()
     for before, now in zip(run.sent, run.sent[1:], strict=False):
@@ -206,7 +205,7 @@ def _agreement(conversation: Conversation, manual: Policy, rates: Rates) -> Agre
 
 
 def totals(sessions: Iterable[ReplayedSession], names: Sequence[str]) -> tuple[PolicyTally, ...]:
-    """Add up all sessions, policy by policy."""
+    """Add up all sessions by policy."""
     sums = {name: PolicyTally(name) for name in names}
     for session in sessions:
         for one in session.tallies:

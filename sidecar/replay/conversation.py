@@ -1,6 +1,6 @@
-"""A recorded session as a row of requests over a growing list of units, counted once.
+"""A recorded session as requests over a growing list of units, counted once.
 
-Every policy is then played over the same conversation: what differs is only what it shows.
+All policies are played over the same conversation; only the view differs.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,10 +36,9 @@ STATIC_LEAST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One recorded model call.
+    """A recorded model call, with `end` units in its prompt.
 
-    `end` counts the units that its prompt holds; `used` are names that the answer used and that
-    stood before, `far` those of them last seen `FAR` or more requests earlier.
+    `used`: earlier names in the answer; `far`: those last seen at least `FAR` requests before.
     """
 
     step: int
@@ -55,11 +54,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Everything a simulation needs; `tokens` and `calls` go with `units`, in calibrated tokens.
+    """The input of a simulation; `tokens` and `calls` are calibrated, per unit.
 
-    `compacted` are the steps before which the recorded agent rewrote its own context. `factor` is
-    tokens per raw estimate, `count` what gives those. `messages` hold the units, without the bytes
-    of images and documents; sizes without words have none.
+    `compacted`: steps following the recorded agent's own rewrites. `factor`: tokens per raw
+    estimate by `count`. `messages`: without media bytes; empty if only sizes are known.
     """
 
     name: str
@@ -76,7 +74,7 @@ class Conversation:
 
 
 class Listener:
-    """Takes messages in one by one and gives the conversation at the end."""
+    """A builder of conversations, message by message."""
 
     def __init__(self, count: Count) -> None:
         self._count = count
@@ -91,11 +89,11 @@ class Listener:
         self._rendered = 0
 
     def compacted(self) -> None:
-        """Note that here the recorded agent dropped what came before."""
+        """Mark a compaction by the recorded agent."""
         self._compacted.append(len(self._requests))
 
     def hear(self, message: Message) -> None:
-        """Take in one message, complete with its tool results."""
+        """Add a message, complete with tool results."""
         if message.status == "discarded":
             return
         turn = self._turns.setdefault(message.turn_id, len(self._turns))
@@ -111,7 +109,7 @@ class Listener:
         self._rendered += 2 if any(u.kind == "call" for u in units) else 1
 
     def conversation(self, name: str, format_name: str) -> Conversation:
-        """Calibrate the counts by the recorded usage, where there is some, and give it all."""
+        """Calibrate counts by recorded usage, if any, and build the conversation."""
         factor = self._factor()
         tokens = tuple(
             max(1, round((call + result) * factor)) if call or result else 0
@@ -159,7 +157,7 @@ class Listener:
         )
 
     def _weigh(self, message: Message) -> list[tuple[int, int]]:
-        """Give (call, rest) of each unit, raw."""
+        """Return raw (call, rest) tokens per unit."""
         blocks: dict[PartId, list[int]] = {}
         for rendered in render(message, message.model):
             for block in rendered.blocks:
@@ -184,7 +182,7 @@ class Listener:
         return weights
 
     def _factor(self) -> float:
-        """Learn how many tokens a raw one is from what each response added to the prompt."""
+        # The median growth of the prompt per raw token shows the provider's tokens.
         until = self._compacted[0] if self._compacted else len(self._requests)
         seen = []
         for before, now in zip(self._requests[:until], self._requests[1:until], strict=False):
@@ -199,7 +197,7 @@ class Listener:
         return min(2.0, max(0.7, median(ratio for ratio, _ in seen)))
 
     def _static(self, tokens: Sequence[int]) -> int:
-        """Give the part of the first prompt that no message accounts for: system and tools."""
+        # The first prompt's tokens beyond its messages are system text and tools.
         first = self._requests[0] if self._requests else None
         if first is None or first.usage is None:
             return STATIC
@@ -207,7 +205,6 @@ class Listener:
 
 
 def _without_bytes(message: Message) -> Message:
-    """Leave out the bytes of images and documents; that there were some is still seen."""
     return replace(message, parts=tuple(map(_part_without_bytes, message.parts)))
 
 
@@ -223,7 +220,7 @@ def _part_without_bytes(part: Part) -> Part:
 
 
 def listen(messages: Iterable[Message | None], count: Count, name: str, kind: str) -> Conversation:
-    """Make a conversation of messages; `None` among them marks a recorded compaction."""
+    """Build a conversation; `None` marks a recorded compaction."""
     listener = Listener(count)
     for message in messages:
         if message is None:

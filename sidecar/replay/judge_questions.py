@@ -1,7 +1,7 @@
-"""Fidelity by a model as judge: what it is asked, how its answers are read, what they come to.
+"""Fidelity by a model as judge: requests, replies, score. Calls no model.
 
-A model answers the same questions twice, once from all that was said and once from what a policy
-has left in view; then the two answers are compared. Nothing here asks anybody.
+A model answers the same questions from the full and from the compacted context; a judge compares
+both answers.
 """
 
 import json
@@ -32,7 +32,7 @@ WHY = 300
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge says of one question: whether the second answer holds what the first does."""
+    """A ruling on whether the second answer holds the content of the first."""
 
     question: str
     ruling: Ruling
@@ -41,7 +41,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One question with both answers and what came of them."""
+    """A question, both answers and the verdict."""
 
     question: Question
     full: str
@@ -50,9 +50,9 @@ class Judged:
 
 
 def context_text(items: Iterable[Item], most: int) -> str:
-    """Give what a model was shown as text; of a result or a text at most `most` characters.
+    """Write the view as text, with at most `most` characters per result or text.
 
-    Thinking is left out: no later request depends on it.
+    Without thinking: no later request depends on any.
     """
     entries = [_entry(item, most) for item in items if not isinstance(item.shown, Dropped)]
     return "\n".join(("<conversation>", *filter(None, entries), "</conversation>"))
@@ -81,7 +81,7 @@ def _about(unit: Unit) -> str:
 
 
 def _quoted(text: str, most: int) -> str:
-    """Give both ends of a text, so that it ends no frame and names no rewrite to come."""
+    """Keep both ends of a text; escape frames and rewrite ids."""
     if len(text) > most:
         half = most // 2
         text = f"{text[:half]}\n[… {len(text) - 2 * half} characters …]\n{text[-half:]}"
@@ -114,7 +114,7 @@ Write one JSON object a line for each question, and nothing else:
 
 
 def asked_of(context: str, questions: Sequence[Question]) -> str:
-    """Give the request that has the questions answered from a context."""
+    """Write the request to answer questions from a context."""
     lines = "\n".join(json.dumps({"question": q.id, "text": q.text}) for q in questions)
     return f"{context}\n\nThe questions:\n{lines}"
 
@@ -122,7 +122,7 @@ def asked_of(context: str, questions: Sequence[Question]) -> str:
 def compared(
     questions: Sequence[Question], full: Mapping[str, str], compacted: Mapping[str, str]
 ) -> str:
-    """Give the request that has both answers to each question compared; by question's id."""
+    """Write the request to compare answers, by question id."""
     lines = (
         json.dumps(
             {
@@ -139,7 +139,7 @@ def compared(
 
 
 def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
-    """Give the answers in a reply by the question's id; what cannot be read is not there."""
+    """Read answers by question id; skip unreadable ones."""
     found: dict[str, str] = {}
     for question, value in _by_question(reply, questions):
         answer = value.get("answer")
@@ -151,10 +151,7 @@ def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
 
 
 def read_verdicts(reply: str, questions: Sequence[Question]) -> dict[str, Verdict]:
-    """Give the verdicts in a reply by the question's id.
-
-    What is no verdict is not there, and neither is one that is given twice, in two ways.
-    """
+    """Read verdicts by question id; skip unreadable and contradictory ones."""
     found: dict[str, Verdict] = {}
     torn: set[str] = set()
     for question, value in _by_question(reply, questions):
@@ -183,7 +180,7 @@ def _by_question(
 
 
 def _unfolded(values: Iterable[object]) -> Iterable[Mapping[object, object]]:
-    """Give the objects, and those in a list that an object holds."""
+    """Yield objects, and objects within their lists."""
     for value in values:
         if isinstance(value, dict):
             yield value
@@ -193,10 +190,10 @@ def _unfolded(values: Iterable[object]) -> Iterable[Mapping[object, object]]:
 
 
 def score(judged: Iterable[Judged]) -> float:
-    """Give the mean worth of verdicts, 0 to 1.
+    """Return the mean worth of verdicts, 0 to 1.
 
     Raises:
-        ValueError: there are none.
+      ValueError: no verdicts.
     """
     worths = [WORTH[one.verdict.ruling] for one in judged]
     if not worths:

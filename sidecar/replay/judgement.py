@@ -1,4 +1,4 @@
-"""What judging some sessions came to: the score, whether it passes, and all of it as JSON."""
+"""The result of judging sessions: score, gate, JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -11,7 +11,7 @@ from sidecar.replay.judge_questions import GATE, Judged, score
 
 @dataclass(frozen=True, slots=True)
 class JudgedSession:
-    """One session, with a verdict on every question."""
+    """A session with verdicts on all questions."""
 
     name: str
     requests: int
@@ -21,7 +21,7 @@ class JudgedSession:
 
 @dataclass(frozen=True, slots=True)
 class Unjudged:
-    """A session of which no judgement could be had."""
+    """A session without judgement, and why."""
 
     name: str
     why: str
@@ -29,7 +29,7 @@ class Unjudged:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All of it; `cost` is USD, or `None` where nobody knows the price."""
+    """All results; `cost` is USD, `None` without a known price."""
 
     model: str
     policy: str
@@ -41,17 +41,17 @@ class Judgement:
 
     @property
     def score(self) -> float | None:
-        """Give the mean over all questions of all sessions; `None` where there is none."""
+        """Mean worth over all questions of all sessions, or `None`."""
         judged = [one for session in self.sessions for one in session.judged]
         return score(judged) if judged else None
 
     @property
     def passed(self) -> bool:
-        """Whether every session was judged and the score is at the gate or above."""
+        """Whether every session was judged, and the score reaches the gate."""
         return self.score is not None and self.score >= GATE and not self.failed
 
     def by_kind(self) -> Mapping[str, tuple[int, float]]:
-        """Give for each kind of question how many there were, and their score."""
+        """Number and score of questions by kind."""
         grouped: dict[str, list[Judged]] = {}
         for session in self.sessions:
             for one in session.judged:
@@ -59,7 +59,7 @@ class Judgement:
         return {kind: (len(judged), score(judged)) for kind, judged in grouped.items()}
 
     def conclusion(self) -> str:
-        """Say in one sentence whether the gate is passed."""
+        """Say in a sentence whether the gate is passed."""
         if self.score is None:
             return "No session was judged: the gate is not passed."
         told = f"Fidelity {self.score:.3f}, judged by {self.model}"
@@ -72,7 +72,7 @@ class Judgement:
 
 
 def judgement_json(judgement: Judgement) -> JsonObject:
-    """Give it as plain JSON; costs in USD."""
+    """Convert to JSON; costs in USD."""
     found = judgement.score
     return {
         "model": judgement.model,

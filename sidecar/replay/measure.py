@@ -1,9 +1,9 @@
-"""What a policy still knows: future-use recall, failed approaches, prose. No model is asked.
+"""Measures of a policy's memory: recall of names, failed approaches, prose. Asks no model.
 
-A name that the recorded agent used, last seen `FAR` or more requests before, counts as in view
-when it stands word for word in what is shown, kept lines included; as in the ledger when a note
-lists it; as reachable when an id in view recalls what holds it. The names that whole parts hold
-are counted apart, because kept lines are chosen with this measure's own notion of a name.
+Recall counts names used by the recorded agent and last seen at least `FAR` requests before. In
+view: word for word in the prompt, kept lines included. In the ledger: listed in a note. Reachable:
+recallable by an id in view. Names in whole parts count apart, since kept lines are chosen by this
+measure's notion of a name.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ QUOTED = 60
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """What one prompt shows: names in `whole` parts, others in `view`, others one recall away.
+    """Names in a prompt: in `whole` parts, else in `view`, else one recall away.
 
-    `text` is all that is shown but notes, `notes` what ledgers and summaries say.
+    `text`: the prompt without notes; `notes`: ledgers and summaries.
     """
 
     whole: frozenset[str]
@@ -36,10 +36,10 @@ class Glimpse:
 
 
 class Memory:
-    """Follows one run and counts what its view still held when it was needed.
+    """Counts, over a run, of needed names still present.
 
-    `far` names were needed; `whole`, `view`, `ledger` and `reach` say how many of them stood in
-    whole parts, in view, in view or a ledger, and in any of these or within one recall.
+    `far` names were needed; of these stood `whole` in whole parts, `view` in view, `ledger` also in
+    notes, `reach` also within one recall.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Memory:
         self.prose = self.prose_kept = 0
 
     def add(self, unit: Unit) -> None:
-        """Take in a unit that is shown whole."""
+        """Add a unit shown whole."""
         self._units.append(unit)
         self._seen |= unit.names
         if self._lost_whole:
@@ -67,9 +67,9 @@ class Memory:
             self._lost_reach -= unit.names
 
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
-        """Take stock after a rewrite; `covered`: its note names an id that recalls the rest.
+        """Update after a rewrite; `covered`: a note's id recalls the rest.
 
-        What a note covers stays reachable after later rewrites for as long as a note stands.
+        Covered names stay reachable as long as any note stands.
         """
         whole: set[str] = set()
         view: set[str] = set()
@@ -102,7 +102,7 @@ class Memory:
         )
 
     def stand(self, now: Glimpse, *, covered: bool) -> None:
-        """Take stock of what is shown, as `rewrite` does, of a prompt that was taken apart."""
+        """Update as `rewrite` does, from a prompt already taken apart."""
         whole, view, reach = now.whole, now.view, now.reach
         self._text, self._notes = now.text, now.notes
         self._lost_whole = self._seen - whole
@@ -115,7 +115,7 @@ class Memory:
         self._lost_reach = self._lost_view - reach - self._covered
 
     def answer(self, request: Request) -> None:
-        """Count the far names that the recorded answer used."""
+        """Count the far names in the recorded answer."""
         for name in request.far:
             self._look(name)
             self.far += 1
@@ -125,7 +125,7 @@ class Memory:
             self.reach += name not in self._lost_reach
 
     def _look(self, name: str) -> None:
-        """A name may stand inside another or across words: the text itself decides."""
+        # A name may stand inside another or across words: the text itself decides.
         if name in self._lost_view and name in self._text:
             self._lost_view.discard(name)
         if name not in self._lost_view or name in self._notes:
@@ -134,7 +134,7 @@ class Memory:
             self._lost_reach.discard(name)
 
     def finish(self, items: Sequence[Item]) -> None:
-        """Count the failed approaches and the prose that are still there at the end."""
+        """Count failed approaches and prose still present at the end."""
         shown = {i.unit.part_id: i for i in items if not isinstance(i.shown, Dropped)}
         notes = "\n".join(i.unit.text for i in items if i.unit.kind in ("ledger", "excerpt"))
         for unit in self._units:
@@ -149,7 +149,7 @@ class Memory:
 
 
 def shown_text(item: Item) -> str:
-    """Give what the model sees of a result or a text."""
+    """Return a result or text as the model sees either."""
     match item.shown:
         case Excerpt() | Quoted() | Truncated():
             return shorten(item.unit.text, item.shown, item.unit.part_id)
@@ -163,7 +163,7 @@ def shown_text(item: Item) -> str:
 
 
 def _finding(unit: Unit) -> str:
-    """Give what `outcome.finding` says of a result that has no title."""
+    # As `outcome.finding` for a result without a title.
     if unit.failed:
         return error_line(unit.text)
     return next((one_line(line) for line in unit.text.splitlines() if line.strip()), "")
@@ -181,7 +181,7 @@ def _failure_kept(unit: Unit, item: Item | None, notes: str) -> bool:
 
 
 def failure_kept(unit: Unit, shown: str | None, notes: str) -> bool:
-    """Whether both the call and its error line can be read: in place, as `shown`, or in a note."""
+    """Whether call and error line are readable, as `shown` or in a note."""
     line = error_line(unit.text)[:QUOTED]
     if shown is not None and line in one_line(shown, 10**9):
         return True

@@ -1,4 +1,4 @@
-"""A replay as one self-contained page: charts drawn here, no network, light and dark."""
+"""A replay as one HTML page: inline charts, no network, light and dark."""
 
 from collections.abc import Sequence
 from html import escape
@@ -37,7 +37,7 @@ LEGEND = (
 
 
 def page(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> str:
-    """Draw a comparison and the context of the dearest sessions over time."""
+    """Draw the comparison, and the dearest sessions' context over time."""
     policy = settings.policies[0]
     dearest = sorted(sessions, key=lambda s: -s.tallies[0].cost)[:MOST_CHARTS]
     charts = "".join(_session_card(session, settings.window) for session in dearest)

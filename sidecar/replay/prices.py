@@ -1,4 +1,4 @@
-"""Price cards that a replay can be billed by."""
+"""Price cards for replays."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ DEAREST = 1_000_000
 
 
 def card(input_usd: float, output_usd: float, write_usd: float, read_usd: float) -> Rates:
-    """Make rates of USD per million tokens."""
+    """Make rates from USD per million tokens."""
     return Rates(input_usd / MILLION, output_usd / MILLION, write_usd / MILLION, read_usd / MILLION)
 
 
@@ -29,12 +29,12 @@ CARDS: Mapping[str, Rates] = {
 
 
 def read_card(name: str) -> Rates:
-    """Give a card by its name, or from a JSON file `{input, output, write, read}`.
+    """Look a card up by name, or read a JSON file `{input, output, write, read}`.
 
-    The figures are USD per million tokens.
+    Figures are USD per million tokens.
 
     Raises:
-        BadRequest: there is neither.
+      BadRequest: neither exists.
     """
     if name in CARDS:
         return CARDS[name]
@@ -65,7 +65,7 @@ def _no_card(name: str, why: str) -> BadRequest:
 
 
 def recorded_cost(usage: Usage, rates: Rates) -> float:
-    """Give what reported usage costs in USD."""
+    """Compute the USD of reported usage."""
     return (
         usage.input * rates.input
         + usage.cache_read * rates.read

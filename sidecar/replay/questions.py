@@ -1,7 +1,7 @@
-"""Questions about a recorded session, made by code from its log, each with what the log says.
+"""Questions about a recorded session, made by code from its log, with evidence.
 
-They ask what whoever goes on must know: the goal, the limits, what was changed, what failed and
-how, what was decided, where the work stands. The same log gives the same questions.
+Topics are the needs of a successor: goal, limits, changes, failures, decisions, state of work. Same
+log, same questions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ COMMANDS = 6
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question; `evidence` is quoted from the log or told from it by code."""
+    """A question; `evidence` is quoted or derived from the log."""
 
     id: str
     kind: QuestionKind
@@ -53,7 +53,7 @@ class Question:
 
 
 def questions_of(messages: Iterable[Message]) -> tuple[Question, ...]:
-    """Give the questions that the log of a session answers, at most twelve of them."""
+    """Make up to twelve questions with answers in the log."""
     kept = [message for message in messages if message.status != "discarded"]
     ledger, said = read_ledger(kept), _said(kept)
     last = _last_words(kept)
@@ -68,7 +68,6 @@ _Made: TypeAlias = tuple[QuestionKind, str, str]
 
 
 def _asked(ledger: Ledger, said: Sequence[Section]) -> Iterator[_Made]:
-    """Ask what the user wants."""
     if ledger.goal is not None:
         yield "goal", "What did the user ask for at first, in detail?", ledger.goal.text
     if ledger.directives:
@@ -85,7 +84,6 @@ def _asked(ledger: Ledger, said: Sequence[Section]) -> Iterator[_Made]:
 
 
 def _done(ledger: Ledger) -> Iterator[_Made]:
-    """Ask what was changed, what failed, and what was run."""
     changed = [file_line(file) for file in ledger.changed]
     text = "Which files were created, edited or deleted so far? Name every path."
     yield "files", text, _listed(changed) or "The log shows no changed file."
@@ -106,10 +104,8 @@ def _done(ledger: Ledger) -> Iterator[_Made]:
 
 
 def _single(failures: Sequence[Failure]) -> list[Failure]:
-    """Choose two to be asked about by themselves, the first and one in the middle.
-
-    What is old is lost first; of a single one the general question tells it all.
-    """
+    # The first and a middle one: old failures are lost first. The general question covers a single
+    # one.
     known = [failure for failure in failures if failure.tried.isprintable() and failure.error]
     known = [failure for failure in known if failure.tried.strip()]
     return [known[0], known[len(known) // 2]] if len(known) > 1 else []
@@ -122,7 +118,6 @@ def _ended(code: int | None, error: str) -> str:
 
 
 def _thought(ledger: Ledger, said: Sequence[Section], last: str) -> Iterator[_Made]:
-    """Ask what was decided and found out, where the work stands, and what comes next."""
     if decided := _lines(said, DECISIONS):
         yield "decisions", "What was decided, and why?", _listed(decided)
     if facts := _lines(said, KEY_FACTS):
@@ -139,7 +134,6 @@ def _thought(ledger: Ledger, said: Sequence[Section], last: str) -> Iterator[_Ma
 
 
 def _last_words(messages: Sequence[Message]) -> str:
-    """Give what the model said last."""
     for message in reversed(messages):
         if message.role == "assistant":
             words = [part.text for part in message.parts if isinstance(part, TextPart)]
@@ -149,7 +143,7 @@ def _last_words(messages: Sequence[Message]) -> str:
 
 
 def _said(messages: Sequence[Message]) -> tuple[Section, ...]:
-    """Let the conversation's own sentences say what was decided, found and left to do."""
+    # Decisions, facts and plans in the conversation's own sentences.
     units: list[Unit] = []
     step = 0
     for number, turn in enumerate(turns(messages)):
@@ -164,7 +158,6 @@ def _lines(said: Sequence[Section], title: str) -> list[str]:
 
 
 def _listed(lines: Sequence[str]) -> str:
-    """List lines; of very many, both ends."""
     if len(lines) > LISTED:
         half = LISTED // 2
         left = f"… {len(lines) - 2 * half} more …"

@@ -1,10 +1,8 @@
-"""From a policy's plan to a rewrite in a replay, by the rules that a session decides by.
+"""Decide about rewrites in a replay, by a session's rules from `core`.
 
-The parts of a decision are those of `core`: why now, the rungs, what none may touch, admission,
-what may wait, the breaker. Only what is shown is measured here, by the conversation's own counts.
-What a replay cannot know is left out: pins, settings of what to preserve, tools that are protected
-from pruning, compaction while idle or by hand, a provider's refusal. Thinking that was recorded
-without its proof counts as sent, although no session could send it again.
+Only measuring is done here, with the conversation's own counts. Unknown to a replay: pins, preserve
+settings, tools protected from pruning, compaction while idle or by hand, a provider's refusal.
+Recorded thinking without its proof counts as sent, though no session could send that again.
 """
 
 from collections.abc import Sequence
@@ -40,9 +38,9 @@ NOTHING_STATIC = Static("", (), (), 1)
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A rewrite as it will be carried out: the plan, measured, and its notes as items.
+    """A measured plan with notes as items, ready to install.
 
-    `billed` is the plan that a summary was asked for, if one was.
+    `billed`: the plan for which a summary was requested, if any.
     """
 
     plan: Plan
@@ -54,12 +52,12 @@ class Decided:
     billed: Plan | None = None
 
     def sent(self) -> tuple[View, Prompt]:
-        """Give how parts would be shown, and the prompt that would be sent."""
+        """Return the new view and prompt."""
         return self.view, self.prompt
 
 
 class Decider:
-    """Decides for one run of a conversation, and knows how its parts are shown."""
+    """Decisions of one run, and the current view."""
 
     def __init__(self, conversation: Conversation, policy: Policy, tell: Tell | None) -> None:
         self._messages = {message.id: message for message in conversation.messages}
@@ -71,11 +69,11 @@ class Decider:
         self._whole: dict[MessageId, tuple[Rendered, ...]] = {}
 
     def cause(self, standing: Standing) -> Cause | None:
-        """Say why to rewrite now, if the policy is tried at all."""
+        """Return a cause to rewrite now, unless the breaker bars rewrites."""
         return None if is_barred(self._breaker, standing) else why_now(self._policy, standing)
 
     def decide(self, situation: Situation, cause: Cause) -> Decided | None:
-        """Give what is to be done, with the words of a summary where `tell` has some."""
+        """Decide; with `tell`, include a summary's words."""
         if not self._messages:
             plan = self._policy.plan(situation, cause)
             return None if plan is None else self._as_planned(plan, situation)
@@ -91,7 +89,7 @@ class Decider:
         return None if told.done is None else replace(told.done, billed=draft)
 
     def complete(self, plan: Plan, situation: Situation) -> Decided | None:
-        """Leave alone what must stay, drop the thinking that loses its prefix, and measure."""
+        """Keep protected parts, drop thinking that loses its prefix, and measure."""
         made = outlined(plan, situation, f"cmp_{self._made + 1}")
         if made is None:
             return None
@@ -120,7 +118,7 @@ class Decider:
         return Decided(done, opens, notes, made.rewrite, view, prompt)
 
     def install(self, done: Decided) -> None:
-        """Go on with this rewrite in force."""
+        """Put a rewrite in force."""
         self._view = done.view
         self._made += 1
         if done.opens:
@@ -147,7 +145,6 @@ class Decider:
     def _measured(
         self, changes: Sequence[Change], items: Sequence[Item], view: View
     ) -> tuple[Change, ...]:
-        """Count what is left of what changes, as it would be rendered."""
         wanted = {change.part_id for change in changes}
         found = {i.unit.part_id: i for i in items if i.unit.part_id in wanted}
         raw: dict[PartId, int] = {}
@@ -176,7 +173,7 @@ class Decider:
         return Item(unit, round(raw * self._factor))
 
     def _as_planned(self, plan: Plan, situation: Situation) -> Decided:
-        """Take a plan for sizes without words as it is: nothing can be rendered or admitted."""
+        # For sizes without words: nothing can be rendered or admitted.
         billed = plan
         if plan.summary is not None and self._tell is not None:
             plan = self._tell(plan, situation)[0]

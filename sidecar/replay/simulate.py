@@ -1,8 +1,7 @@
-"""Plays one policy over a recorded conversation: what is sent, what it costs, what gets lost.
+"""Simulate a policy over a recorded conversation: requests, costs, losses.
 
-The recorded answers stay as they are; only what the model would have been shown differs. Prices
-and cache follow the provider's rules: breakpoints, lookback, minimum, lifetime from the start of
-the request.
+Recorded answers stay, only the view differs. Cache and prices follow the provider: breakpoints,
+lookback, minimum, lifetime from the request's start.
 """
 
 from bisect import bisect_right
@@ -40,10 +39,9 @@ ANSWERED: frozenset[UnitKind] = frozenset({"prose", "reasoning", "opaque"})
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRewrite:
-    """A rewrite: before which request, why, tokens before and after, and USD for a summary.
+    """A rewrite before request `step`, in tokens, with USD for a summary.
 
-    `gone` are the tokens of all that it changed, `come` what it left of that, notes included;
-    `policy` planned it, and `shown` is how it has parts shown.
+    `gone`: tokens of everything changed; `come`: tokens left, notes included.
     """
 
     step: int
@@ -59,13 +57,13 @@ class SimulatedRewrite:
 
     @property
     def compression(self) -> float:
-        """How many times smaller it made what it changed."""
+        """How many times smaller the changed parts became."""
         return self.gone / max(1, self.come)
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One simulated request: when it began, and its tokens."""
+    """A simulated request's start and tokens."""
 
     step: int
     at: Millis
@@ -77,9 +75,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRun:
-    """One policy over one conversation; `over` counts requests that the window cannot hold.
+    """One policy over one conversation; `over` counts requests above the limit.
 
-    `items` are what the last request held, and what each of them looked like.
+    `items`: the last request's content.
     """
 
     policy: str
@@ -97,7 +95,7 @@ TellSummary: TypeAlias = Callable[[Plan, Situation], Plan]
 
 
 def _ways(tell: TellSummary) -> Ways:
-    """Have a plan without its summary taken where the one with its words is not admitted."""
+    # Without its summary, where the plan with the summary's words is not admitted.
     return lambda plan, situation: (tell(plan, situation), without_summary(plan))
 
 
@@ -108,10 +106,9 @@ def simulate(
     rates: Rates,
     tell: TellSummary | None = None,
 ) -> SimulatedRun:
-    """Play every request of the conversation under a policy.
+    """Play all requests under a policy, decided by `replay/replay_decision`.
 
-    Without `tell` a summary is billed, and takes its tokens, but has no words. Whoever decides is
-    `replay/replay_decision`, by a session's rules.
+    Without `tell`, a summary costs USD and tokens, but has no words.
     """
     state = _Simulation(conversation, policy, window, rates, tell)
     for request in conversation.requests:
@@ -132,7 +129,7 @@ def simulate(
 
 
 class _Simulation:
-    """What one run has come to. Segment 0 is the static prefix, segment i the item i - 1."""
+    """One run's state. Segment 0 is the static prefix, segment i item i - 1."""
 
     def __init__(
         self,
@@ -178,7 +175,7 @@ class _Simulation:
         self.over = 0
 
     def arrive(self, request: Request) -> None:
-        """Take in what came between the last request and this one."""
+        """Add units since the last request."""
         talk = self._conversation
         for index in range(self._arrived, request.end):
             unit = talk.units[index]
@@ -191,7 +188,7 @@ class _Simulation:
         self._arrived = request.end
 
     def decide(self, request: Request) -> None:
-        """Do what a session would; after cutting what is new it is decided again."""
+        """Rewrite as a session would; after a cut of new parts, decide again."""
         for _ in range(ATTEMPTS):
             standing = self._standing(request)
             cause = self._decider.cause(standing)
@@ -215,7 +212,7 @@ class _Simulation:
                 return
 
     def send(self, request: Request) -> None:
-        """Bill the request and remember what the provider now caches."""
+        """Bill the request; update the cache."""
         total, rates = self._sizes[-1], self._rates
         read = write_5m = write_1h = 0
         if self._caches:
@@ -268,7 +265,7 @@ class _Simulation:
         self._places.append(self._places[-1] + (0 if joined else 2 if is_call else 1))
 
     def _newest(self) -> int:
-        """Give the tokens that came after the last answer, which the provider has counted."""
+        """Tokens since the last answer, whose usage the provider reported."""
         if not self._reported:
             return 0
         came = (item for item in self.items[self._before :] if item.unit.kind not in ANSWERED)
@@ -333,7 +330,7 @@ class _Simulation:
         self.rewrites.append(SimulatedRewrite(*made, gone, gone - (before - after), *by))
 
     def _notes(self, done: Decided) -> tuple[Item, ...]:
-        """Give a rewrite's notes; a summary without words takes its tokens in the last of them."""
+        # A summary without words takes its tokens in the last note.
         left = coming(done.plan)
         if not left:
             return done.notes
@@ -358,7 +355,7 @@ class _Simulation:
         return price
 
     def _marks(self) -> list[tuple[int, Ttl]]:
-        """Choose breakpoints as `core/prompt/breakpoints` does: static, anchor, last, newest."""
+        # As `core/prompt/breakpoints`: static, anchor, last, newest.
         places = self._places
         newest = len(places) - 1
         last = min(self._extends, newest)
@@ -370,7 +367,7 @@ class _Simulation:
         return [(0, self._ttl), *((index, "5m") for index in sorted(chosen))]
 
     def _shown(self, index: int) -> int:
-        """Give the last segment up to this one that is not dropped: only that can be marked."""
+        # Only a segment that is not dropped can be marked.
         while index and self._hashes[index] == self._hashes[index - 1]:
             index -= 1
         return index

@@ -1,4 +1,4 @@
-"""A replay's results as plain JSON; costs in USD and shares as numbers."""
+"""A replay as JSON; costs in USD, shares as numbers."""
 
 from collections.abc import Sequence
 from statistics import median
@@ -12,7 +12,7 @@ LEAST_COMPRESSION = 3.0
 
 
 def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> JsonObject:
-    """Give `{window, prices, policies, sessions, validation}`."""
+    """Return `{window, prices, policies, sessions, validation}`."""
     kinds = sorted({session.format for session in sessions})
     return {
         "window": settings.window,
@@ -29,7 +29,7 @@ def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str
 
 
 def policy_json(one: PolicyTally) -> JsonObject:
-    """Give one policy's sums."""
+    """Convert one policy's sums."""
     return {
         "policy": one.policy,
         "cost": round(one.cost, 6),
@@ -57,7 +57,6 @@ def policy_json(one: PolicyTally) -> JsonObject:
 
 
 def _compression(one: PolicyTally) -> JsonObject | None:
-    """Say how many times smaller rewrites made what they changed."""
     if not one.compressed:
         return None
     return {
@@ -68,7 +67,7 @@ def _compression(one: PolicyTally) -> JsonObject | None:
 
 
 def share(part: float, whole: float) -> float:
-    """Give a share; of nothing, all of it."""
+    """Divide, with 1.0 for a share of nothing."""
     return round(part / whole, 4) if whole else 1.0
 
 

@@ -1,4 +1,4 @@
-"""A recorded session of any agent, read as a stream of our own messages."""
+"""Recorded sessions of any agent as streams of `Message`."""
 
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ MOST = 1_000_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class DamagedLine:
-    """A line that could not be read and was skipped; `line` counts from 1."""
+    """A skipped, unreadable line; `line` counts from 1."""
 
     line: int
     why: str
@@ -42,9 +42,9 @@ class DamagedLine:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """Here the recorded agent dropped earlier messages from its own context; `at` is 0 if unknown.
+    """The recorded agent dropped earlier messages here; `at` is 0 if unknown.
 
-    What it wrote in their place, a summary mostly, is left out: it was never said.
+    The replacement, mostly a summary, is left out, since never said.
     """
 
     at: Millis = 0
@@ -55,10 +55,9 @@ TranscriptEntry: TypeAlias = Message | Compacted | DamagedLine
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """One recorded session. `entries` can be read once; nothing is held in memory before that.
+    """A recorded session; `entries` is a lazy iterator for one pass.
 
-    `path` is where it was found; `title`, `cwd` and `session`, the agent's own id for it, are
-    empty where the first lines do not tell.
+    `title`, `cwd` and `session` (the agent's own id) are empty if unknown.
     """
 
     format: str
@@ -72,10 +71,10 @@ class Transcript:
 
 @dataclass(slots=True)
 class TranscriptWriter:
-    """Builds messages in the order of a recording, whatever its format.
+    """A builder of messages from a recording of any format.
 
-    An assistant's message is held back until its tool results have come, that is until the next
-    one begins. Ids follow from the order alone, so that the same file always gives the same.
+    An assistant's message waits for its tool results until the next begins. Ids follow from order,
+    so that a file always gives the same ids.
     """
 
     _turn: int = -1
@@ -86,9 +85,9 @@ class TranscriptWriter:
     _calls: dict[str, int] = field(default_factory=dict)
 
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[TranscriptEntry]:
-        """Take a user's message, unless it is empty; a typed one opens a turn.
+        """Add a user's message, unless empty; a typed one opens a turn.
 
-        What was said while calls are open waits for their results: the model saw it after them.
+        While calls are open, the message waits: the model saw their results first.
         """
         if not parts:
             return
@@ -106,7 +105,7 @@ class TranscriptWriter:
     def assistant(
         self, parts: list[Part], at: Millis, usage: Usage | None, stop: str, model: str
     ) -> Iterator[TranscriptEntry]:
-        """Take what one model call gave; its calls wait for `result`."""
+        """Add a model call's answer; its calls wait for `result`."""
         yield from self.flush()
         self._turn = max(self._turn, 0)
         finish = StepFinishPart(
@@ -131,7 +130,7 @@ class TranscriptWriter:
         metadata: JsonObject,
         media: Sequence[Media] = (),
     ) -> bool:
-        """Give a tool's answer to its call; false when no open call has this id."""
+        """Answer a call; `False` without an open call of this id."""
         if self._open is None or call_id not in self._calls:
             return False
         position = self._calls.pop(call_id)
@@ -148,7 +147,7 @@ class TranscriptWriter:
         return True
 
     def flush(self) -> Iterator[TranscriptEntry]:
-        """Give the message that was held back, if there is one."""
+        """Yield the waiting messages."""
         if self._open is not None:
             yield self._open
         yield from self._queued
@@ -157,16 +156,16 @@ class TranscriptWriter:
         self._calls = {}
 
     def part_id(self, position: int) -> PartId:
-        """Give the id of a part of the message that comes next."""
+        """Return a part id for the next message."""
         return PartId(f"p{self._count + 1}.{position}")
 
     def text(self, position: int, text: str, *, by: str) -> TextPart:
-        """Make a text part: by `typed`, `context` or `model`."""
+        """Make a text part by `typed`, `context` or `model`."""
         source = "typed" if by == "typed" else "context" if by == "context" else "model"
         return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
 
     def said(self, blocks: Sequence[JsonObject], *, by: str) -> list[Part]:
-        """Make the parts of a user's message: texts, files, and a word for what has no bytes."""
+        """Make a user's parts: texts, files, and a word for media without bytes."""
         parts: list[Part] = []
         for block in blocks:
             if media := media_of(block):
@@ -176,7 +175,7 @@ class TranscriptWriter:
         return parts
 
     def call(self, position: int, call_id: str, name: str, given: Json, at: Millis) -> ToolPart:
-        """Make a call that has no answer yet; if none comes it stays interrupted."""
+        """Make a call, interrupted unless answered later."""
         state = ToolError("no result was recorded", "interrupted", at, at)
         return ToolPart(self.part_id(position), call_id, name, given, state)
 
@@ -189,10 +188,10 @@ class TranscriptWriter:
 
 
 def millis(value: object) -> Millis:
-    """Read a time: ISO 8601, or a number of seconds or milliseconds; 0 when it is none.
+    """Read ISO 8601, seconds or milliseconds; other values become 0.
 
     Raises:
-        ValueError: a number that is no time of any calendar.
+      ValueError: a number beyond any calendar.
     """
     if isinstance(value, bool):
         return 0
@@ -212,7 +211,7 @@ def millis(value: object) -> Millis:
 
 
 def text_of(value: object) -> str:
-    """Give a text, or the texts of a list of `{"type": "text"}` blocks; empty for anything else."""
+    """Join a text, or a list's `{"type": "text"}` blocks; other values become ""."""
     match value:
         case str():
             return value
@@ -238,7 +237,7 @@ def _block_text(value: object) -> str:
 
 
 def media_of(block: JsonObject) -> Media | None:
-    """Give the image or document of a block, however an agent writes it; `None` for no bytes."""
+    """Read a block's image or document in any agent's form; `None` without bytes."""
     match block:
         case {"source": {"media_type": str(kind), "data": str(data)}}:
             pass
@@ -255,7 +254,7 @@ def media_of(block: JsonObject) -> Media | None:
 
 
 def _is_base64(data: str) -> bool:
-    """Tell by the beginning: recordings are full of images, and replay reads no more of them."""
+    # The beginning is enough: recordings are full of images, and replay reads no more.
     try:
         b64decode(data[:400], validate=True)
     except ValueError:
@@ -264,20 +263,20 @@ def _is_base64(data: str) -> bool:
 
 
 def media_in(value: object) -> tuple[Media, ...]:
-    """Give the images and documents of a list of blocks."""
+    """Images and documents of a list of blocks."""
     return tuple(media for block in objects(value) if (media := media_of(block)))
 
 
 def objects(value: object) -> list[JsonObject]:
-    """Give the objects in a list; empty when it is none."""
+    """The objects of a list; `[]` for other values."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def count(value: object) -> int:
-    """Give a count of tokens or characters that is one; 0 for anything else.
+    """Read a count of tokens or characters; other values become 0.
 
     Raises:
-        ValueError: a number that no count can be.
+      ValueError: a number too large for a count.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0

@@ -1,7 +1,7 @@
-"""How well the simulation agrees with what the recorded provider reported.
+"""Agreement of the simulation with the recorded provider's reports.
 
-Only requests before the recorded agent's first own compaction count: up to there it sent, as
-the `manual` policy does, everything it had.
+Counts only requests before the recorded agent's first compaction: until then everything was sent,
+as by the `manual` policy.
 """
 
 from collections.abc import Iterable
@@ -14,10 +14,10 @@ from sidecar.replay.simulate import SimulatedRun
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Simulated and recorded tokens of one session, summed over `requests` comparable requests.
+    """Simulated and recorded tokens of a session, over `requests` requests.
 
-    `misses` are requests where the provider read less than half of what was predicted: it had
-    evicted the entry early, or the agent changed its prompt.
+    `misses`: requests with less than half of the predicted cache read; the provider evicted early,
+    or the agent changed the prompt.
     """
 
     name: str
@@ -30,17 +30,17 @@ class Agreement:
 
     @property
     def prompts(self) -> float:
-        """Simulated prompts over recorded ones."""
+        """Simulated over recorded prompt tokens."""
         return self.prompt / self.prompt_recorded
 
     @property
     def reads(self) -> float | None:
-        """Predicted cache reads over recorded ones, where any were recorded."""
+        """Predicted over recorded cache reads, if recorded."""
         return self.read / self.read_recorded if self.read_recorded else None
 
 
 def agreement(conversation: Conversation, run: SimulatedRun) -> Agreement | None:
-    """Compare a run of the `manual` policy with the recording; `None` without usage figures."""
+    """Compare a `manual` run with the recording; `None` without usage."""
     until = conversation.compacted[0] if conversation.compacted else len(conversation.requests)
     pairs = [
         (sent, request.usage)
@@ -62,7 +62,7 @@ def agreement(conversation: Conversation, run: SimulatedRun) -> Agreement | None
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """Median deviations over sessions, as shares: 0.02 is two per cent."""
+    """Median deviations over sessions, as shares."""
 
     sessions: int
     prompts: float
@@ -72,7 +72,7 @@ class Validity:
 
 
 def validity(agreements: Iterable[Agreement]) -> Validity | None:
-    """Sum up how well the simulation agrees; `None` when nothing could be compared."""
+    """Summarise agreements, or return `None` for none."""
     all_of_them = list(agreements)
     if not all_of_them:
         return None

@@ -1,1 +1,1 @@
-"""What has happened lately, and what of it is wrong. Knows no exporter."""
+"""The recent past, and alerts about it. Knows no exporter."""

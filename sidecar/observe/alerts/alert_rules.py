@@ -1,4 +1,4 @@
-"""The nine alerts as data: which side of the threshold is bad, how bad, the words, what to do."""
+"""The nine alerts as data: direction, level, message, advice."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ AlertLevel: TypeAlias = Literal["info", "warning", "critical"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One alert. `name` is also its threshold's setting; `over`: more than the threshold is bad.
+    """One alert; `name` is also the setting with its threshold, `over`: higher is worse.
 
-    `quiet` is for how many milliseconds its number must be well before it is cleared: what goes up
-    and down with ordinary work is told once.
+    `quiet`: ms its number must stay well before clearing, so that normal ups and downs raise one
+    alert.
     """
 
     name: str

@@ -1,7 +1,6 @@
-"""Alerts: what is wrong by the numbers, and what to do about it. Pure functions over frozen values.
+"""Raise and clear alerts by comparing numbers with thresholds. Pure.
 
-An alert is raised once and cleared once: it is cleared only when its number is well on the other
-side of its threshold, or nothing is left to take the number from.
+Each alert is raised once, and cleared once its number is well past the threshold or unknown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,9 +29,9 @@ AlertKey: TypeAlias = tuple[str, SessionId | None]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One alert that stands. `value` and `threshold` are in the setting's own unit.
+    """A standing alert; `value` and `threshold` are in the setting's unit.
 
-    `well_since` is since when its number has been well again, while that is too short to clear it.
+    `well_since`: when its number became well, too recently to clear.
     """
 
     name: str
@@ -48,7 +47,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """An alert was raised, or one that stood was cleared: `value` is what it is then."""
+    """An alert raised or cleared, with the value of that moment."""
 
     state: Literal["raised", "cleared"]
     alert: Alert
@@ -58,7 +57,7 @@ class Changed:
 def look(
     past: RecentPast, settings: Alerts, standing: Mapping[AlertKey, Alert], now: Millis
 ) -> tuple[dict[AlertKey, Alert], tuple[Changed, ...]]:
-    """Give the alerts that stand now, and those that were raised or cleared since `standing`."""
+    """Return standing alerts, and changes since `standing`."""
     found: dict[AlertKey, Alert] = {}
     changes: list[Changed] = []
     known = dict(values(past, now))
@@ -104,7 +103,7 @@ def _holds(rule: Rule, value: float, threshold: float, stands: bool) -> bool:
 
 
 def values(past: RecentPast, now: Millis) -> Iterator[tuple[AlertKey, float]]:
-    """Give every number that there is; what nothing is known of is left out."""
+    """Yield all known numbers, by alert and session."""
     yield from (((name, None), value) for name, value in _of_all(past, now) if value is not None)
     for session_id, one in past.sessions.items():
         found = ((name, value) for name, value in _of_one(one) if value is not None)
@@ -133,10 +132,10 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 
 
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
-    """Give the cost of the newest five minutes by that of the dearest five of the hour before.
+    """Divide the newest 5 minutes' cost by the dearest 5 of the hour before.
 
-    Work comes in bursts, and a cold cache makes the first request after a pause dear: neither is
-    news. `None` where fewer than three stretches are known in which anything was spent.
+    The dearest, since bursts and a cold cache after a pause are no news. `None` with fewer than
+    three stretches with costs.
     """
     minutes = {one.number: one.spent for one in past.within(now, 60 + BURNING)}
     newest = now // 60_000

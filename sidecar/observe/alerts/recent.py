@@ -1,4 +1,4 @@
-"""What has happened lately, as far as alerts need it: a fold over observations, of bounded size."""
+"""The recent past for alerts: a bounded fold over observations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,11 +26,10 @@ ORDINARY = frozenset({"budget", "cold", "pays", "idle"})
 
 @dataclass(frozen=True, slots=True)
 class Minute:
-    """One minute of all sessions: `number` counts minutes since 1970.
+    """All sessions in one minute; `number` is minutes since 1970.
 
-    `refused` are requests whose length the provider refused. `prompt` and `read` are tokens of
-    `repeated` requests, those that the cache could serve. `spent` is USD, `summarising` the part
-    of it that summaries cost.
+    `refused`: requests refused as too long. `prompt` and `read`: tokens of the `repeated` requests,
+    which the cache could serve. `spent`: USD, including `summarising`.
     """
 
     number: int
@@ -45,12 +44,11 @@ class Minute:
 
 @dataclass(frozen=True, slots=True)
 class SessionStanding:
-    """How one session stands. `used` is the share of the room at the end of its newest turns.
+    """One session's numbers; `used` and `tool_results` are shares of the input room.
 
-    `evictions` counts how often something was taken out of the context in its newest turn that
-    has ended, `evicting` in the one that runs.
-    `compression` and `fidelity` are of its newest whole rewrite, `tool_results` the share of the
-    room that results of tools take.
+    `used`: at the end of its newest turns. `evictions`: removals from the context in the last
+    finished turn, `evicting` in the running one. `compression`, `fidelity`: of the newest whole
+    rewrite.
     """
 
     used: tuple[float, ...] = ()
@@ -63,19 +61,19 @@ class SessionStanding:
 
 @dataclass(frozen=True, slots=True)
 class RecentPast:
-    """What alerts are computed from; minutes are in order."""
+    """Input of the alerts; minutes in order."""
 
     minutes: tuple[Minute, ...] = ()
     sessions: Mapping[SessionId, SessionStanding] = field(default_factory=dict)
 
     def within(self, now: Millis, minutes: int) -> tuple[Minute, ...]:
-        """Give the newest so many minutes, this one included."""
+        """Return the newest `minutes`, the current one included."""
         first = now // MINUTE - minutes + 1
         return tuple(one for one in self.minutes if one.number >= first)
 
 
 def after(past: RecentPast, seen: Observation) -> RecentPast:
-    """Give the past with one observation more."""
+    """Add one observation."""
     match seen:
         case ModelAsked():
             return RecentPast(_with_request(past.minutes, seen), past.sessions)

@@ -1,7 +1,6 @@
-"""Every decision about a session's context, with its numbers: the log has them all.
+"""All decisions about a session's context, from the log's records.
 
-What was decided is a record; what it was decided about is in the log too. A line holds names,
-numbers and the reason that the deciding code gave, and no text of the conversation.
+Lines hold names, numbers and reasons, never text of the conversation.
 """
 
 from collections import Counter
@@ -41,10 +40,10 @@ DECISIONS: Mapping[str, str] = {
 
 
 def audit(stored: Stored) -> Iterator[JsonObject]:
-    """Give one line for each decision, in the order of the log.
+    """Yield one line per decision, in log order.
 
-    `at` is ISO 8601 in UTC, tokens are the provider's where it reported them, costs are USD as
-    decimal strings, `null` where unknown.
+    `at`: ISO 8601 UTC. Tokens: the provider's, if reported. Costs: USD as decimal strings, `null`
+    if unknown.
     """
     messages = {str(message.id): message for message in stored.messages}
     calls = {
@@ -121,7 +120,6 @@ def _request(body: JsonObject, message: Message | None) -> JsonObject:
 
 
 def _truncation(call: ToolPart | None) -> JsonObject | None:
-    """Tell of a call only where its output was cut."""
     if call is None:
         return None
     match call.state:

@@ -1,6 +1,6 @@
-"""A session's course as values: what each request held and cost, what changed, what is in view.
+"""A session's course as pure data: requests, costs, changes, view.
 
-`session/desk/log_course` reads them from a log; the inspector and the report tell them. Pure data.
+Read from a log by `session/desk/log_course`; shown by inspector and report.
 """
 
 from dataclasses import dataclass
@@ -18,11 +18,10 @@ CourseChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Which session it is, in the words of its row.
+    """The session's row.
 
-    `parent` is the session that it was made from, `recorded_by` the agent whose recording it began
-    as; `priced_as` names the model at whose prices costs are given, where its own cost nothing.
-    All three are empty else.
+    Empty if missing: `parent`, the origin of a fork; `recorded_by`, the agent of an imported
+    recording; `priced_as`, the model whose prices stand in for a free one.
     """
 
     id: str
@@ -40,11 +39,10 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a model call took, in tokens and USD.
+    """A model call's tokens, its cost in USD, and the `uncached` cost.
 
-    `uncached` is what it would have cost without a cache. Both are `None` where the price is
-    unknown. What is not this session's `own` it did not pay for: what a fork has from its parent,
-    and what another agent recorded.
+    Costs are `None` without a known price. Unless `own`, another paid: a fork's parent, or the
+    recorded agent.
     """
 
     usage: Usage
@@ -55,12 +53,11 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class CourseRequest:
-    """What one model call held.
+    """One model call of the conversation.
 
-    `regions` are tokens in the order of `budget.REGIONS`. They add up to what the provider
-    reported, or to an estimate where nothing was reported and so nothing is known as `spent`.
-    `miss` says of a request that read less from the cache than it should have, at which segment
-    and why. `stands`: its answer is part of the conversation still.
+    `regions`: tokens in order of `budget.REGIONS`, adding up to the provider's count, or to an
+    estimate if `spent` is `None`. `miss`: segment and reason of an unexpected cache miss. `stands`:
+    the answer is still in the conversation.
     """
 
     number: int
@@ -74,13 +71,13 @@ class CourseRequest:
 
     @property
     def held(self) -> int:
-        """All tokens that were sent."""
+        """All tokens sent."""
         return sum(self.regions)
 
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """What was asked beside the conversation: a summary, a title, a subtask, a ping."""
+    """A request outside the conversation: summary, title, subtask or ping."""
 
     after: int
     at: Millis
@@ -91,11 +88,11 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class CourseChange:
-    """A recorded change of the context, after so many requests.
+    """A recorded change of the context, `after` so many requests.
 
-    `left_out` counts the parts that it showed otherwise, by how. `opens`: it began an epoch, so
-    that the prefix was written anew. `undone`: it is not in effect any more. `summary` says who
-    wrote one, and what that cost. Tokens are `None` where the log does not say.
+    `left_out`: parts by new presentation. `opens`: began an epoch, with a new prefix. `undone`: no
+    longer in effect. `summary`: writer and cost. `before`, `afterwards`: tokens, `None` if not
+    logged.
     """
 
     id: str
@@ -119,7 +116,7 @@ class CourseChange:
 
 @dataclass(frozen=True, slots=True)
 class CourseTurn:
-    """One turn. `held` is the context when it ended, `None` where no model was asked."""
+    """One turn; `held` is the context's tokens at the end, `None` without a request."""
 
     number: int
     id: str
@@ -140,9 +137,8 @@ class CourseTurn:
 class ToolUse:
     """All calls of one tool.
 
-    `tokens` is what its results would take if all were shown whole, about; `in_view` is what they
-    take now. `cut` counts results that were too long and were cut before they were ever sent, of
-    `whole` bytes in all.
+    `tokens`: estimate of all results shown whole; `in_view`: now in the context. `cut`: results cut
+    before first sent, of `whole` bytes.
     """
 
     name: str
@@ -156,7 +152,7 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True)
 class CourseFile:
-    """A path that changed, and who changed it."""
+    """A changed path, and the author."""
 
     path: str
     change: str
@@ -165,7 +161,7 @@ class CourseFile:
 
 @dataclass(frozen=True, slots=True)
 class CourseCheckpoint:
-    """A state to go back to. `files` are what changed since the one before."""
+    """A state to go back to, with files changed since the checkpoint before."""
 
     number: int
     id: str
@@ -179,7 +175,7 @@ class CourseCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """Something that is in the context, or was left out of it; `tokens` add up to the meter's."""
+    """A piece in the context or left out; tokens add up to the meter's."""
 
     id: str
     region: str
@@ -193,7 +189,7 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """A tool's result that was cut at its source; all of it can be recalled by the part's id."""
+    """A tool's result cut at the source; `recall` by part id returns all."""
 
     part_id: str
     tool: str
@@ -204,7 +200,7 @@ class CutResult:
 
 @dataclass(frozen=True, slots=True)
 class CourseNote:
-    """A text of a rewrite that stands in the context."""
+    """A rewrite's text in the context."""
 
     id: str
     region: str
@@ -214,9 +210,9 @@ class CourseNote:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """One session, from its beginning to now. `messages` and `parts` are counts by what they are.
+    """One session up to now; `messages` and `parts` count by kind.
 
-    `problems` says, a sentence each, what of the log could not be read.
+    `problems`: unreadable log entries, a sentence each.
     """
 
     about: About
@@ -237,11 +233,11 @@ class Course:
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """What all requests took that somebody reported, those beside the conversation too."""
+        """All reported spending, asides included."""
         own = (one.spent for one in self.requests if one.spent is not None)
         return (*own, *(one.spent for one in self.asides))
 
     @property
     def now(self) -> tuple[int, ...]:
-        """The context as the meter has it now, in the order of `budget.REGIONS`."""
+        """Tokens now, in order of `budget.REGIONS`."""
         return tuple(self.meter.regions.get(region, 0) for region in REGIONS)

@@ -1,4 +1,4 @@
-"""A session's course as JSON, for machines: camelCase, USD as decimal strings, times in ms."""
+"""A session's course as JSON: camelCase, USD as decimal strings, ms."""
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -14,7 +14,7 @@ VERSION = 1
 
 
 def as_json(course: Course) -> JsonObject:
-    """Give everything that is known of a session; see `observe.course` for what each field is."""
+    """Convert a course; `observe.report.course` explains the fields."""
     told = {name: _json(getattr(course, name)) for name in Course.__slots__}
     told["requests"] = [_request(one) for one in course.requests]
     told["messages"], told["parts"] = dict(course.messages), dict(course.parts)

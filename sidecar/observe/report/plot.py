@@ -1,6 +1,6 @@
-"""Where things stand in a chart over a session's requests: columns, axes, turns, marks. Pure.
+"""Layout of charts over requests: columns, axes, turns, marks. Pure.
 
-All charts of a report share one axis, so that what stands below one another happened together.
+All charts of a report share one axis, so that aligned marks are simultaneous.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,9 +27,9 @@ SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A field of so many slots, one for each request, and beside them room for what is now.
+    """A field with one slot per request, and room for the present at the right.
 
-    `columns` are ranges of requests, the first one and the one after the last, counted from 0.
+    `columns`: half-open ranges of requests, from 0.
     """
 
     height: int
@@ -39,25 +39,25 @@ class Plot:
 
     @property
     def base(self) -> int:
-        """Where nothing is."""
+        """The y of value 0."""
         return self.height - BOTTOM
 
     @property
     def right(self) -> int:
-        """Where the field ends."""
+        """The x of the field's right edge."""
         return WIDTH - RIGHT
 
     def x(self, slot: float) -> float:
-        """Give where a slot begins."""
+        """The x where a slot begins."""
         return LEFT + (self.right - NOW - LEFT) * slot / max(1, self.slots)
 
     def y(self, value: float) -> float:
-        """Give how high a value stands."""
+        """The y of a value."""
         return self.base - (self.base - TOP) * min(1.0, value / self.most)
 
 
 def plot(course: Course, height: int, most: float) -> Plot:
-    """Lay out a chart; `most` is the value at its upper edge."""
+    """Lay out a chart with `most` at the upper edge."""
     count = len(course.requests)
     size = max(1, -(-count // MOST_COLUMNS))
     columns = tuple((at, min(at + size, count)) for at in range(0, count, size))
@@ -65,19 +65,19 @@ def plot(course: Course, height: int, most: float) -> Plot:
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
-    """Draw the area between two lines of steps; `ends` are where each column ends, in units."""
+    """Draw the area between two step lines; `ends` are x of column ends."""
     there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
     back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
     return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"
 
 
 def edges(plot: Plot) -> list[float]:
-    """Give where the columns begin, and where the last one ends."""
+    """Return x of all column starts, and of the last end."""
     return [*(plot.x(start) for start, _ in plot.columns), plot.x(plot.slots)]
 
 
 def left_axis(plot: Plot, unit: str, write: Callable[[float], str] = short) -> Iterator[str]:
-    """Draw the values at the left, with a line across for each, and above them their unit."""
+    """Draw values, grid lines and unit at the left."""
     yield f'<text x="{LEFT - 8}" y="{TOP - 12}" text-anchor="end">{unit}</text>'
     for value in ticks(0, plot.most, 4):
         if value <= plot.most:
@@ -89,7 +89,7 @@ def left_axis(plot: Plot, unit: str, write: Callable[[float], str] = short) -> I
 
 
 def turn_axis(plot: Plot, requests: Sequence[CourseRequest], *, now: bool) -> Iterator[str]:
-    """Write below the field where turns begin, as many as there is room for."""
+    """Write the turns below the field, as space allows."""
     yield (f'<line class="axis" x1="{LEFT}" x2="{plot.right}" y1="{plot.base}" y2="{plot.base}"/>')
     begun: dict[int, int] = {}
     for slot, request in enumerate(requests):
@@ -113,7 +113,7 @@ def turn_axis(plot: Plot, requests: Sequence[CourseRequest], *, now: bool) -> It
 
 
 def epochs(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
-    """Draw below the turns how long each prefix was carried on: the epochs, by turns."""
+    """Draw a strip of epochs below the turns."""
     opening = (change for change in changes if change.opens)
     since = ((plot.x(one.after), f"{one.number}. {named(one)}") for one in opening)
     begun = [(plot.x(0), "the beginning"), *since]
@@ -128,7 +128,7 @@ def epochs(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
 
 
 def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[str]:
-    """Write labels at the right of the field, at their heights; the first ones have the room."""
+    """Write labels at their heights; earlier ones win the space."""
     taken: list[float] = []
     for value, words in labels:
         at = plot.y(value)
@@ -138,10 +138,7 @@ def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[st
 
 
 def marks(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
-    """Draw a line where each change of the context stands, and above it its number.
-
-    Changes that stand too near for a number each have one mark.
-    """
+    """Draw a line and a numbered badge per change; close badges merge."""
     # So many lines would hide what they stand for.
     end = TOP + 4 if len(changes) > MANY else plot.base
     for change in changes:
@@ -166,12 +163,10 @@ def marks(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
 
 
 def _state(change: CourseChange) -> str:
-    """Say whether a change is in effect, and whether it began an epoch."""
     return f"{' undone' if change.undone else ''}{'' if change.opens else ' inner'}"
 
 
 def _half(words: str) -> float:
-    """Give half the width that a badge needs."""
     return max(BADGE, LETTER * len(words) / 2 + 3)
 
 
@@ -201,7 +196,7 @@ def _badge(group: Sequence[CourseChange], x: float, y: float) -> str:
 
 
 def told(change: CourseChange) -> str:
-    """Say in one line what a change did."""
+    """Describe a change in one line."""
     sizes = ""
     if change.before is not None and change.afterwards is not None:
         sizes = f", {change.before:,} to {change.afterwards:,} tokens"
@@ -210,18 +205,18 @@ def told(change: CourseChange) -> str:
 
 
 def named(change: CourseChange) -> str:
-    """Name a change by what it is and why it was made."""
+    """Name a change by kind and cause."""
     same = change.cause == change.kind
     return change.kind if same else f"{change.kind} ({change.cause})"
 
 
 def chart(plot: Plot, pieces: Sequence[str], label: str) -> str:
-    """Put a chart together."""
+    """Assemble a chart."""
     return frame(WIDTH, plot.height, "".join(pieces), label)
 
 
 def under(plot: Plot, titles: Sequence[str], kind: str) -> Iterator[str]:
-    """Lay something to point at over each column, which tells its figures."""
+    """Lay a hover title over each column."""
     ends = edges(plot)
     for n, title in enumerate(titles):
         yield (
@@ -232,7 +227,7 @@ def under(plot: Plot, titles: Sequence[str], kind: str) -> Iterator[str]:
 
 
 def which(course: Course, column: tuple[int, int]) -> str:
-    """Name the requests of a column."""
+    """Name a column's requests."""
     first, last = course.requests[column[0]], course.requests[column[1] - 1]
     if first is last:
         return f"request {first.number}, turn {first.turn}"

@@ -1,7 +1,7 @@
-"""A session as one page to look at: nothing is fetched, nothing runs, everything said is escaped.
+"""A session as one HTML page: no fetch, no script, all text escaped.
 
-There is no script in it, and its content policy lets none run; the switch between light and dark
-is a style. What the session's texts say can therefore only ever be read.
+The content policy forbids scripts; the switch between light and dark is CSS. So a session's texts
+can only be read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,7 @@ SWITCH = """<fieldset><legend>Colours</legend>
 
 
 def report(course: Course, when: When, made: Millis) -> str:
-    """Draw a session; `made` is when."""
+    """Draw a session; `made` is the time of the report."""
     title = course.about.title or "Untitled session"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -196,7 +196,7 @@ def _provenance(course: Course) -> str:
 
 
 def _regions(course: Course) -> str:
-    """Name the regions that were ever there, from the top of the stack, with their size now."""
+    """Legend of all regions ever used, top of the stack first, with tokens now."""
     items = []
     for place in reversed(range(len(REGIONS))):
         region, now = REGIONS[place], course.now[place]

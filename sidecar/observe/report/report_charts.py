@@ -1,4 +1,4 @@
-"""The charts of a report: what the context held, what the cache gave, what it cost, which tools."""
+"""The report's charts: context, cache, cost, tools."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -41,7 +41,7 @@ MOST_TOOLS = 12
 
 
 def context(course: Course) -> str:
-    """Draw what each request held by region, over the zones of the window, and what is now."""
+    """Draw each request's tokens by region over the zones, and the present."""
     held = [one.held for one in course.requests]
     most = max([course.meter.used, *held])
     whole = most >= MUCH * course.limit
@@ -85,7 +85,7 @@ def _held(name: str, request: CourseRequest) -> str:
 
 
 def _zones(field: Plot, limit: int) -> Iterator[str]:
-    """Fill the zones of pressure, faintly behind the area and plainly at its right edge."""
+    """Fill zones: faint behind the area, solid at the right edge."""
     for low, high, name in ZONES:
         start, end = low * limit, high * limit
         if start >= field.most:
@@ -119,7 +119,7 @@ def _limits(field: Plot, course: Course) -> Iterator[str]:
 
 
 def cache(course: Course) -> str:
-    """Draw what each request read from the cache, wrote to it, and sent beside it."""
+    """Draw tokens read from the cache, written, and uncached, by request."""
     found = []
     field = plot(course, 230, 1.0)
     for start, end in field.columns:
@@ -166,10 +166,7 @@ def _misses(field: Plot, requests: Sequence[CourseRequest]) -> Iterator[str]:
 
 
 def cost(course: Course) -> str:
-    """Draw what was spent so far, against what it would have come to without a cache.
-
-    It is empty where a price is unknown.
-    """
+    """Draw cost so far against cost without a cache; "" without a known price."""
     paid, fresh = running(course)
     if not paid or paid[-1] is None:
         return ""
@@ -207,7 +204,7 @@ def cost(course: Course) -> str:
 
 
 def tools(course: Course) -> str:
-    """Draw what each tool's results came to, and what of it is in view now."""
+    """Draw tokens of each tool's results, ever and now in view."""
     shown = list(course.tools[:MOST_TOOLS])
     if rest := course.tools[MOST_TOOLS:]:
         counts = ("calls", "failed", "tokens", "in_view", "cut", "whole")

@@ -1,4 +1,4 @@
-"""The tables of a report, which say in figures what its charts show, and its checkpoints."""
+"""The report's tables, with the figures of the charts, and checkpoints."""
 
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -23,7 +23,7 @@ LETTERS = {"created": "+", "modified": "~", "deleted": "-", "renamed": "→", "m
 
 
 def changes(course: Course, when: When) -> str:
-    """Give what changed the context, why, and what came of it."""
+    """Changes of the context, reasons and effects."""
     if not course.changes:
         return ""
     rows = []
@@ -47,7 +47,7 @@ def changes(course: Course, when: When) -> str:
 
 
 def misses(course: Course) -> str:
-    """Give the requests that missed the cache, and why."""
+    """Requests that missed the cache, and why."""
     rows = [
         ("", f"request {one.number}", _cells(str(one.turn)), _text(one.miss[0]), _why(one.miss[1]))
         for one in course.requests
@@ -60,7 +60,7 @@ def misses(course: Course) -> str:
 
 
 def asides(course: Course, when: When) -> str:
-    """Give what was asked beside the conversation."""
+    """Requests outside the conversation."""
     rows = [
         (
             "",
@@ -83,7 +83,7 @@ def asides(course: Course, when: When) -> str:
 
 
 def tools(course: Course) -> str:
-    """Give each tool's calls."""
+    """Calls by tool."""
     whole = sum(one.tokens for one in course.tools) or 1
     rows = [
         (
@@ -108,7 +108,7 @@ def tools(course: Course) -> str:
 
 
 def notes(course: Course) -> str:
-    """Give the texts that stand for what was left out."""
+    """Texts that stand for left out parts."""
     return "".join(
         f"<h3>{escape(NAMES.get(one.region, one.region))}, {one.tokens:,} tokens "
         f"<code>{escape(one.id)}</code></h3><pre>{escape(one.text)}</pre>"
@@ -117,7 +117,7 @@ def notes(course: Course) -> str:
 
 
 def regions(course: Course) -> str:
-    """Give the context now, and at its largest, by region."""
+    """Tokens by region, now and at most."""
     used, rows = course.meter.used or 1, []
     for place, region in enumerate(REGIONS):
         now = course.now[place]
@@ -130,7 +130,7 @@ def regions(course: Course) -> str:
 
 
 def turns(course: Course, when: When) -> str:
-    """Give each turn, what it held at its end and what it cost."""
+    """Turns with final context and cost."""
     rows = []
     for one in course.turns:
         stop = "" if one.stop in ("", "end_turn") else f" ({one.stop})"
@@ -160,7 +160,7 @@ def turns(course: Course, when: When) -> str:
 
 
 def pieces(course: Course) -> str:
-    """Give the largest of what is in the context."""
+    """The largest pieces in the context."""
     found = sorted((one for one in course.pieces if one.tokens), key=lambda one: -one.tokens)
     rows = [
         (
@@ -181,7 +181,7 @@ def pieces(course: Course) -> str:
 
 
 def points(course: Course, when: When) -> str:
-    """Give the checkpoints, oldest first; of many, the older ones are folded."""
+    """Checkpoints, oldest first; many older ones are folded."""
     many = len(course.checkpoints) > 1.5 * MOST_POINTS
     early = course.checkpoints[:-MOST_POINTS] if many else ()
     late = _points(course.checkpoints[len(early) :], when)
@@ -234,7 +234,7 @@ def _why(text: str) -> str:
 
 
 def _table(caption: str, heads: Sequence[str], rows: Iterable[tuple[str, ...]]) -> str:
-    """Put a table together: of each row its class, its head, and cells that are HTML."""
+    """Build a table; each row is CSS class, heading, HTML cells."""
     left = ' class="text"'
     head = "".join(
         f'<th scope="col"{left if n == 0 or name.endswith("<") else ""}>'
@@ -256,7 +256,7 @@ def _folded(title: str, inside: str) -> str:
 
 
 def _if_long(title: str, table: str, rows: int) -> str:
-    """Fold a table away that would push everything else out of sight."""
+    """Fold a long table, so that other content stays in sight."""
     return _folded(title, table) if rows > MOST_ROWS else table
 
 

@@ -1,4 +1,4 @@
-"""What a session spent so far, and what the same would have come to without a cache. Pure."""
+"""A session's spending, with and without a cache. Pure."""
 
 from decimal import Decimal
 
@@ -6,11 +6,10 @@ from sidecar.observe.report.course import Course
 
 
 def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]:
-    """Add up what was paid, and what it would have been uncached, before and after each request.
+    """Sum USD paid and uncached, before the first and after each request.
 
-    What was asked beside the conversation counts with the request before it. From an unknown
-    price on, nothing is known. What another session paid for counts for nothing; what another agent
-    recorded does, at the prices of its models.
+    Asides count with the request before. An unknown price makes all later sums `None`. Another
+    session's spending counts nothing, a recorded agent's at list prices.
     """
     beside: dict[int, list[tuple[Decimal | None, Decimal | None]]] = {}
     for aside in course.asides:
@@ -34,7 +33,7 @@ def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]
 
 
 def dollars(amount: float) -> str:
-    """Write USD with as many digits as say something."""
+    """Format USD with significant digits only."""
     if amount == 0:
         return "0"
     if amount >= 1:

@@ -1,7 +1,7 @@
-"""How a report looks: light and dark, on paper and on narrow screens. No font or file is fetched.
+"""The report's style: light, dark, print, narrow screens. No fetched fonts or files.
 
-Each colour is said once, for light and for dark. Regions are told apart by lightness as well as by
-hue, so that who sees few colours can tell neighbours apart; every chart has its figures in a table.
+Neighbouring regions differ in lightness as well as hue, for colour-blind readers; tables repeat all
+figures.
 """
 
 COLOURS: dict[str, tuple[str, str]] = {
@@ -41,7 +41,7 @@ REGION_COLOURS = (
 
 
 def style() -> str:
-    """Give the page's style sheet."""
+    """Build the style sheet."""
     named = ";".join(f"--{n}:light-dark({light},{dark})" for n, (light, dark) in COLOURS.items())
     regions = "".join(
         f".r-{name}{{fill:var(--{name});background:var(--{name})}}" for name in REGION_COLOURS

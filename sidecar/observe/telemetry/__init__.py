@@ -1,1 +1,1 @@
-"""Metrics and traces, for OpenTelemetry. Loaded only where it is on."""
+"""OpenTelemetry metrics and traces, loaded only if enabled."""

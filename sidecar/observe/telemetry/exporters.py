@@ -1,7 +1,6 @@
-"""Where metrics and traces go: an SDK that is there already, or one that is set up as configured.
+"""Providers for metrics and traces: an existing SDK, or one configured here.
 
-Nothing of OpenTelemetry is imported unless that is so, and nothing listens unless the user has
-chosen `prometheus`: then on 127.0.0.1 alone.
+OpenTelemetry is imported only if in use. Only `prometheus` opens a port, on 127.0.0.1.
 """
 
 import logging
@@ -28,9 +27,9 @@ PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """Providers to make instruments and spans with; `address` is where metrics can be read.
+    """Providers, and the `address` for reading metrics.
 
-    `close` sends what waits, and blocks for at most some seconds.
+    `close` sends the rest, and blocks for some seconds at most.
     """
 
     metrics: "MeterProvider | None"
@@ -40,7 +39,7 @@ class Exporting:
 
 
 def start(settings: Telemetry, version: str, environment: Mapping[str, str]) -> Exporting | None:
-    """Set up what is configured; `None` where nothing is, or it cannot be, which is logged.
+    """Set up the configured exporter; `None` if off, or on a logged failure.
 
     Blocks while the SDK is imported.
     """
@@ -68,7 +67,7 @@ def start(settings: Telemetry, version: str, environment: Mapping[str, str]) -> 
 
 
 def _there_already(environment: Mapping[str, str]) -> Exporting | None:
-    """Use what somebody set up before us, such as `opentelemetry-instrument`."""
+    # For an SDK set up before, such as by `opentelemetry-instrument`.
     if "opentelemetry.sdk" not in sys.modules and not any(map(environment.get, PROVIDERS)):
         return None
     from opentelemetry.metrics import get_meter_provider  # noqa: PLC0415 - only where it is on
@@ -147,7 +146,7 @@ def _otlp(endpoint: str, resource: "Resource") -> Exporting:
 
 
 def _console(resource: "Resource") -> Exporting:
-    """Write to stderr: stdout carries the protocol and nothing else."""
+    # To stderr: stdout carries the protocol and nothing else.
     from opentelemetry.sdk.metrics.export import (  # noqa: PLC0415 - an extra
         ConsoleMetricExporter,
         PeriodicExportingMetricReader,

@@ -1,7 +1,7 @@
-"""Every metric as data: its name, kind, unit and attributes.
+"""All metrics as data: name, kind, unit, attributes.
 
-Names are those of OpenTelemetry's conventions for generative AI (`gen_ai.…`, semantic conventions
-1.44) where it has one, else `sidecar.…`. No attribute holds anything that anybody wrote.
+Names follow OpenTelemetry's conventions for generative AI (`gen_ai.…`, semantic conventions 1.44),
+else `sidecar.…`. No attribute holds text written by anybody.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ MODEL = ("gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model"
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """One metric. An `observed` one is a gauge that is asked when somebody looks."""
+    """One metric; an `observed` gauge is read on demand."""
 
     name: str
     kind: Literal["counter", "histogram", "gauge", "observed"]
@@ -241,7 +241,7 @@ _ALL = (
 
 
 def vendor_of(provider: str, model: str) -> str:
-    """Name who answers for a model, as `gen_ai.provider.name`."""
+    """Name a model's provider, for `gen_ai.provider.name`."""
     return "sidecar" if model == OFFLINE_MODEL else provider
 
 

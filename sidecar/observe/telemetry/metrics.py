@@ -1,7 +1,6 @@
-"""Observations as OpenTelemetry metrics. Needs its API only; loaded late, and only where it is on.
+"""Observations as OpenTelemetry metrics; needs only the API.
 
-What is asked when somebody looks (context, queues, store, alerts) is asked on a thread of the
-exporter's: `Levels` gives frozen values and counts, and waits for nothing.
+An exporter's thread reads `Levels` (context, queues, store, alerts): frozen values, no waiting.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,9 +32,9 @@ NONE: Attributes = {}
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """What can be asked at any time, from any thread.
+    """Functions callable at any time, from any thread.
 
-    `alerts` counts those that stand by name and level; `store` is bytes.
+    `alerts`: count by (name, level); `store`: bytes.
     """
 
     contexts: Callable[[], Mapping[SessionId, ContextMeter]]
@@ -45,7 +44,7 @@ class Levels:
 
 
 class Metrics:
-    """Feeds the instruments of `observe/telemetry/instruments` from observations."""
+    """The instruments of `observe/telemetry/instruments`, fed by observations."""
 
     def __init__(self, provider: MeterProvider, version: str, vendor: str, levels: Levels) -> None:
         meter = provider.get_meter("sidecar", version)

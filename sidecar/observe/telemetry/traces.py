@@ -1,6 +1,6 @@
-"""Observations as OpenTelemetry spans: a turn, and in it its requests, tool calls and rewrites.
+"""Observations as OpenTelemetry spans: turns, with requests, tool calls and rewrites.
 
-Needs the API only; loaded late, and only where it is on. Spans hold names and numbers, no texts.
+Needs only the API. Spans hold names and numbers, no texts.
 """
 
 from opentelemetry.context import Context
@@ -29,7 +29,7 @@ NANOS = 1_000_000
 
 
 class Traces:
-    """Makes spans; a turn's own is open from its beginning to its end."""
+    """Spans; a turn's span is open from start to end."""
 
     def __init__(self, provider: TracerProvider, version: str, vendor: str) -> None:
         self._tracer = provider.get_tracer("sidecar", version)
@@ -37,7 +37,7 @@ class Traces:
         self._turns: dict[SessionId, tuple[Span, Context]] = {}
 
     def take(self, seen: Observation) -> None:
-        """Make what spans an observation makes."""
+        """Make spans for one observation."""
         match seen:
             case TurnBegun():
                 self._begin(seen)

@@ -1,4 +1,4 @@
-"""Importers of recorded sessions: one module a format, found by what the file holds."""
+"""Importers of recorded sessions: one module per format, recognized by content."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -27,29 +27,29 @@ SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst")
 
 
 class Importer(Protocol):
-    """What each importer module offers."""
+    """The interface of importer modules."""
 
     FORMAT: str
 
     def recognises(self, first: Sequence[JsonObject]) -> bool:
-        """Whether a file that begins with these lines is of this format."""
+        """Whether a file's first lines have this format."""
         ...
 
     def entries(self, lines: Iterable[NumberedLine]) -> Iterator[TranscriptEntry]:
-        """Give the messages of the session, in order."""
+        """Yield the session's messages, in order."""
         ...
 
 
 @cache
 def importers() -> tuple[Importer, ...]:
-    """Find every importer, by name."""
+    """Load all importers, by name."""
     found = sorted(module.name for module in iter_modules(__path__))
     modules = (import_module(f"{__name__}.{name}") for name in found)
     return tuple(module for module in modules if hasattr(module, "FORMAT"))
 
 
 def find_files(path: Path) -> Iterator[Path]:
-    """Give a file itself, or the recordings in a folder and below, in order of their names."""
+    """Yield the file, or all recordings below a folder, by name."""
     if not path.is_dir():
         yield path
         return
@@ -59,10 +59,10 @@ def find_files(path: Path) -> Iterator[Path]:
 
 
 def find_recordings(path: Path) -> Iterator[Path]:
-    """Give a path for each session at or below a path, as `open_transcript` takes them.
+    """Yield a path for `open_transcript` per session.
 
-    A store of ours has one for each of its sessions, `STORE/ID`, which is no file. What cannot be
-    read is given too, so that opening it says why.
+    A session in a store has the path `STORE/ID`. Unreadable files are included, so that opening
+    reports the error.
     """
     for file in find_files(path):
         try:
@@ -76,12 +76,12 @@ def find_recordings(path: Path) -> Iterator[Path]:
 def open_transcript(
     path: Path, format_name: str = "", each: Callable[[], None] = lambda: None
 ) -> Transcript:
-    """Open one recording; nothing but its first lines is read before the entries are.
+    """Open a recording; only its first lines are read at once.
 
-    `each` is called with every line that is read, and may raise to end the reading.
+    `each` is called per line read, and may raise to stop.
 
     Raises:
-        BadRequest: the file cannot be read, or is of no known format.
+      BadRequest: unreadable, or of unknown format.
     """
     store = _store(path)
     if store is not None:

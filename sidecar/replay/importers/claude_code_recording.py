@@ -1,4 +1,4 @@
-"""Reads the sessions that Claude Code keeps: one JSON line for each block of a response."""
+"""Importer for Claude Code: one JSON line per block of a response."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _ODD: Final = (ValueError, OverflowError, RecursionError)
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Tell whether these lines are Claude Code's."""
+    """Tell whether the lines are Claude Code's."""
     return any(
         line.get("type") in ("user", "assistant", "system", "attachment", "progress")
         and "sessionId" in line
@@ -39,7 +39,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Read the main conversation; what subagents said among themselves is left out."""
+    """Read the main conversation, without subagents' messages."""
     reader = _Reader()
     for number, line in lines:
         try:
@@ -52,7 +52,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """A tool's answer, or what the agent itself told the model when it has no call."""
+    """A tool result, or an agent's note to the model (no `call_id`)."""
 
     line: int
     text: str
@@ -64,7 +64,7 @@ class _Later:
 
 @dataclass(slots=True)
 class _Reader:
-    """Joins the lines of one response, and holds back what was said before it was complete."""
+    """Joins a response's lines; later items wait until the response is complete."""
 
     writer: TranscriptWriter = field(default_factory=TranscriptWriter)
     _id: str = ""
@@ -94,7 +94,7 @@ class _Reader:
                 yield from self._user(number, line, message.get("content"), at)
 
     def close(self) -> Iterator[TranscriptEntry]:
-        """Give the response, which is complete, and what waited for it."""
+        """Yield the complete response, then all waiting items."""
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
         if parts or (self._usage and self._usage.prompt):
             self._compacted = False
@@ -158,7 +158,7 @@ class _Reader:
             yield from self.close()
 
     def _compact(self, at: Millis) -> Iterator[TranscriptEntry]:
-        """Mark it once, though a boundary is followed by the summary, which was never said."""
+        # Once only: after a boundary comes the summary, never part of the talk.
         yield from self.close()
         if not self._compacted:
             yield from self.writer.flush()

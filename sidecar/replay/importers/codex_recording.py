@@ -1,4 +1,4 @@
-"""Reads the rollouts that Codex keeps: a JSON line for each item of a response and each event."""
+"""Importer for Codex rollouts: one JSON line per item and event."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ _UNSEEN: Final = ("compaction", "compaction_summary", "context_compaction", "gho
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Tell whether these lines are a rollout's."""
+    """Tell whether the lines are a rollout's."""
     return any(
         line.get("type") in ("session_meta", "response_item", "turn_context")
         and isinstance(line.get("payload"), dict)
@@ -40,7 +40,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Read the items; a response ends where its tokens are counted or its results begin."""
+    """Read items; a token count or first result ends a response."""
     reader = _Reader()
     for number, line in lines:
         try:
@@ -53,7 +53,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """A tool's answer, or what the agent itself told the model when it has no call."""
+    """A tool result, or an agent's note to the model (no `call_id`)."""
 
     line: int
     texts: list[str]
@@ -65,7 +65,7 @@ class _Later:
 
 @dataclass(slots=True)
 class _Reader:
-    """Collects the items of one response until it is certain that no more come."""
+    """Collects a response's items until certainly complete."""
 
     writer: TranscriptWriter = field(default_factory=TranscriptWriter)
     _parts: list[Part] = field(default_factory=list)
@@ -96,7 +96,7 @@ class _Reader:
             yield from self._item(number, payload, at)
 
     def close(self) -> Iterator[TranscriptEntry]:
-        """Give the response, which is complete, and what waited for it."""
+        """Yield the complete response, then all waiting items."""
         parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
         if parts:
             yield from self.writer.assistant(parts, self._at, self._usage, "", self._model)
@@ -162,7 +162,7 @@ class _Reader:
             yield from self.close()
 
     def _count(self, info: Json) -> None:
-        """Take a response's tokens; the same total twice is a repetition."""
+        # The same total twice is a repetition.
         given = info if isinstance(info, dict) else {}
         last, total = given.get("last_token_usage"), given.get("total_token_usage")
         repeated, self._total = total is not None and total == self._total, total or self._total

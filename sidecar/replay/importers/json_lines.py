@@ -1,6 +1,6 @@
-"""Reads a recording's file as JSON objects, line by line or as one document, packed or plain.
+"""Read a recording as JSON lines or one document, plain or gzip.
 
-Whatever is wrong with a line is told of and the next one is read.
+Damaged lines are reported and skipped.
 """
 
 import gzip
@@ -33,13 +33,13 @@ _TORN: Final = (OSError, EOFError, zlib.error)
 def read_lines(
     path: Path, each: Callable[[], None] = lambda: None
 ) -> Iterator[NumberedLine | DamagedLine]:
-    """Read the objects of a file, each with the number of its line; blank lines are passed over.
+    """Yield (line number, object); skip blank lines.
 
-    `each` is called with every line, blank ones too, and may raise to end the reading.
+    `each` is called per line, even blank, and may raise to stop.
 
     Raises:
-        BadRequest: the file is packed in a way that cannot be read here.
-        OSError: it cannot be opened.
+      BadRequest: unsupported compression.
+      OSError: the file cannot be opened.
     """
     with _opened(path) as file:
         for number, raw in _raw_lines(file):
@@ -51,11 +51,11 @@ def read_lines(
 
 
 def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
-    """Read a file that is one JSON value: an object, or a list of them that count as lines.
+    """Read one JSON value: an object, or a list whose objects count as lines.
 
     Raises:
-        BadRequest: it is none, or larger than 200 MiB.
-        OSError: it cannot be read.
+      BadRequest: not JSON, or above 200 MiB.
+      OSError: the file cannot be read.
     """
     with _opened(path) as file:
         try:
@@ -130,7 +130,7 @@ def _object(number: int, raw: bytes) -> NumberedLine | DamagedLine:
 
 
 def _parsed(raw: bytes) -> "Json | DamagedLine":
-    """Parse JSON; a backslash that begins no escape is taken for the character itself."""
+    """Parse JSON; repair a backslash without an escape."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:

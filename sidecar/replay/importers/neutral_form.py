@@ -1,8 +1,8 @@
-"""The neutral form: one message a line, whatever agent wrote it.
+"""Importer for the neutral form: one message per line, from any agent.
 
 `{"role", "origin", "parts": [{"type": "text"|"reasoning"|"tool_call"|"tool_result"|"image", …}],
-"usage": {"prompt", "uncached", "cache_read", "cache_write", "cache_write_1h", "output"},
-"model", "ts", "stop"}`.
+ "usage": {"prompt", "uncached", "cache_read", "cache_write", "cache_write_1h", "output"},
+ "model", "ts", "stop"}`.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -36,12 +36,12 @@ COMPACTIONS: Final = ("compact_summary", "compaction", "summary")
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Whether the lines have a role, an origin and parts."""
+    """Whether lines have a role, an origin and parts."""
     return any("role" in line and "origin" in line and "parts" in line for line in first)
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Give the session's messages."""
+    """Yield the session's messages."""
     writer = TranscriptWriter()
     for number, line in lines:
         try:
@@ -53,7 +53,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def _line(writer: TranscriptWriter, line: JsonObject) -> Iterator[TranscriptEntry | str]:
-    """Give the entries of one line; a string says what of it was skipped."""
+    """Yield a line's entries; strings describe skipped parts."""
     at, origin = millis(line.get("ts")), line.get("origin")
     match line.get("role"):
         case "user" if origin in COMPACTIONS:
@@ -116,7 +116,7 @@ def _assistant_parts(
 
 
 def _results(writer: TranscriptWriter, line: JsonObject, at: Millis) -> Iterator[str]:
-    """Give results to their calls; an image belongs to the result that stands before it."""
+    # An image belongs to the result before.
     parts = objects(line.get("parts"))
     for position, part in enumerate(parts):
         match part:
@@ -133,7 +133,7 @@ def _results(writer: TranscriptWriter, line: JsonObject, at: Millis) -> Iterator
 
 
 def _image(part: JsonObject) -> Media:
-    """Give an image whose bytes were not recorded."""
+    # Image bytes were not recorded.
     return Media(text_of(part.get("media_type")) or "image/png", "")
 
 

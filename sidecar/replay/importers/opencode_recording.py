@@ -1,8 +1,8 @@
-"""Reads what `opencode export` writes, and its messages one a line.
+"""Importer for `opencode export`, or its messages one per line.
 
 `{"info": {…}, "messages": [{"info": {"role", "time", "tokens", …}, "parts": […]}]}`; a part's
-`type` is text, reasoning, tool, file, step-start, step-finish and more. One message of its own
-may hold several model calls; each becomes one of ours.
+`type` is text, reasoning, tool, file, step-start, step-finish and more. A message with several
+model calls becomes one message per call.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ _UNSEEN: Final = ("agent", "compaction", "patch", "retry", "snapshot", "subtask"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Tell whether this is an export, or a message of one."""
+    """Tell whether the lines are an export, or its messages."""
     return any(
         isinstance(info := line.get("info"), dict)
         and (
@@ -41,7 +41,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Give the session's messages."""
+    """Yield the session's messages."""
     writer = TranscriptWriter()
     for number, line in lines:
         document = isinstance(line.get("messages"), list)
@@ -58,7 +58,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 
 def _message(writer: TranscriptWriter, message: Json) -> Iterator[TranscriptEntry | str]:
-    """Give the entries of one message; a string says what of it was skipped."""
+    """Yield a message's entries; strings describe skipped parts."""
     match message:
         case {"info": dict(info), "parts": list(parts)} if info.get("role") == "user":
             yield from _user(writer, info, objects(parts))
@@ -100,7 +100,7 @@ def _user(
 
 @dataclass(slots=True)
 class _Step:
-    """One model call as it is gathered, with what came of its tools."""
+    """A model call being read, with tool results."""
 
     parts: list[Part] = field(default_factory=list)
     results: list[tuple[str, JsonObject]] = field(default_factory=list)
@@ -168,7 +168,7 @@ def _end(
 
 
 def _usage(tokens: Json) -> Usage | None:
-    """Read opencode's counts: `input` leaves out what was cached, `output` the reasoning."""
+    # opencode's `input` excludes cached tokens, `output` excludes reasoning.
     if not isinstance(tokens, dict):
         return None
     cache = tokens.get("cache")

@@ -1,7 +1,4 @@
-"""Reads our own sessions from a store: a folder with its file, the file, or one session in it.
-
-One session of many has the path `STORE/ID`, as if the store's file were a folder.
-"""
+"""Importer for Sidecar's own store: folder, file, or session `STORE/ID`."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -35,10 +32,10 @@ _REWRITE: Final = "rewrite"
 
 
 def find_store(path: Path) -> tuple[Path, str] | None:
-    """Give a store's file and the session that a path names in it, or `""`; `None` for no store.
+    """Return a store's file and the session id ("" for all), or `None`.
 
     Raises:
-        OSError: the file cannot be read.
+      OSError: the file cannot be read.
     """
     if path.is_dir():
         path = path / STORE_FILE
@@ -53,10 +50,10 @@ def find_store(path: Path) -> tuple[Path, str] | None:
 
 
 def stored_sessions(store: Path) -> list[SessionRow]:
-    """Give the sessions of a store, oldest first.
+    """List a store's sessions, oldest first.
 
     Raises:
-        BadRequest: it is no store of ours, or too damaged to read.
+      BadRequest: no store, or too damaged.
     """
     rows: list[SessionRow] = []
     cursor: str | None = None
@@ -73,10 +70,10 @@ def stored_sessions(store: Path) -> list[SessionRow]:
 
 
 def stored_transcript(store: Path, session: str) -> Transcript:
-    """Open one session, or the only one where `session` is empty; its entries are read late.
+    """Open a session, or the only one; entries are read later.
 
     Raises:
-        BadRequest: there is no such session, or there are several to choose from.
+      BadRequest: no such session, or several without a choice.
     """
     rows = stored_sessions(store)
     chosen = [row for row in rows if not session or row.id == session]
@@ -108,7 +105,7 @@ def _entries(store: Path, session_id: SessionId) -> Iterator[TranscriptEntry]:
 
 
 def _ended(message: Message) -> Message:
-    """End what was under way when the recording was made."""
+    """End unfinished parts of a recorded message."""
     parts = tuple(_ended_part(part, message) for part in message.parts)
     return replace(
         message, parts=parts, status="cut" if message.status == "open" else message.status

@@ -1,4 +1,4 @@
-"""Reads the sessions that pi keeps: a JSON line for each message, and for each compaction."""
+"""Importer for pi: one JSON line per message and compaction."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -20,7 +20,7 @@ FORMAT: Final = "pi"
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:
-    """Tell whether these lines are pi's: its header, or a message in its own envelope."""
+    """Tell whether the lines are pi's: header, or message in an envelope."""
     return any(
         (line.get("type") == "session" and "cwd" in line)
         or (line.get("type") == "message" and isinstance(line.get("message"), dict))
@@ -29,7 +29,7 @@ def recognises(first: Sequence[JsonObject]) -> bool:
 
 
 def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry]:
-    """Read the messages in the order of the file; a compaction's summary was never said."""
+    """Read messages in file order, without summaries of compactions."""
     writer = TranscriptWriter()
     for number, line in lines:
         try:
@@ -118,7 +118,7 @@ def _part(writer: TranscriptWriter, position: int, block: JsonObject, at: Millis
 
 
 def _note(writer: TranscriptWriter, text: str, at: Millis) -> Iterator[TranscriptEntry]:
-    """Give what the agent itself told the model."""
+    """Yield an agent's own text to the model."""
     if text:
         yield from writer.user([writer.text(0, text, by="context")], at, typed=False)
 

@@ -1,4 +1,4 @@
-"""What the first lines of a recording tell about the session as a whole."""
+"""Facts about a session in a recording's first lines."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from sidecar.core.parts import Json, JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A session's title, folder and the id it has with its own agent; empty where not told."""
+    """Title, folder and the agent's session id; empty if unknown."""
 
     title: str = ""
     cwd: str = ""
@@ -16,7 +16,7 @@ class Opening:
 
 
 def opening(first: Iterable[JsonObject]) -> Opening:
-    """Look for them where any of the agents keeps them; what comes first counts."""
+    """Search the places of all agents; the first value counts."""
     title = cwd = session = ""
     for line in first:
         for given in _heads(line):
