@@ -134,7 +134,6 @@ def _texts(blocks: Sequence[Block]) -> Iterator[str]:
 
 
 def _broken(candidate: Candidate) -> Iterator[Refusal]:
-    """Yield errors a provider would refuse."""
     messages = candidate.prompt.messages
     if not messages or messages[0].role != "user":
         yield Refusal("the prompt would not begin with a user's message", unsound=True)
@@ -208,7 +207,7 @@ def _failed(candidate: Candidate) -> Iterator[Unit]:
 
 
 def _plain(text: str) -> str:
-    """Remove marks that notes alter in quotations, so that ids and tags are not faked."""
+    """Remove the marks that notes escape in quotations, for comparison."""
     for mark in ("<", ">", "&lt;", "&gt;"):
         text = text.replace(mark, "")
     return " ".join(text.split())
@@ -263,7 +262,7 @@ class Breaker:
         return Breaker() if progress else Breaker(self.failures + rungs, used)
 
     def in_vain(self, refused: int, standing: Standing) -> "Breaker":
-        """Count a decision without a rewrite; unchanged if nothing was tried below `NEAR`."""
+        """Count a decision in vain; without a try it counts only above `NEAR` of the limit."""
         if refused:
             return self.after(False, standing.used, refused)
         pressing = standing.used >= NEAR * standing.limit

@@ -1,7 +1,7 @@
 """One decision on a rewrite: cause, plan, whether to wait, whether to try.
 
-Shared by live sessions and replays, so that equal logs give equal plans: each supplies the
-standing, measures plans and carries them out; all decisions fall here.
+Shared by live sessions and replays, so that equal logs give equal plans. Each supplies the
+standing, measures plans and carries them out.
 """
 
 from collections.abc import Callable

@@ -106,8 +106,8 @@ def descend(
     """Return the first admitted plan, and the refusals before.
 
     `complete` returns `None` for a plan without effect. If none is admitted but a rewrite is needed
-    (the prompt cannot be sent, or a person asked), the sound plan with fewest tokens is taken; not
-    if it exceeds the limit, unless the provider refused or a person asked.
+    (over the limit, refused by the provider, or asked for by a person), take the sound plan with
+    fewest tokens; merely over the limit, only if the plan fits.
     """
     tried: list[One] = []
     refused: list[str] = []
@@ -158,7 +158,7 @@ def coming(plan: Plan) -> int:
 
 
 def is_little(situation: Situation, plan: Plan) -> bool:
-    """Whether changed parts shrink under `LEAST_COMPRESSION` times, coming summary included."""
+    """Whether changed parts shrink less than `LEAST_COMPRESSION` times, coming summary included."""
     whole = replace(plan, tokens_after=plan.tokens_after + coming(plan))
     return compression(situation, whole) < LEAST_COMPRESSION
 
@@ -204,7 +204,6 @@ def allowed(changes: Iterable[Change], situation: Situation) -> tuple[Change, ..
 
 
 def _goal(situation: Situation) -> dict[PartId, Change]:
-    """Changes that shorten the first typed message's parts."""
     first = first_typed(situation.items)
     parts = [
         item

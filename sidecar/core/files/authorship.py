@@ -1,7 +1,7 @@
 """Which changes a command's own words account for; the rest may be the user's. Pure.
 
-Its words: targets of redirections, arguments of writing programs, names in a writing script it
-holds. Reading a file, or running a program that may write anything, accounts for nothing.
+Its words: targets of redirections, arguments of writing programs, names in a writing script.
+Reading a file or running another program accounts for nothing.
 """
 
 import re
@@ -78,8 +78,7 @@ _ANYWHERE = "**/"
 class Intent:
     """A call before it runs: a command, or the names in a tool's input.
 
-    `folder`: where it runs, absolute. `edits`: an editing tool, which accounts for every change
-    meanwhile.
+    `folder`: where it runs, absolute. `edits`: an editing tool, which accounts for every change.
     """
 
     command: str = ""
@@ -113,7 +112,7 @@ def vouched(calls: Iterable[Intent], root: str) -> Callable[[TreeChange], bool]:
 
 
 def _covering(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test whether a path is or lies in one of the patterns; fast for many."""
+    """Return a test whether a path is or lies in a pattern; fast for many."""
     exact = {pattern for pattern in patterns if not _LOOSE.search(pattern)}
     loose = [_matcher(pattern) for pattern in dict.fromkeys(patterns) if pattern not in exact]
     del loose[MOST_PATTERNS:]
@@ -130,7 +129,7 @@ def _covering(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def _matcher(pattern: str) -> Callable[[Sequence[str]], bool]:
-    """Return a test whether the names of a path fit a pattern or lead into a match."""
+    """Return a test whether a path's names fit a pattern or lead into a match."""
     folder, anywhere, name = pattern.rpartition(_ANYWHERE)
     names = folder.split("/") if folder.strip("/") else [] if anywhere else pattern.split("/")
     head = [re.compile(translate(piece)).match for piece in names if piece]
@@ -209,7 +208,7 @@ def _gives_names(words: Sequence[str]) -> bool:
 
 
 def _program(words: Sequence[str]) -> list[str]:
-    """Strip prefixes that only run the program, such as `sudo` or `uv run`."""
+    """Strip prefixes such as `sudo` or `uv run`."""
     rest = list(words)
     while rest:
         if rest[0] in _BEFORE or re.match(r"\w+=", rest[0]):
@@ -244,7 +243,6 @@ def _arguments(words: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _writes(words: Sequence[str]) -> bool:
-    """Whether a program writes its arguments."""
     name, given = words[0].rpartition("/")[2], words[1:]
     needed = _WRITERS.get(name)
     if needed is None:
@@ -256,7 +254,6 @@ def _writes(words: Sequence[str]) -> bool:
 
 
 def _handed_on(words: Sequence[str]) -> bool:
-    """Whether `xargs` or `find` passes names to a writing program."""
     name = words[0].rpartition("/")[2] if words else ""
     if name == "find" and "-delete" in words:
         return True

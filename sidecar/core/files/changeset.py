@@ -1,8 +1,8 @@
 """Changes between two snapshots, per path, each with its author. Pure.
 
 The agent's: writes of its tools, and writes its commands state. Other changes while a command ran
-are unknown: the command's, or the user's from another program. All else is the user's: changes
-between steps, editor saves, and other sessions' agents.
+are unknown: the command's or the user's. The rest is the user's: between steps, saved by the
+editor, or by other sessions' agents.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ PathChangeKind: TypeAlias = Literal["created", "modified", "deleted", "renamed",
 class PathChange:
     """A path's change and author; `None` is absence.
 
-    A rename stands at the new path; `source` is the old path, `old` the entry there.
+    A rename stands at the new path, with the old path as `source` and the entry there as `old`.
     """
 
     path: bytes
@@ -39,10 +39,7 @@ class PathChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """Changes between two snapshots, sorted by path.
-
-    A path changed by several authors in turn is listed once for each, in that order.
-    """
+    """Changes between two snapshots, sorted by path; in order, once per author in turn."""
 
     before: SnapshotId
     after: SnapshotId
@@ -51,10 +48,7 @@ class ChangeSet:
 
 @dataclass(frozen=True, slots=True)
 class ToolWrite:
-    """A path written by one of our tools.
-
-    `before`: the entry just then, by the pre-image; `after`: the entry left, `None` if removed.
-    """
+    """A path written by one of our tools: entries just `before` and `after`."""
 
     path: bytes
     before: TreeEntry | None
@@ -63,8 +57,6 @@ class ToolWrite:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One author's part in a path's change."""
-
     change: TreeChange
     author: Author
 
@@ -80,9 +72,9 @@ def attribute(
 ) -> tuple[PathChange, ...]:
     """Name the author of each change in an interval.
 
-    `tools`: our tools' writes, in order. `shell`: a command of the agent ran, and `vouched` tests
-    whether it states a change. `saved`: paths the editor saved. `between_steps`: no step ran, so
-    all is the user's. Paths that ignore rules merely hid or showed are left out.
+    `tools`: our tools' writes, in order. `shell`: a command of the agent ran; `vouched` tests
+    whether it states a change. `saved`: paths the editor saved. `between_steps`: all is the user's.
+    Paths that ignore rules merely hid or showed are left out.
     """
     writes: dict[bytes, list[ToolWrite]] = {}
     for write in () if between_steps else tools:
@@ -143,7 +135,6 @@ def _above(path: bytes) -> Iterator[bytes]:
 
 
 def _steps(change: TreeChange, writes: Iterable[ToolWrite], other: Author) -> Iterator[_Step]:
-    """Divide a path's change among its authors, in order."""
     at = change.old
     for write in writes:
         if not same(at, write.before):

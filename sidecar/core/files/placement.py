@@ -36,7 +36,6 @@ class Placing:
         self._need()
 
     def _after(self, path: bytes) -> TreeEntry | None:
-        """Entry at a path after the restore."""
         verdict = self.verdicts.get(path)
         return verdict.entry if verdict is not None and verdict.acts else self.now.get(path)
 

@@ -18,8 +18,9 @@ class Action:
     """A change of one path; a path has one at most.
 
     `entry` is wanted (`None`: nothing); `expect` must be there, or nothing is done. `content`:
-    merged bytes, not a stored blob. Equal contents: set the mode only. Other kind: remove first; a
-    folder is empty by then. A new folder gets its mode once filled. Make missing folders above.
+    merged bytes, not a stored blob. For equal contents set the mode only; remove another kind first
+    (a folder is empty by then). A new folder gets its mode once filled; missing folders above are
+    made.
     """
 
     path: bytes
@@ -32,8 +33,8 @@ class Action:
 class Fate:
     """A path's fate, and the reason for people.
 
-    In a conflict: `theirs` before the agent, `base` as left by the agent, `mine` now. `theirs` to
-    `base` is the agent's part, `base` to `mine` the user's; `unknown` (from, to) may be either's.
+    In a conflict: `theirs` before the agent, `base` as the agent left it, `mine` now; `unknown`
+    (from, to) may be the agent's or the user's.
     """
 
     path: bytes
@@ -71,9 +72,9 @@ def plan_restore(
     """Plan to undo the agent's part in `sets`.
 
     `sets`: all change sets since the target state, oldest first, the user's too; restores count as
-    the agent's. `now`: entries at their paths; lost as `ignored` if ignored since. `paths`: only
-    these and below (`b""` is the root), with renames' other paths; an unchanged one is told as
-    such. `inside`: paths in a folder, ignored ones too; by default from `now`.
+    the agent's. `now`: their entries; lost as `ignored` if ignored since. `paths`: only these and
+    below (`b""`: the root), with renames' other paths; unchanged ones are told. `inside`: paths in
+    a folder, ignored ones too; by default from `now`.
     """
     known = strands(sets, now, take_unknown=choices.on_conflict == "overwrite")
     paths = None if paths is None else frozenset(paths)
@@ -129,7 +130,6 @@ def _renames(known: Mapping[bytes, Strand]) -> Iterable[tuple[bytes, bytes]]:
 
 
 def _made(strand: Strand) -> bool:
-    """Whether a folder made by the agent stands there."""
     now = strand.now
     return bool(strand.parts) and strand.target is None and now is not None and now.is_folder
 

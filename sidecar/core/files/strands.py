@@ -12,7 +12,7 @@ from sidecar.core.files.tree import TreeEntry
 class StrandPart:
     """A change of a path by the agent or by others; `None` is absence.
 
-    `unknown`: either's. `restoring`: done by a restore.
+    `unknown`: may be the agent's or others'. `restoring`: done by a restore.
     """
 
     agent: bool
@@ -27,8 +27,9 @@ class Strand:
     """A path's history since the target state.
 
     `parts`: left to undo, the agent's and others' in turn, the agent's first; empty if nothing of
-    the agent is left. `ever`: the agent had a part. `source`: where the agent moved it from.
-    `unknown`: may be the agent's; others' among the parts, or the agent's if `taken`.
+    the agent is left. `ever`: the agent had a part. `source`: path the agent moved it from.
+    `unknown`: a change that may be the agent's, among the parts as others', or, if `taken`, as the
+    agent's.
     """
 
     path: bytes
@@ -61,8 +62,8 @@ def strands(
 ) -> dict[bytes, Strand]:
     """Follow each path through change sets, oldest first, to its state `now`.
 
-    Changes in no set are others'. Unknown ones are others' next to others' changes; else the
-    agent's with `take_unknown`, others' without.
+    Changes in no set are others'. Unknown ones next to others' are others'; else the agent's with
+    `take_unknown`, others' without.
     """
     parts: dict[bytes, list[StrandPart]] = {}
     sources: dict[bytes, bytes] = {}

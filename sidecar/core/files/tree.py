@@ -103,9 +103,9 @@ class Rename:
 class SeenEntry(NamedTuple):
     """An entry and its stat (ns), to recognise it later.
 
-    A tuple, because there is one per file and frozen dataclasses take twice as long. `racy`: read
-    within its time stamp's grain, so the stat proves nothing. `followed`: ignored, but kept because
-    our tool wrote it.
+    A tuple: frozen dataclasses, one per file, take twice as long. `racy`: read within its time
+    stamp's grain, so the stat proves nothing. `followed`: ignored, but kept because our tool wrote
+    it.
     """
 
     entry: TreeEntry

@@ -202,7 +202,6 @@ def _clash(strand: Strand, choices: Choices) -> str:
 
 
 def _why(entry: TreeEntry, choices: Choices) -> str:
-    """Say why content is not stored, with size and limit."""
     size, limits = _size(entry.size), choices.limits
     match entry.lost:
         case "large":

@@ -123,7 +123,6 @@ def objects_in(text: str) -> Iterator[object]:
 
 
 def _inner(value: object) -> Iterator[object]:
-    """Yield the items of a list under `facts`, else the value."""
     listed = value.get("facts") if isinstance(value, dict) else None
     if isinstance(listed, list):
         yield from listed
@@ -132,7 +131,6 @@ def _inner(value: object) -> Iterator[object]:
 
 
 def _repaired(line: str) -> dict[object, object] | None:
-    """Parse an object that is nearly JSON; `None` if beyond repair."""
     if len(line) > REPAIRED:
         return None
     plain = _TRAILING_COMMA.sub(r"\1", line)
@@ -167,7 +165,6 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _claim(value: object) -> Claim | str:
-    """Return the claim, or why there is none."""
     if not isinstance(value, dict):
         return f"not a fact: {_short(str(value), 80)}"
     named = {str(key).lower(): inner for key, inner in value.items()}

@@ -1,6 +1,6 @@
 """Effects of a call by its name, input and result: files, commands, to-dos, subtasks.
 
-Covers our tools and those of imported agents. A model's own account is never used.
+Covers our tools and imported agents'; never uses a model's own account.
 """
 
 import re
@@ -277,7 +277,6 @@ def _number(given: JsonObject, keys: tuple[str, ...]) -> int | None:
 
 
 def _lines_edited(metadata: JsonObject, text: str) -> LineSpans:
-    """Line ranges of an edit, from its diff or snippet."""
     diff = metadata.get("diff")
     if isinstance(diff, str):
         spans = ((int(first), int(count or 1)) for first, count in _HUNK.findall(diff))

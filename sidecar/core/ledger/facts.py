@@ -1,7 +1,7 @@
 """Facts: claims of a model confirmed by the log, each with its turn.
 
-Models invent, and facts outlive the session. So a claim's quote must stand in one turn verbatim,
-and its names somewhere in the log.
+Models invent, and facts outlive the session: a quote must stand in one turn verbatim, names
+somewhere in the log.
 """
 
 import re
@@ -194,7 +194,6 @@ def _best(
 
 
 def _held(named: Sequence[str], said: Sequence[_Said], turn: TurnId) -> int:
-    """Count names in a turn."""
     there = [one for one in said if one.turn == turn]
     return sum(any(one.names(name) for one in there) for name in named)
 

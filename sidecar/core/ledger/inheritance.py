@@ -43,7 +43,6 @@ def current(ledger: Ledger) -> str:
 
 
 def _after(before: File, later: File) -> File:
-    """Merge the records of a file touched in both sessions."""
     operations = tuple(dict.fromkeys((*before.operations, *later.operations)))
     if later.state == "deleted":
         return replace(later, operations=operations)

@@ -1,7 +1,7 @@
 """Files of learned facts: Markdown written by people and Sidecar, parsed and merged.
 
 People's text is kept byte for byte. Our bullets end in a comment with day, source and a check of
-the text, which reveals edits by hand.
+the text, which reveals edits.
 """
 
 import re
@@ -88,8 +88,8 @@ class MergedLearned:
 def is_worth_keeping(fact: Fact, sessions: int) -> bool:
     """Whether later sessions should know a fact, confirmed in `sessions` sessions.
 
-    Words of a tool alone never become rules: anybody may have written them. Suspected secrets are
-    kept out, since others may read the file.
+    A tool's words, possibly anybody's, never become rules. Suspected secrets stay out: others may
+    read the file.
     """
     if _SECRET.search(fact.content) or not key_of(fact.content):
         return False
@@ -200,7 +200,6 @@ def merge(text: str, kind: str, new: Sequence[Bullet], newline: str = "\n") -> M
 
 
 def _with_room_for_more(text: str, kind: str, newline: str) -> list[str]:
-    """Lines of a file, ready for more bullets; a blank file gets a heading."""
     if not text.strip("\ufeff \t\r\n"):
         title = FILES[kind].removesuffix(".md").capitalize()
         return [line + newline for line in (f"# {title}", "", ABOUT, "")]

@@ -71,7 +71,7 @@ class File:
 
     @property
     def changed(self) -> bool:
-        """Whether the file differs from before the session; a deleted creation does not."""
+        """Whether the file differs from before the session; one made and deleted does not."""
         gone = self.state == "deleted" and self.operations[0] == "created"
         return self.state != "read" and not gone
 

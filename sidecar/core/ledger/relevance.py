@@ -61,7 +61,6 @@ def ranked(ledger: Ledger, messages: Iterable[Message], goal: str) -> tuple[str,
 
 
 def _uses(messages: Iterable[Message], names: Iterable[str]) -> tuple[Mapping[str, _Use], int]:
-    """Uses by path, and the number of calls."""
     uses: dict[str, _Use] = {}
     calls = 0
     for message in messages:

@@ -34,10 +34,9 @@ UnitKind: TypeAlias = Literal[
 class Unit:
     """A part of the log, as policies see it.
 
-    `turn` and `step` count from 0; `step` is the request that wrote the part, or first carries
-    typed text. `names`: identifiers in text and call; `call_names`: in the call only. `call`: its
-    input as text. `at`: 0 if unknown. `deeds`: a call's effects. `rules` and `asked` (names to
-    keep): of typed text.
+    `turn` and `step` count from 0; `step`: the request that wrote the part, or first carries typed
+    text. `names`: identifiers in text and call; `call_names`: in the call only. `call`: input as
+    text. `at`: 0 if unknown. `rules` and `asked` (names to keep): of typed text.
     """
 
     part_id: PartId

@@ -181,7 +181,6 @@ def draft(
 
 
 def _room(situation: Situation) -> Room:
-    """Room for the ledger in a preset's note, by window; the thread is left to summaries."""
     window = situation.standing.window
     share, asked = min(100, window // 2_000), min(Room().asked, window // 40)
     return Room(asked, share, names=0, prose=0, todo=3 * share, subtasks=share, quoted=QUOTED)

@@ -1,7 +1,7 @@
 """How much of the context likely to be needed a rewrite leaves in sight, computed by code.
 
-An identifier of changed parts weighs its chance of use (`core/plans/value`). Being in the prompt or
-in a note counts, being recallable does not. A model's judgement: `sidecar replay --judge`.
+Identifiers weigh their chance of use (`core/plans/value`). Standing in the prompt or a note counts,
+being recallable does not. By a model: `sidecar replay --judge`.
 """
 
 from collections.abc import Set

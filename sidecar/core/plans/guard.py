@@ -47,8 +47,8 @@ def untouchable(situation: Situation) -> frozenset[PartId]:
 def goal_parts(situation: Situation) -> frozenset[PartId]:
     """Ids of the first typed message's parts to leave whole under any policy: they state the goal.
 
-    If not all fit beside the untouchable, the shortest stay: attachments are longer than typed
-    text. Parts shortened already are not among them.
+    If not all fit beside the untouchable, the shortest, which are typed rather than attached.
+    Without parts shortened already.
     """
     goal = first_typed(situation.items)
     if goal is None:
@@ -91,8 +91,8 @@ def with_thinking_dropped(
 ) -> tuple[Change, ...]:
     """Add the dropping of all thinking after the first edit; return changes in prompt order.
 
-    Newer models answer 400 to thinking after an edited block, even in the newest steps; omitting
-    all of it is always allowed. `retired` notes count as edits.
+    Newer models answer 400 to thinking after an edited block; omitting all is always allowed.
+    `retired` notes count as edits.
     """
     wanted = {change.part_id: change for change in changes}
     edited = wanted.keys() | set(retired)

@@ -37,7 +37,7 @@ def choose(
     """Take the densest option until `room` tokens are spent; covered names are worth nothing.
 
     `worth` is per name, `density` the least worth per token, `whole` the most tokens of a part kept
-    whole; `prose` multiplies prose.
+    whole; `prose` multiplies the worth of prose.
 
     As names get covered, densities only fall: a leading option with nothing newly covered is the
     best. Sums are exact, so the order of a set's names does not matter.
@@ -140,6 +140,5 @@ def _lines(
 
 
 def _tokens(item: Item, size: int) -> int:
-    """Estimate tokens of `size` lifted characters and a header."""
     header = min(HEADER, len(item.unit.argument) + 20)
     return max(1, round((size + header) / CHARS_PER_TOKEN))

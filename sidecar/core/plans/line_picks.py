@@ -33,10 +33,9 @@ class _Short(NamedTuple):
 class NamedLines:
     """A text's lines with identifiers, trimmed, with sizes in characters plus `LINE_END`.
 
-    `order` lists each name once: `strays` on cut lines only, other names on lines up to `own`,
-    names on no line, then `""`. `places` are each line's names as indices into `order`. `short`
-    holds lines of one or two names, `others` the rest. `crowded` is the most names per character of
-    a line.
+    `order` lists names once: `strays` on cut lines only, others on lines up to `own`, names on no
+    line, `""`. `places`: each line's names as indices into `order`. `short`: lines of one or two
+    names; `others`: the rest. `crowded`: most names per character of a line.
     """
 
     texts: tuple[str, ...]
@@ -165,7 +164,6 @@ def lift(
 
 
 def _sum(values: Sequence[float], places: Sequence[int]) -> float:
-    """Exact sum, with short cuts for one or two names."""
     match len(places):
         case 0:
             return 0.0

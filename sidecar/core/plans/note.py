@@ -1,7 +1,7 @@
 """A rewrite's note, written by code from the log, so nothing is invented.
 
 Failed approaches out of view, changed files, to-dos, subtasks, commands that worked, the thread,
-and likely identifiers. Lines in a note that stays are not repeated.
+likely identifiers; nothing that a remaining note says.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -39,7 +39,7 @@ class Standing:
     In tokens: `used`, the prompt as it would be sent; `static`, its part before the history;
     `limit`, the window less the reserve; `base`, the prompt after the last rewrite (`static` before
     the first); `rent`, the sum above `base` over requests since; `newest`, unsent content;
-    `guessed`, the estimated share: `newest`, or all before the first reported size.
+    `guessed`, the part of `used` that is estimated (all before the first reported size).
 
     `messages` are in view; `requests` are since the last rewrite; `opens_turn`: a typed message is
     newest; `cooling_ms`: time since the last request began.
@@ -115,8 +115,8 @@ Asking: TypeAlias = Literal["extension", "fresh"]
 class Summary:
     """A summary wanted from a model.
 
-    `input_tokens` is sent by a fresh request. `calls` is the imitated agent's number; here one at
-    most. Empty `prompt`: the usual sections. `finish` turns the answer into the final plan, or
+    `input_tokens` is sent by a fresh request. `calls`: model calls of the imitated agent; here at
+    most one. Empty `prompt`: the usual sections. `finish` turns the answer into the final plan, or
     raises `ValueError` for an unusable one; without it the text precedes the plan's notes.
     """
 

@@ -84,8 +84,8 @@ def preserved(
 ) -> frozenset[PartId]:
     """Ids of pinned parts, parts kept by settings, and parts named in typed messages.
 
-    Parts named in messages take `room` tokens at most, newest first: a file worked on for hours
-    would otherwise stay in each version.
+    The latter take `room` tokens at most, newest first: a file edited for hours need not stay in
+    each version.
     """
     listed = list(items)
     names = frozenset[str]().union(*(item.unit.asked for item in listed))

@@ -1,8 +1,8 @@
 """Rebuilds a stretch of history from the parts worth their tokens.
 
-Typed messages stay as in `core/plans/typed_text`, newest requests whole. Of the rest a greedy
-knapsack keeps texts or lines by identifiers not yet covered, until room or density runs out. The
-remainder is dropped; a note sums it up and names the id for recall.
+Typed messages stay as in `core/plans/typed_text`, newest requests whole. A greedy knapsack keeps
+texts or lines by identifiers not yet covered, until room or density runs out. The rest is dropped,
+with a note and an id for recall.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -37,11 +37,12 @@ class Keeping:
     """Amounts a rebuild keeps: shares of the window, tokens, densities (chance of use per token).
 
     `keep`: the knapsack's share; `density`: its least; `listed`: least for the list of names;
-    `whole`: most tokens of a result kept whole; `tail`: share of the newest requests.
+    `whole`: most tokens of a result kept whole; `tail`: share of the newest requests; `prose`:
+    weight beside results.
 
     Typed, in tokens: `first` message, `each` other, `typed` in all whole or with both ends, `old`
-    for rules and first words; these are capped at an eighth (`first`), a tenth (`typed`) and a
-    sixteenth (`old`) of the window times `share`. `prose`: weight beside results.
+    for rules and first words. Caps in windows times `share`: an eighth for `first`, a tenth for
+    `typed`, a sixteenth for `old`.
     """
 
     keep: float = 0.12
@@ -131,7 +132,6 @@ def rebuild(
 
 
 def _note_room(room: Room, window: float) -> Room:
-    """Scale the sections that grow with a session to the window, in tokens."""
     return replace(
         room, names=round(min(room.names, window / 15)), asked=round(min(room.asked, window / 40))
     )
@@ -188,8 +188,6 @@ def _level(sizes: Sequence[int], together: int) -> int:
 
 @dataclass(slots=True)
 class _Sorting:
-    """Items that stay, items that compete, and decided changes."""
-
     kept: list[Item] = field(default_factory=list)
     candidates: list[Item] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)

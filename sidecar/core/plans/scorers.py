@@ -59,9 +59,9 @@ def check_weights(weights: Mapping[str, float]) -> None:
 def scorer(situation: Situation, weights: Mapping[str, float]) -> Callable[[Item], float]:
     """Return a function scoring one result; weights are normalised.
 
-    `fifo`: age. `lru`: the agent's last use of its names. `priority`: failures and edits, then
-    commands, then searches. `ttl`: time left for its kind, 0 when past. `semantic`: age, 0 if
-    repeated later.
+    `fifo`: newer is better. `lru`: last use by the agent of its names, or the call. `priority`:
+    failures and edits, then commands, then searches, then age. `ttl`: time left for its kind, 0
+    when past. `semantic`: newer is better, 0 if a later result in view says the same.
     """
     span, total = situation.step + 1, sum(weights.values())
     uses = last_uses(situation.items)

@@ -161,7 +161,6 @@ def _rules(unit: Unit, room: int, sure: int, said: Iterable[str] = frozenset()) 
 
 
 def _opening(text: str) -> Span:
-    """Span of the first sentence or its beginning."""
     indent = len(text) - len(text.lstrip())
     start, end = next(sentences(text[indent : indent + BEGINNING]), (0, 0))
     return indent, indent + _fitting(text[indent : indent + end - start], FIRST_WORDS)

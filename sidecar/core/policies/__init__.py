@@ -17,8 +17,6 @@ DEFAULT = "economic"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Policies(Mapping[str, Policy]):
-    """Policies by name; names outside `own` are imported on access."""
-
     own: Mapping[str, Policy]
     names: tuple[str, ...]
 

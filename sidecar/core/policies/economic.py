@@ -1,6 +1,6 @@
 """`economic`: rewrite when carrying on has cost more than rebuilding; keep what earns its place.
 
-A rewrite rebuilds everything after the static prefix, so the kept parts need not be the newest, but
+A rewrite rebuilds everything after the static prefix, so it need not keep the newest parts, but
 those worth their tokens (`core/plans/rebuild`). Three settings: lean, balanced, rich.
 """
 
@@ -63,14 +63,14 @@ what was found out and will be needed"""
 class Economic:
     """Shares are of the window. Fitted on recorded sessions; see the README beside.
 
-    `most`: history share that forces a rewrite. `cold`: history share for a rewrite on a cold
-    cache. `rent`: due when carrying tokens above the base has cost this many times a rebuild, and
-    `least` tokens were added. `first`: history share a first rebuild should leave.
+    `most`: history share that forces a rewrite; `cold`: on a cold cache. `rent`: due when carrying
+    tokens above the base has cost this many times a rebuild, and `least` tokens were added.
+    `first`: history share a first rebuild should leave.
 
     `arrival`: share for new results together, `each` for one. `generations`: earlier rewrites stay
     while cached, up to this share. `spacing`: requests between rewrites that only pay, as each
-    costs the model its thinking. `said`: tokens of the model's words, thinking included, that must
-    go for a summary to pay.
+    costs the model its thinking. `said`: tokens of the model's words and thinking that must go for
+    a summary to pay.
     """
 
     name: str = "economic"

@@ -40,12 +40,12 @@ def place(
     After: the static system text; the newest block; the previous request's last block
     (`sent_before` message blocks, 0 for none), so its write is found however far the prompt has
     grown; the last rewrite (`anchor` message blocks), so its prefix outlives the next. Spare ones
-    go every `STRIDE` positions back from the newest, for a request that extends only part of this
+    go every `STRIDE` positions back from the newest, for requests that extend only part of this
     one.
 
-    `sizes`: cumulative tokens of all tools, each system block, each message block. With them,
-    nothing below `minimum` is marked, as the provider ignores it. An hour for the history is an
-    hour for the static text: longer lifetimes come first.
+    `sizes`: cumulative tokens of all tools, each system block, each message block; then nothing
+    below `minimum` is marked, as the provider ignores it. An hour for the history implies an hour
+    for the static text: longer lifetimes come first.
     """
     blocks = flat(prompt)
     head = 1 + len(prompt.system)
@@ -91,7 +91,6 @@ def joins(previous: object, now: object) -> bool:
 
 
 def _strides(blocks: Sequence[Block], start: int, end: int, most: int) -> list[int]:
-    """Blocks between `start` and `end`, `STRIDE` positions apart, newest first."""
     found: list[int] = []
     back = 0
     for index in range(end - 1, start, -1):
@@ -106,7 +105,6 @@ def _strides(blocks: Sequence[Block], start: int, end: int, most: int) -> list[i
 
 
 def _markable(blocks: Sequence[Block], index: int) -> int | None:
-    """Last block up to `index` that can be marked."""
     while index >= 0:
         if can_mark(blocks[index]):
             return index

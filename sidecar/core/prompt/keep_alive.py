@@ -2,7 +2,7 @@
 
 A ping requests no output, but reads and so renews the prefix. Chances come from the session's
 pauses, and from 85 recorded sessions while those are few: of 10,561 requests 223 came after 5 to 60
-minutes, 47 after longer. Prices are USD per token, times milliseconds.
+minutes, 47 later. Prices: USD per token; times: milliseconds.
 """
 
 from collections.abc import Iterable, Sequence
@@ -77,8 +77,8 @@ def ping_pays(
 ) -> Pays:
     """Whether one more ping pays, just before expiry.
 
-    A ping reads all `tokens`. If the user returns in time, all but the `surviving` tokens (kept for
-    an hour) are read instead of written again. Later pings are decided later.
+    A ping reads all `tokens`. If the user returns in time, all but the `surviving` (cached for an
+    hour) are read instead of written again. Later pings are decided later.
     """
     back = chance_back((), pings) if chance is None else chance
     cost = tokens * read
@@ -106,9 +106,9 @@ def hour_pays(
 ) -> Pays:
     """Whether an hour's lifetime pays over the next `requests`.
 
-    `growth`: tokens a request adds, 0 for static text. The dearer price applies to all of it, and
-    to the prefix again after pauses over an hour; saved are rewrites after pauses of 5 to 60
-    minutes. `starts`: start times of the session's requests.
+    `growth`: tokens a request adds, 0 for static text. All of it is written at the dearer price,
+    the prefix again after pauses over an hour; saved are writes after pauses of 5 to 60 minutes.
+    `starts`: start times of the session's requests.
     """
     seen = pauses(starts)
     known = len(seen) + SHARE_WEIGHT

@@ -136,7 +136,6 @@ def measure(  # noqa: PLR0913 - all that the meter is made of, once, by name
 
 
 def _by_server(tools: Sequence[tuple[str, int]], total: int) -> dict[str, int]:
-    """Sum tools by MCP server."""
     found: dict[str, int] = {}
     told = shares([raw for _, raw in tools], total)
     for (server, _), tokens in zip(tools, told, strict=True):

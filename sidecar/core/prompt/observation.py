@@ -86,8 +86,8 @@ class ToolDone:
 class ViewRewritten:
     """A rewrite of the view; without `opens` only unsent parts were cut and no prefix broke.
 
-    `price`: USD with the summary, `None` if unknown. `shown`: changed parts by `evicted`,
-    `dropped`, `truncated`, `excerpt`. `compression`: size before over after. `fidelity`:
+    `price`: USD with the summary, `None` if unknown. `shown`: (`evicted`, `dropped`, `truncated` or
+    `excerpt`, number of parts). `compression`: size before over after. `fidelity`:
     `core/plans/fidelity`.
     """
 

@@ -1,7 +1,7 @@
 """A prompt as chained hashes of segments: all tools, each system block, each message block.
 
-Each hash covers everything before, so equal hashes are equal prefixes. Blocks shared with an
-earlier prompt are recognised by identity and not hashed again.
+Each hash covers everything before: equal hashes are equal prefixes. Blocks of an earlier prompt are
+recognised by identity, not hashed again.
 """
 
 import json
@@ -101,7 +101,6 @@ def link(
 
 
 def _roles(prompt: Prompt, newest: int) -> list[bytes]:
-    """Roles of at least the `newest` last segments."""
     found: list[bytes] = []
     for message in reversed(prompt.messages):
         if len(found) >= newest:

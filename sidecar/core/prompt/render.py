@@ -168,7 +168,6 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
 
 
 def _is_signed(part: ReasoningPart) -> bool:
-    """Whether thinking has a signature or redacted data."""
     return any(isinstance(part.metadata.get(key), str) and part.metadata[key] for key in _PROOFS)
 
 

@@ -2,9 +2,9 @@
 
 Entries are written only at breakpoints. A read walks back from a breakpoint over at most 20
 positions, its own included, to a live entry. An entry lives five minutes or an hour from the start
-of the last request that wrote it, read it, or marked its end before a longer one; it is readable
+of the last request that wrote it, read it, or marked its end before a longer one, and is readable
 once the first response begins. Source: Anthropic, "Prompt caching", read 2026-11. Renewal by
-marking is seen in recorded sessions: some read their static part after 20 warm minutes.
+marking: recorded sessions read their static part after 20 warm minutes.
 """
 
 from bisect import bisect_right
@@ -314,7 +314,6 @@ def _too_short(told: Usage, read: int, minimum: int) -> Miss | None:
 
 
 def _changed(before: Chain, now: Chain, index: int, lost: int) -> Miss:
-    """Name the first differing segment and byte."""
     if index >= len(now.contents):
         return Miss("changed", label(before, index), "changed: it is no longer sent", lost)
     cause: BreakCause = "tools" if index == 0 else "changed"

@@ -2,7 +2,6 @@
 
 Decisions, reasons, limits, conclusions and recurring names count. The newest episodes keep
 sentences, older ones a line, the oldest a title. The earlier summary competes for the same room.
-Nothing is rephrased.
 """
 
 import re
@@ -221,13 +220,11 @@ def _said(unit: Unit, episode: _Episode, often: Counter[str]) -> list[Weighed]:
 
 
 def _is_last(unit: Unit, episode: _Episode) -> bool:
-    """Whether a unit ends its episode's prose."""
     prose = [other for other in episode.units if other.kind == "prose"]
     return unit is prose[-1]
 
 
 def _judged(sentence: str, *, newest: bool) -> tuple[str, float]:
-    """Section and score of a sentence."""
     chatter = bool(_CHATTER.match(sentence))
     score = -2.0 if chatter else 0.0
     score -= 1.5 if sentence.endswith(":") else 0.0
@@ -246,7 +243,6 @@ def _judged(sentence: str, *, newest: bool) -> tuple[str, float]:
 
 
 def _sentences(text: str) -> Iterator[str]:
-    """Yield sentences, without code, tables and list marks."""
     inside = False
     for raw in text.splitlines():
         if _FENCE.match(raw):

@@ -43,7 +43,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A line competing for room; `order` is its place in the section."""
+    """A line competing for room; `order` sorts lines of a section."""
 
     title: str
     text: str

@@ -1,7 +1,7 @@
 """Scores of single turns: the question to a model, the checked answer, the changes.
 
-A turn is kept, summarised, referenced or dropped, with a reason. Checks: no invented or repeated
-turn; failed approaches stay; paths and URLs survive a forgetful summary.
+A turn is kept, summarised, referenced or dropped, with a reason. No turn is invented or repeated,
+failed approaches stay, paths and URLs survive a forgetful summary.
 """
 
 import json
@@ -301,7 +301,6 @@ def _entries(reply: str) -> Iterator[Mapping[str, object]]:
 
 
 def _end(text: str, start: int) -> int:
-    """Index after the brace closing the one at `start`; 0 if none."""
     depth, quote, escaped = 0, "", False
     for index in range(start, len(text)):
         sign = text[index]
@@ -325,7 +324,6 @@ _COMMA = re.compile(r",\s*([}\]])")
 
 
 def _read(text: str) -> Mapping[str, object] | None:
-    """Parse an object: JSON, surplus commas, or single quotes."""
     for repaired in dict.fromkeys((text, _COMMA.sub(r"\1", text))):
         for read in (_as_json, _as_python):
             value = read(repaired)

@@ -183,7 +183,6 @@ def _shown(sign: str, lines: Sequence[bytes]) -> str:
 
 
 def _shared(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    """Count equal lines at the start."""
     low, high = 0, min(len(one), len(other))
     if one[:high] == other[:high]:
         return high

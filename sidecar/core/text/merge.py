@@ -28,7 +28,7 @@ def merge(
 ) -> MergedText | Unmergeable:
     """Merge two edits of `base`, byte for byte; edits with no unchanged line between clash.
 
-    Equal edits count once. Returns `"large"` beyond `MOST_BYTES` or `MOST_LINES`.
+    Equal edits count once. Returns `"binary"`, or `"large"` beyond `MOST_BYTES` or `MOST_LINES`.
     """
     if theirs in (mine, base):
         return MergedText(mine, 0)
@@ -63,7 +63,6 @@ _Region: TypeAlias = tuple[int, int, list[Hunk], list[Hunk]]
 
 
 def _regions(mine: Sequence[Hunk], theirs: Sequence[Hunk]) -> Iterator[_Region]:
-    """Group overlapping or touching hunks, as line ranges of the base."""
     both = sorted([*((h, True) for h in mine), *((h, False) for h in theirs)])
     start = stop = -1
     my_hunks: list[Hunk] = []
@@ -95,7 +94,6 @@ def _side(
 def _marked(
     left: Sequence[bytes], right: Sequence[bytes], my_name: str, their_name: str, end: bytes
 ) -> list[bytes]:
-    """Put both sides between markers, without shared first and last lines."""
     head = 0
     while head < min(len(left), len(right)) and left[head] == right[head]:
         head += 1

@@ -178,7 +178,6 @@ class Redaction:
 
 @lru_cache(256)
 def _patterns_of(name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Patterns for a field name; cached, as names are few."""
     return tuple((marker, pattern) for marker, pattern in _BY_NAME if marker in name.lower())
 
 

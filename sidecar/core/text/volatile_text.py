@@ -48,7 +48,6 @@ def _any(_: str) -> bool:
 
 
 def _mixed(text: str) -> bool:
-    """Whether a text has digits and letters."""
     return any(c.isdigit() for c in text) and any(c.isalpha() for c in text)
 
 
@@ -73,8 +72,6 @@ def _is_random(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Group `v` of `pattern` is volatile if `check` agrees."""
-
     kind: VolatileKind
     pattern: re.Pattern[str]
     check: Callable[[str], bool] = _any

@@ -1,8 +1,8 @@
 """`adk`: a session, a memory, and artifacts loaded on demand.
 
-Every three turns are summarised, with the turn before once more, so that nothing falls between. A
-full window is summarised up to the newest events. A large result becomes an artifact after its
-turn: one line with an id for `recall`.
+Every three turns are summarised, with the turn before once more, so that nothing falls between; a
+full window, up to the newest events. After its turn a large result becomes an artifact: one line
+with an id for `recall`.
 """
 
 from collections.abc import Sequence
@@ -116,7 +116,6 @@ def artifacts(situation: Situation, turns: Sequence[int]) -> tuple[Change, ...]:
 
 
 def _text(items: Sequence[Item]) -> int:
-    """Tokens of typed text and answers."""
     return sum(i.tokens for i in items if i.unit.kind in ("typed", "prose"))
 
 

@@ -1,8 +1,8 @@
 """`aircher`: at 85 per cent each turn is kept, summarised, referenced or dropped by score.
 
-A model scores on the warm prefix and extracts facts in the same call. Without a usable answer, code
-scores by age, failures, typed text and size. Failed approaches stay. Turns kept beyond the goal are
-referenced, lowest first, so that no compaction soon follows.
+A model scores on the warm prefix and extracts facts in the same call; failing that, code scores by
+age, failures, typed text and size. Failed approaches stay. Turns kept beyond the goal are
+referenced, lowest first, lest another compaction follow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -182,7 +182,6 @@ def _planned(
 
 
 def _wanted(situation: Situation, cause: Cause) -> int:
-    """Tokens to free, those of the summary included."""
     standing = situation.standing
     left = LEFT * (standing.limit - standing.static)
     if cause in ("user", "overflow"):

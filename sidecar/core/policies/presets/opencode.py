@@ -1,6 +1,6 @@
 """`opencode`: prunes old tool results; if not enough, summarises all but a short tail.
 
-Off by default in opencode since 2026 (`compaction.prune`). The original prunes after each turn and
+Pruning is off by default since 2026 (`compaction.prune`). The original prunes after each turn and
 leaves a fixed text; here both wait for the trigger, and results leave an id.
 """
 

@@ -1,8 +1,8 @@
 """`picoclaw`: between turns summarises all but the last messages; when full, drops half the turns.
 
 A summary is due as a turn opens, by messages or tokens. In a turn that fills the window, the oldest
-half of the turns is dropped without a model; a single turn, or one after tiny turns, loses all but
-its newest steps.
+half of the turns is dropped without a model; without turns worth dropping, all but the newest
+steps.
 """
 
 from collections.abc import Sequence
@@ -149,7 +149,6 @@ def _opens(items: Sequence[Item], index: int) -> bool:
 
 
 def _end(items: Sequence[Item], turn: int) -> int:
-    """Index after a turn's last part."""
     places = (
         index
         for index, item in enumerate(items)
