@@ -1,6 +1,10 @@
-"""What holds for all tests: which of them run, and the table of what was reached."""
+"""What holds for all tests: which run, that none leaves the machine, what they reached."""
 
+import os
 import signal
+import sys
+from collections.abc import Iterator
+from ipaddress import ip_address
 from typing import Any
 
 import pytest
@@ -13,6 +17,41 @@ FIGURES = pytest.StashKey[Figures]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--report`."""
     parser.addoption("--report", action="store_true", help="print what the tests reached")
+
+
+SOUGHT: list[str] = []
+"""Where this process has tried to go beyond the machine."""
+
+
+def stay_here(event: str, given: tuple[Any, ...]) -> None:
+    """Refuse what would leave the machine, and keep it: code may take a failure as one of many."""
+    if event == "socket.connect" and isinstance(given[1], tuple):
+        host = given[1][0]
+    elif event == "socket.getaddrinfo":
+        host = given[0]
+    else:
+        return
+    if not is_here(host):
+        SOUGHT.append(str(host))
+        raise PermissionError(f"a test may not reach {host}")
+
+
+def is_here(host: object) -> bool:
+    """Whether a host is this machine, by its address or its usual name."""
+    if host in (None, "", b"", "localhost", b"localhost"):
+        return True
+    try:
+        return ip_address(host.decode() if isinstance(host, bytes) else str(host)).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(autouse=True)
+def nothing_sought() -> Iterator[None]:
+    """No test reaches a real model or the internet."""
+    SOUGHT.clear()
+    yield
+    assert SOUGHT == []
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -40,9 +79,13 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Begin with an empty table, and let processes that tests start be interrupted.
 
+    None of them gets a key that the environment may have: without one no model answers.
     A shell that starts this in the background has it ignore SIGINT, and children inherit that.
     """
     config.stash[FIGURES] = Figures()
+    sys.addaudithook(stay_here)
+    for name in [name for name in os.environ if name.startswith("ANTHROPIC_")]:
+        del os.environ[name]
     given = getattr(config, "workerinput", {})
     config.option.markexpr = given.get("markexpr", config.option.markexpr)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
