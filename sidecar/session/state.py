@@ -95,8 +95,6 @@ class State:
     """One session's parts. `owner` says who writes it when `read_only`.
 
     `subtask` binds it while it works for another; `delegate` has a child session work for it.
-    `compact_now` is what a compaction would cost in USD, and for which revision and cache, warm
-    or not, this holds;
     `instructions` and what was `learned` are as they were read last, `None` before that.
     `compared` says that the workspace was compared with the log since the session was opened.
     `widening` is held while the rest of the log is read; `folded` says at how many messages and
@@ -117,7 +115,6 @@ class State:
     owner: JsonObject | None = None
     subtask: Bound | None = None
     delegate: Delegate | None = None
-    compact_now: tuple[tuple[int, bool], str | None] = ((-1, False), None)
     instructions: tuple[Instruction, ...] | None = None
     learned: str | None = None
     compared: bool = False

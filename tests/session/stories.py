@@ -53,7 +53,7 @@ async def take(desk: Desk, things: list[Any]) -> Session:
     source = ImportSource(content=sealed(things))
     made = await import_session(environment, source, str(desk.workspace), None)
     session = await desk.sessions.get(made.session_id)
-    session.attach(desk.watch, desk.editor)
+    session.audience.attach(desk.watch, desk.editor)
     return session
 
 

@@ -58,7 +58,7 @@ async def delegate(
     name = one_line(subtask.task, 60)
 
     def client() -> Client:
-        return ThroughParent(parent.client(), parent.id, name, about)
+        return ThroughParent(parent.audience.client(), parent.id, name, about)
 
     child.state.subtask = Bound(client, state.config.delegate.steps, parent.id)
     child.state.tracking.above = state.tracking
@@ -72,7 +72,7 @@ async def delegate(
         child.state.channel.detach(following.see)
         child.state.subtask = child.state.tracking.above = None
         following.charge()
-        if not child.busy and not child.watchers():
+        if not child.busy and not child.audience.watchers():
             with suppress(SidecarError):
                 await close(child.id)
 

@@ -189,7 +189,7 @@ class Sessions:
         """
         environment = await self.ready()
         session = await self._begin(await found(environment, request))
-        session.attach(watcher, client)
+        session.audience.attach(watcher, client)
         warn(session.state)
         return session.opened()
 
@@ -202,7 +202,7 @@ class Sessions:
     ) -> Opened:
         """Branch a session off, open it and watch it; see `forking.fork`."""
         session = await self.get(await fork(await self.ready(), session_id, at_message))
-        session.attach(watcher, client)
+        session.audience.attach(watcher, client)
         return session.opened()
 
     async def handoff(
@@ -220,7 +220,7 @@ class Sessions:
         found = await standing(environment, session_id)
         log = await fresh_window.go_on(environment, found, goal)
         session = await self.get(log.row.id)
-        session.attach(watcher, client)
+        session.audience.attach(watcher, client)
         return Handoff(*drafted(found, goal), session.id)
 
     async def list(
@@ -251,14 +251,14 @@ class Sessions:
         """
         session = await self.get(session_id, window=True)
         rest = await replay_history(session.state, after, emit) if replay else None
-        session.attach(watcher, client)
+        session.audience.attach(watcher, client)
         # What streams right now is shown without a pause, so that nothing falls between.
         for event in () if rest is None else rest():
             watcher(event)
         if self._open.get(session_id) is not session:
             # The session of a subtask that ended while its history was shown.
             session = await self.get(session_id, window=True)
-            session.attach(watcher, client)
+            session.audience.attach(watcher, client)
         return session.opened()
 
     async def get(self, session_id: SessionId, *, window: bool = False) -> Session:
@@ -330,7 +330,7 @@ class Sessions:
     def detach(self, watcher: Watcher) -> None:
         """A connection ended: nobody is told through it any more, and nothing waits for it."""
         for session in self._open.values():
-            session.detach(watcher)
+            session.audience.detach(watcher)
 
     def _busy_changed(self, session: Session) -> None:
         """Tell every watcher when the daemon as a whole begins or ends to work."""
@@ -343,7 +343,7 @@ class Sessions:
 
     def tell_all(self, event: Event) -> None:
         """Tell whoever watches any session, once."""
-        for watcher in {w for s in self._open.values() for w in s.watchers()}:
+        for watcher in {w for s in self._open.values() for w in s.audience.watchers()}:
             watcher(event)
 
     def waiting(self) -> int:

@@ -4,16 +4,18 @@ from collections.abc import Sequence
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import JsonObject, MessageId, StepFinishPart, TurnId, Usage
+from sidecar.core.prompt.meter import Meter
 from sidecar.core.prompt.observation import TurnDone
 from sidecar.session.interface import PromptResult
 from sidecar.session.log.events import TurnEnded
-from sidecar.session.meter.gauge import read_meter
 from sidecar.session.meter.side_request import asked_since
 from sidecar.session.state import State
 from sidecar.session.turn.turn import TurnEnd, unstored
 
 
-def result_of(state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd) -> PromptResult:
+def result_of(
+    state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd, meter: Meter
+) -> PromptResult:
     """Gather a turn's result: usage and cost of its steps and summaries, and the meter now."""
     parts = (p for m in state.log if m.turn_id == turn_id for p in m.parts)
     ends = [part for part in parts if isinstance(part, StepFinishPart)]
@@ -25,7 +27,7 @@ def result_of(state: State, turn_id: TurnId, message_id: MessageId, end: TurnEnd
         state.log.row.revision,
         usage,
         cost,
-        read_meter(state),
+        meter,
         end.error,
     )
 

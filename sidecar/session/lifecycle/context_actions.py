@@ -21,7 +21,8 @@ from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.progress import Works
 from sidecar.session.log.restore_records import with_news
 from sidecar.session.log.rewrite_records import PINNED
-from sidecar.session.meter.gauge import compaction_basis, foresee, price_of, read_meter
+from sidecar.session.meter.compaction_price import CompactionPrice
+from sidecar.session.meter.gauge import foresee, price_of, read_meter
 from sidecar.session.state import State
 from sidecar.session.view.model_view import PREVIEW
 
@@ -43,13 +44,14 @@ class Rewriting:
 
     `gate` is held while an answer streams and while the view changes: an answer belongs to the
     prompt that it was asked with. `works` is what is under way and can be cancelled;
-    `checkpoints` keep the ledger beside the log.
+    `checkpoints` keep the ledger beside the log; `price` is what a compaction would cost.
     """
 
     def __init__(self, state: State, host: CompactionHost) -> None:
         self._state = state
         self._host = host
         self._planner = Planner()
+        self.price = CompactionPrice(state, self._planned_price)
         self.works = Works(state.log.row.id, state.channel)
         self.checkpoints = Milestones(state)
         self._compactor = Compactor(state, host, self._planner, self.works, self.checkpoints)
@@ -68,7 +70,7 @@ class Rewriting:
         async with self.gate:
             name = compaction_id or newest_compaction(self._state)
             await undo(self._state, name, self._told("compaction_undone"))
-        return read_meter(self._state)
+        return read_meter(self._state, self.price.known())
 
     async def pin(self, part_id: str, *, pinned: bool) -> int:
         """Keep a part through rewrites, or no longer; gives the revision.
@@ -99,8 +101,8 @@ class Rewriting:
     def breakdown(self) -> tuple[Meter, list[JsonObject]]:
         """Take the context apart; the segments' tokens add up to the meter's `used`."""
         state = self._state
-        self.price()
-        meter = read_meter(state)
+        self.price.find()
+        meter = read_meter(state, self.price.known())
         _, seen = foresee(state, state.view, state.log)
         found = segments(state, meter.regions, seen.hit)
         return meter, [as_json(segment, meter.accuracy) for segment in found]
@@ -161,15 +163,9 @@ class Rewriting:
         with suppress(StorageFailed):
             await fold(self._state, self.checkpoints.folding)
 
-    def price(self) -> None:
-        """Find out what a compaction by hand would cost now, for the meter."""
-        state = self._state
-        basis = compaction_basis(state)
-        if state.compact_now[0] == basis:
-            return
+    def _planned_price(self) -> str | None:
+        scene = scene_now(self._state, asked=True)
         try:
-            scene = scene_now(state, asked=True)
-            told = decide_by_hand(state, self._planner, scene, None).recorded.price
+            return decide_by_hand(self._state, self._planner, scene, None).recorded.price
         except NothingToDo:
-            told = None
-        state.compact_now = (basis, told)
+            return None

@@ -22,6 +22,7 @@ from sidecar.session.history.part_reader import recall_from
 from sidecar.session.history.turn_outcome import ended_event, record_end, result_of
 from sidecar.session.interface import Opened, PromptRequest, PromptResult, Recalled
 from sidecar.session.lifecycle import config_options
+from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.turn_setup import surroundings
 from sidecar.session.lifecycle.turn_start import begin, user_message
@@ -33,7 +34,6 @@ from sidecar.session.log.events import (
     OptionsChanged,
     SessionChanged,
     TitleChanged,
-    Watcher,
 )
 from sidecar.session.log.notices import give_notice
 from sidecar.session.log.part_updates import user_event
@@ -45,7 +45,6 @@ from sidecar.session.state import State
 from sidecar.session.turn.prompt_queue import Waiting, answer, fail
 from sidecar.session.turn.turn import Steering, TurnEnd, end_failed, make_whole, run_turn
 from sidecar.session.turn.turn_context import TurnContext
-from sidecar.tools.tool_contract import Client
 
 logger = logging.getLogger("sidecar.session")
 
@@ -68,13 +67,20 @@ class Session:
         self._turn_task: asyncio.Task[TurnEnd] | None = None
         self._cancelling = False
         self._steering = Steering()
-        self._clients: list[tuple[Watcher, Client]] = []
         self._metered = 0.0
+        self.audience = Audience(state.channel, state.tracking)
         self._task: asyncio.Task[None] | None = None
         self.rewriting = Rewriting(state, self)
         self.differences = Differences(state.store)
         self.turning = asyncio.Lock()
-        self.rollback = Rollback(state, self, self.rewriting.gate, self.differences)
+        self.rollback = Rollback(
+            state,
+            self,
+            self.audience.client,
+            self.rewriting.gate,
+            self.differences,
+            self.rewriting.price,
+        )
         self._idle = Idle(state, self.rewriting.idle)
         self._pings = Pings(state, self.rewriting.gate, lambda: self.rewritten(None, "ping"))
 
@@ -99,30 +105,6 @@ class Session:
         return Opened(
             row.id, row.revision, self._state.read_only, config_options.describe(self._state)
         )
-
-    # --- who watches -------------------------------------------------------------------------
-
-    def attach(self, watcher: Watcher, client: Client) -> None:
-        """Let a connection see what happens from now on, and answer what a turn asks."""
-        self._clients = [(w, c) for w, c in self._clients if w != watcher]
-        self._clients.append((watcher, client))
-        self._state.channel.attach(watcher)
-        self._state.tracking.tell_news()
-
-    def detach(self, watcher: Watcher) -> None:
-        """Forget a connection."""
-        self._clients = [(w, c) for w, c in self._clients if w != watcher]
-        self._state.channel.detach(watcher)
-
-    def watchers(self) -> tuple[Watcher, ...]:
-        """Give who watches, through whichever connection."""
-        return tuple(watcher for watcher, _ in self._clients)
-
-    def client(self) -> Client:
-        """Give who answers what a turn asks; raises `Cancelled` when nobody is there."""
-        if not self._clients:
-            raise Cancelled("no editor is connected to this session any more")
-        return self._clients[-1][1]
 
     # --- what callers ask --------------------------------------------------------------------
 
@@ -207,10 +189,17 @@ class Session:
         return described
 
     def meter(self) -> Meter:
-        """Measure the context as it would be sent now."""
-        if self._turn_task is None and self._state.log.past is None:
-            self.rewriting.price()
-        return read_meter(self._state)
+        """Measure the context as it would be sent now; a compaction's price only if it is known."""
+        return read_meter(self._state, self.rewriting.price.known())
+
+    def priced_meter(self) -> Meter:
+        """Give the meter with what a compaction would cost now, which is planned if need be.
+
+        A turn is not kept from its work by that.
+        """
+        if self._turn_task is None:
+            self.rewriting.price.find()
+        return self.meter()
 
     async def writable(self, expected_revision: int | None) -> None:
         """Raise unless this daemon may write the session, at this revision if one is given."""
@@ -315,7 +304,7 @@ class Session:
         state.tracking.turn_ended()
         await self.rewriting.checkpoints.turn_ended()
         await self.rewriting.fold()
-        result = result_of(state, turn.turn_id, message.id, end)
+        result = result_of(state, turn.turn_id, message.id, end, self.meter())
         self._tell(ended_event(state, result))
         return result
 
@@ -337,7 +326,7 @@ class Session:
             self._turn_task = None
 
     def _turn_context(self, turn_id: TurnId) -> TurnContext:
-        about = self.rewriting, self.client, self.recall, self._show_meter
+        about = self.rewriting, self.audience.client, self.recall, self._show_meter
         return surroundings(self._state, turn_id, *about)
 
     # --- pieces ------------------------------------------------------------------------------
@@ -370,11 +359,13 @@ class Session:
         self._tell(SessionChanged(self.id, self._state.log.row.revision, cause))
 
     def _show_meter(self, *, urgent: bool = False) -> None:
+        """Show the meter to who watches; where it is `urgent`, the context has changed."""
         if not self._state.channel.watched:
             return
         if urgent or monotonic() - self._metered >= METER_EVERY:
             self._metered = monotonic()
-            self._tell(MeterChanged(self.id, self.meter(), urgent))
+            measured = self.priced_meter() if urgent else self.meter()
+            self._tell(MeterChanged(self.id, measured, urgent))
 
     def _tell(self, event: Event) -> None:
         self._state.channel.publish(event)

@@ -32,8 +32,11 @@ def read_size(state: State) -> Size:
     return state.view.size(state.log)
 
 
-def read_meter(state: State) -> Meter:
-    """Measure the session's context, cache and cost as they stand now."""
+def read_meter(state: State, compact_now: str | None = None) -> Meter:
+    """Measure the session's context, cache and cost as they stand now; nothing is planned.
+
+    `compact_now` is what a compaction would cost in USD, where that is known.
+    """
     size = read_size(state)
     everything = turns(state.log)
     return measure(
@@ -46,7 +49,7 @@ def read_meter(state: State) -> Meter:
         size=size,
         turn_sizes=[ended for turn in everything if (ended := _size_after(turn)) is not None],
         cache=_cache(state, state.clock.now()),
-        cost=_costs(state, everything),
+        cost=_costs(state, everything, compact_now),
     )
 
 
@@ -126,22 +129,16 @@ def price_of(state: State, seen: Prediction) -> str | None:
     return None if price is None else money(price)
 
 
-def compaction_basis(state: State) -> tuple[int, bool]:
-    """Give what the price of a compaction by hand goes by: the revision, and what is still warm."""
-    return state.log.row.revision, is_warm(state.view, state.clock.now())
-
-
-def _costs(state: State, everything: tuple[Turn, ...]) -> Costs:
+def _costs(state: State, everything: tuple[Turn, ...], compact_now: str | None) -> Costs:
     last = everything[-1].messages if everything else ()
     asked = asked_since(state, last[0].turn_id) if last else ()
     steps = _own_steps(state, everything[-1:])
     costs = [*(step.cost for step in steps), *(cost for _, cost in asked)]
-    basis, compact_now = state.compact_now
     return Costs(
         session=state.log.row.cost,
         last_turn=state.total(costs) if costs else None,
         next_request=price_of(state, foresee(state, state.view, state.log)[1]),
-        compact_now=compact_now if basis == compaction_basis(state) else None,
+        compact_now=compact_now,
     )
 
 

@@ -28,6 +28,7 @@ from sidecar.session.log.restore_records import Restored, to_json
 from sidecar.session.log.rewrite_records import Recorded
 from sidecar.session.log.rewrite_records import to_json as rewrite_to_json
 from sidecar.session.log.session_log import RESTORED
+from sidecar.session.meter.compaction_price import CompactionPrice
 from sidecar.session.meter.gauge import read_size
 from sidecar.session.rollback.file_restore import (
     Files,
@@ -63,10 +64,6 @@ class RollbackHost(Protocol):
         """Tell clients that the context is another now, meter included."""
         ...
 
-    def client(self) -> Client:
-        """Give who holds open documents; raises `Cancelled` when nobody is there."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class _Talk:
@@ -91,13 +88,24 @@ class _Aim:
 
 
 class Rollback:
-    """One session's way back. `gate` is held while an answer streams or the view changes."""
+    """One session's way back. `gate` is held while an answer streams or the view changes.
+
+    `client` gives who holds open documents, and raises `Cancelled` when nobody is there.
+    """
 
     def __init__(
-        self, state: State, host: RollbackHost, gate: asyncio.Lock, differences: Differences
+        self,
+        state: State,
+        host: RollbackHost,
+        client: Callable[[], Client],
+        gate: asyncio.Lock,
+        differences: Differences,
+        price: CompactionPrice,
     ) -> None:
         self._state = state
+        self._price = price
         self._host = host
+        self._client = client
         self._gate = gate
         self._differences = differences
 
@@ -250,7 +258,7 @@ class Rollback:
             self._show(recorded)
         else:
             await self._with_files(body, files, recorded)
-            await show_in_editor(state, files, self._host.client)
+            await show_in_editor(state, files, self._client)
         return restored.id
 
     def _recorded(self, restored: Restored, talk: _Talk) -> Recorded:
@@ -300,13 +308,11 @@ class Rollback:
             at = await made.snapshot()
             theirs = await others_meanwhile(files, at)
             reached: JsonObject = {"at": at, "sets": sets_to_json(theirs)}
-            (revision, warm), price = state.compact_now
-            same = recorded is None and revision == log.row.revision
+            before = log.row.revision
             unit = log.unit(REACHED, reached, first=(RESTORED, body))
             told.append((unit, at, theirs))
-            if same:
-                # The context is what it was, and so is what a compaction of it would cost.
-                state.compact_now = ((log.row.revision, warm), price)
+            if recorded is None:
+                self._price.stays(before, log.row.revision)
             return unit
 
         def stands() -> None:

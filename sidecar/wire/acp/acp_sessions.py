@@ -50,7 +50,7 @@ class Desk:
         if self.connection.knows(session_id):
             return await self.sessions.get(SessionId(session_id), window=True)
         session = await self.enter(session_id)
-        session.attach(self.connection.watch, self.connection)
+        session.audience.attach(self.connection.watch, self.connection)
         return session
 
     def greet(self, session: Session) -> None:
@@ -60,7 +60,7 @@ class Desk:
             "availableCommands": list(ADVERTISED),
         }
         self.connection.send(session.id, commands)
-        self.connection.watch(MeterChanged(session.id, session.meter(), urgent=True))
+        self.connection.watch(MeterChanged(session.id, session.priced_meter(), urgent=True))
 
 
 def methods(desk: Desk) -> Mapping[str, AcpMethod]:

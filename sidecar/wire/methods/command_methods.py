@@ -101,8 +101,8 @@ class Commands:
 
     async def _watched(self, session: Session) -> Session:
         # Who has opened it by our own methods is told and asked by those.
-        if self._editor.connection.watch not in session.watchers():
-            session.attach(self._editor.watch, self._editor)
+        if self._editor.connection.watch not in session.audience.watchers():
+            session.audience.attach(self._editor.watch, self._editor)
         return session
 
     def _folder(self) -> Path:

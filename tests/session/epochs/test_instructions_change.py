@@ -272,7 +272,7 @@ async def test_a_restart_sends_the_same_bytes_after_it(world: World, taken_back:
     async with world.daemon() as desk:
         desk.model.cache = cache
         worker = Worker(desk, await desk.sessions.get(worker.session.id), worker.done)
-        worker.session.attach(desk.watch, desk.editor)
+        worker.session.audience.attach(desk.watch, desk.editor)
         assert (await worker.session.rewriting.preview(())).body == before.body
         assert worker.session.meter().regions == meter.regions
         assert await ask(desk, worker.session) == ""

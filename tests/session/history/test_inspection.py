@@ -92,7 +92,7 @@ async def test_the_meter_says_what_the_next_request_and_a_compaction_cost_now(de
     rewriting, prices = worker.session.rewriting, set()
 
     async def priced() -> tuple[str, str | None]:
-        cost = worker.session.meter().cost
+        cost = worker.session.priced_meter().cost
         assert cost.next_request == (await rewriting.preview(())).price
         return cost.next_request, cost.compact_now
 

@@ -42,7 +42,7 @@ class Chaos:
         else:
             desk.model.cache = kept.desk.model.cache
             session = await desk.sessions.get(kept.session.id)
-            session.attach(desk.watch, desk.editor)
+            session.audience.attach(desk.watch, desk.editor)
             self.worker = Worker(desk, session, kept.done)
         for _ in range(ACTS // 2):
             act = self.dice.choice(self.acts)

@@ -161,7 +161,7 @@ async def test_a_restart_changes_nothing(world: World) -> None:
     async with world.daemon() as desk:
         desk.model.cache = cache
         worker = Worker(desk, await desk.sessions.get(worker.session.id), worker.done)
-        worker.session.attach(desk.watch, desk.editor)
+        worker.session.audience.attach(desk.watch, desk.editor)
         assert await body(worker) == request
         again = worker.session.meter()
         assert (again.used, again.regions, again.cache) == (meter.used, meter.regions, meter.cache)

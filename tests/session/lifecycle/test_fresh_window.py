@@ -47,7 +47,7 @@ async def again(desk: Desk, session: Session) -> Session:
     editor: Any = desk.editor
     await desk.sessions.close(session.id)
     opened = await desk.sessions.get(session.id)
-    opened.attach(desk.watch, editor)
+    opened.audience.attach(desk.watch, editor)
     return opened
 
 
@@ -61,7 +61,7 @@ async def test_a_fresh_window_is_like_the_old_one_but_empty(desk: Desk) -> None:
     assert (new.view.static, new.log.row.cwd) == (old.view.static, old.log.row.cwd)
     assert {**old.log.row.settings, "parent": session.id} == new.log.row.settings
     assert (new.log.row.title, new.log.row.cost) == ("The parser (continued)", "0")
-    assert made.watchers()
+    assert made.audience.watchers()
 
 
 async def test_it_is_told_once_how_the_work_stands(desk: Desk) -> None:

@@ -94,7 +94,7 @@ async def open_copy(world: World, kept: Worker) -> Opened:
     async with world.daemon() as desk:
         desk.model.cache = deepcopy(kept.desk.model.cache)
         session = await desk.sessions.get(kept.session.id, window=True)
-        session.attach(desk.watch, desk.editor)
+        session.audience.attach(desk.watch, desk.editor)
         found.windowed = session.state.log.past is not None
         await go_on(desk, session, kept, found)
         await look_at_all(desk, session, found)
@@ -289,7 +289,7 @@ async def test_damage_outside_of_the_window_is_told_when_it_is_read(
         con.commit()
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id, window=True)
-        session.attach(desk.watch, desk.editor)
+        session.audience.attach(desk.watch, desk.editor)
         assert session.state.log.past is not None
         assert await desk.sessions.get(worker.session.id) is session
         assert any("cannot be read" in notice.text for notice in desk.of(Notice))
@@ -358,7 +358,7 @@ async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World)
         file.write(b"\xff" * size)
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id, window=True)
-        session.attach(desk.watch, desk.editor)
+        session.audience.attach(desk.watch, desk.editor)
         assert session.state.log.past is None
         again = Worker(desk, session, worker.done)
         # Folds cannot be written now, which fails nothing else.

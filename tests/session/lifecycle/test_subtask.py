@@ -217,7 +217,7 @@ async def test_one_that_somebody_watches_stays_open(allowed: World) -> None:
         running = await held(desk, session, 3)
         child = await child_of(desk, session)
         seen: list[Any] = []
-        child.attach(seen.append, desk.editor)  # type: ignore[arg-type]
+        child.audience.attach(seen.append, desk.editor)  # type: ignore[arg-type]
         session.cancel()
         async with asyncio.timeout(10):
             await running

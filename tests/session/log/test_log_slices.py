@@ -147,7 +147,7 @@ async def test_what_others_recorded_is_told(world: World) -> None:
         environment = await desk.sessions.ready()
         made = await import_session(environment, source, str(desk.workspace), None)
         session = await desk.sessions.get(made.session_id)
-        session.attach(desk.watch, desk.editor)
+        session.audience.attach(desk.watch, desk.editor)
         for number in range(20):
             if number == 6:
                 await session.rewriting.compact("economic", None, dry_run=False)
@@ -204,7 +204,7 @@ async def reopened(long: Long) -> AsyncIterator[tuple[Desk, Session]]:
     async with copied(long.world, "again", folds=True).daemon() as desk:
         session = await desk.sessions.get(long.session_id, window=True)
         assert session.state.log.past is not None
-        session.attach(desk.watch, desk.editor)
+        session.audience.attach(desk.watch, desk.editor)
         yield desk, session
 
 

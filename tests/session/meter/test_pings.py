@@ -270,7 +270,7 @@ async def test_a_restart_knows_of_the_pings_before(world: World) -> None:
     async with world.daemon(name="two") as desk:
         desk.model.cache = cache
         session = await desk.sessions.get(worker.session.id)
-        session.attach(desk.watch, desk.editor)
+        session.audience.attach(desk.watch, desk.editor)
         started = int(str(record.body["started"]))
         assert session.meter().cache.expires_at == started + 300_000
         await desk.world.let_pass(started + DUE - world.time)

@@ -1,6 +1,7 @@
 """Going back where the store fails, or the daemon is killed: all of it, or nothing."""
 
 import asyncio
+import itertools
 from typing import Any
 
 import pytest
@@ -145,10 +146,11 @@ async def test_a_price_is_kept_where_nothing_else_was_logged(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, changes: bool
 ) -> None:
     session = await desk.open()
+    plans = map(str, itertools.count())
+    monkeypatch.setattr(session.rewriting.price, "_plan", lambda: next(plans))
     turn = await work(desk, session, "go", calls(write("a.txt", "a\n")))
-    session.meter()
-    state = session.state
-    state.compact_now = (state.compact_now[0], "as before")
+    state, planned = session.state, session.meter().cost.compact_now
+    assert planned is not None
     snapshot = Snapshots.snapshot
 
     async def changing(self: Snapshots) -> SnapshotId:
@@ -159,7 +161,7 @@ async def test_a_price_is_kept_where_nothing_else_was_logged(
     with monkeypatch.context() as patch:
         patch.setattr(Snapshots, "snapshot", changing)
         await session.rollback.restore(Wish("files", before_message_id=turn.message_id))
-    assert (session.meter().cost.compact_now == "as before") is not changes
+    assert (session.meter().cost.compact_now == planned) is not changes
 
 
 async def test_a_store_that_fails_leaves_everything_as_it_was(

@@ -54,7 +54,7 @@ async def take(desk: Desk, **given: Any) -> tuple[Session, Imported]:
     environment = await desk.sessions.ready()
     made = await import_session(environment, ImportSource(**given), str(desk.workspace), None)
     session = await desk.sessions.get(made.session_id)
-    session.attach(desk.watch, desk.editor)
+    session.audience.attach(desk.watch, desk.editor)
     return session, made
 
 

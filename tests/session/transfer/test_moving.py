@@ -43,7 +43,7 @@ async def take(desk: Desk, path: Path, cwd: Path | None = None) -> tuple[Session
     environment = await desk.sessions.ready()
     made = await import_session(environment, ImportSource(path=str(path)), folder, None)
     session = await desk.sessions.get(made.session_id)
-    session.attach(desk.watch, desk.editor)
+    session.audience.attach(desk.watch, desk.editor)
     return session, made
 
 

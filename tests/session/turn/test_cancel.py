@@ -131,7 +131,7 @@ async def while_a_command_runs(desk: Desk) -> tuple[Session, asyncio.Event]:
     session = await desk.open()
     desk.script(calls(("c", "shell", {"command": "echo up; sleep 100"})))
     reached = asyncio.Event()
-    session.attach(
+    session.audience.attach(
         lambda event: reached.set() if "up" in str(getattr(event, "text", "")) else None,
         desk.editor,  # type: ignore[arg-type]
     )

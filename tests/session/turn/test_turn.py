@@ -340,7 +340,7 @@ async def test_completed_tools_are_durable_before_they_are_shown(desk: Desk) -> 
             seen.append(held[-1].done())
         watch(event)  # type: ignore[arg-type]
 
-    session.attach(check, desk.editor)  # type: ignore[arg-type]
+    session.audience.attach(check, desk.editor)  # type: ignore[arg-type]
     desk.script(calls(("a", "one", {})), says("done"))
     await desk.ask(session)
     assert seen == [True]

@@ -1,0 +1,38 @@
+"""What a compaction would cost is planned where it is asked for, and never by reading the meter."""
+
+import itertools
+
+import pytest
+
+from tests.session.conftest import Desk
+
+
+async def test_reading_the_meter_plans_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = await desk.worker(policy="economic")
+    session = worker.session
+    plans = map(str, itertools.count())
+    monkeypatch.setattr(session.rewriting.price, "_plan", lambda: next(plans))
+    # A turn that ends has changed the context: its price is found for those who watch.
+    await worker.turns(1)
+    assert [session.meter().cost.compact_now for _ in range(3)] == ["0"] * 3
+    assert session.priced_meter().cost.compact_now == "0"
+    # The cache has gone cold since: nobody knows the price, until it is asked for.
+    desk.world.time += 400_000
+    assert [session.meter().cost.compact_now for _ in range(3)] == [None] * 3
+    assert session.priced_meter().cost.compact_now == "1"
+    assert session.meter().cost.compact_now == "1"
+
+
+async def test_a_price_stays_with_what_changes_nothing_of_it(desk: Desk) -> None:
+    worker = await desk.worker(policy="economic")
+    await worker.turns(3)
+    session = worker.session
+    price, log = session.rewriting.price, session.state.log
+    known, revision = price.known(), log.row.revision
+    assert known is not None
+    await log.commit("option", {"configId": "mode"})
+    assert price.known() is None
+    price.stays(revision - 1, log.row.revision)
+    assert price.known() is None
+    price.stays(revision, log.row.revision)
+    assert price.known() == known
