@@ -1,9 +1,12 @@
-"""Write everything that is made from the protocol's source: `python -m protocol.generate`."""
+"""Write all that is made from the protocol's source, and pages of docs/ from the code.
+
+python -m protocol.generate
+"""
 
 import sys
 from pathlib import Path
 
-from protocol import golden, markdown, python, schema, typescript
+from protocol import golden, markdown, python, reference, schema, typescript
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -18,6 +21,7 @@ def outputs() -> dict[str, str]:
         "protocol/schema.json": schema.schema(),
         "protocol/methods.json": schema.methods(),
         "protocol/PROTOCOL.md": markdown.render(),
+        **reference.pages(),
         **{f"protocol/golden/{name}": text for name, text in golden.files().items()},
     }
 

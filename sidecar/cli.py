@@ -22,7 +22,9 @@ def main() -> None:
     elif arguments[:1] == ["--stdio"] or (arguments[:1] == ["serve"] and "--help" not in arguments):
         _serve([a for a in arguments if a not in ("serve", "--stdio")])
     else:
-        _people()
+        from sidecar.commands.terminal import run
+
+        sys.exit(run(commands()))
 
 
 def _serve(rest: list[str]) -> None:
@@ -34,7 +36,8 @@ def _serve(rest: list[str]) -> None:
     serve_stdio()
 
 
-def _people() -> None:
+def commands() -> "typer.Typer":
+    """Declare what people type; `docs/reference/commands` is made from this."""
     import typer
 
     app = typer.Typer(
@@ -96,9 +99,7 @@ def _people() -> None:
         judge: Annotated[
             bool, typer.Option("--judge", help="Have a model judge what is still known; costs.")
         ] = False,
-        judge_model: Annotated[
-            str, typer.Option(help="The judge, if not the configured model.")
-        ] = "",
+        judge_model: Annotated[str, typer.Option(help="Who judges; else the set model.")] = "",
         limit: Annotated[int, typer.Option(help="Judge at most this many sessions.")] = 3,
     ) -> None:
         """Show the cost of recorded sessions, then and with Sidecar."""
@@ -124,7 +125,7 @@ def _people() -> None:
         mend: Annotated[
             bool,
             typer.Option(
-                "--repair", help="If it is damaged, save what is readable and put the rest aside."
+                "--repair", help="If it is damaged, put it aside and save what is readable of it."
             ),
         ] = False,
     ) -> None:
@@ -133,9 +134,7 @@ def _people() -> None:
 
         sys.exit(check(mend=mend))
 
-    from sidecar.commands.terminal import run
-
-    sys.exit(run(app))
+    return app
 
 
 def _looking(app: "typer.Typer") -> None:
@@ -169,7 +168,7 @@ def _looking(app: "typer.Typer") -> None:
             bool, typer.Option("--overwrite", help="Replace a file that is there.")
         ] = False,
     ) -> None:
-        """Write a session as one page to look at: context, cache, cost, tools, checkpoints."""
+        """Write a session as one page that needs no network: context, cache, cost, tools."""
         from sidecar.commands.inspect.report_command import write_report
 
         sys.exit(write_report(session, path, last=last, overwrite=overwrite))
@@ -179,7 +178,11 @@ def _looking(app: "typer.Typer") -> None:
         session: Annotated[str | None, typer.Argument(help=session_help)] = None,
         last: Annotated[bool, typer.Option("--last", help=last_help)] = False,
     ) -> None:
-        """Print every decision about a session's context with its numbers, as JSON lines."""
+        """Print every decision about a session's context with its numbers, as JSON lines.
+
+        Requests with what the cache was to give and why it gave less; compactions with cause,
+        price, duration and fidelity; plans that were refused; retries, cut outputs, pins, restores.
+        """
         from sidecar.commands.inspect.audit_command import show
 
         sys.exit(show(session, last=last))
@@ -226,9 +229,7 @@ def _going_back(app: "typer.Typer") -> None:
         before: Annotated[
             str | None, typer.Option(help="Go back to before a turn's number, or a message's id.")
         ] = None,
-        last: Annotated[bool, typer.Option("--last", help="Go back to before the last turn.")] = (
-            False
-        ),
+        last: Annotated[bool, typer.Option("--last", help="Go back before the last turn.")] = False,
         redo: Annotated[
             bool, typer.Option("--redo", help="Take back a restore: the newest, or --checkpoint.")
         ] = False,
@@ -364,7 +365,8 @@ def _configuration(app: "typer.Typer") -> None:
     @config.command()
     def show(
         origin: Annotated[
-            bool, typer.Option("--origin", help="Say where each value was given.")
+            bool,
+            typer.Option("--origin", help="Say which file and line, variable or editor gave it."),
         ] = False,
         as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
         cwd: Annotated[Path | None, folder_option] = None,

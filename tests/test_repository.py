@@ -88,13 +88,6 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     assert command in (ROOT / ".ci/run").read_text("utf-8")
 
 
-def test_the_page_of_commands_names_every_one() -> None:
-    page = (ROOT / "docs/reference/commands.md").read_text("utf-8")
-    cli = (ROOT / "sidecar/cli.py").read_text("utf-8")
-    for name in re.findall(r"@app\.command\(\)\n    def (\w+)", cli):
-        assert f"`sidecar {name}" in page, name
-
-
 def test_the_wheel_has_the_vocabulary() -> None:
     listed = subprocess.run(
         ["git", "ls-files", "sidecar/model/data"],

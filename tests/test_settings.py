@@ -1,4 +1,4 @@
-"""Every setting is documented, and that is so; run as a module this writes the table."""
+"""Every setting is documented, and does what the documents say."""
 
 import re
 import tomllib
@@ -7,48 +7,14 @@ from pathlib import Path
 import pytest
 
 from sidecar.config import Config
-from sidecar.config.document import sample, told
-from sidecar.config.layers import Layer, camel, merge, resolve
+from sidecar.config.document import sample
+from sidecar.config.layers import Layer, merge, resolve
 from sidecar.config.loading import VARIABLES
-from sidecar.config.setting import Setting
 from sidecar.config.settings import SETTINGS, TABLES
 from tests.settings_proved import PROVED
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/reference/settings.md"
-TABLE = re.compile(r"(?<=test_settings`. -->\n\n).*?(?=\n*<!-- end of the table -->)", re.S)
-WHEN = {"turn": "next turn", "session": "new sessions", "restart": "after a restart"}
-"""When a changed value takes hold, in the words of the table."""
-USUAL = "(this system's folder)"
-"""Stands for a default that is another on each machine."""
-
-
-def markdown() -> str:
-    """Give the table of all settings, for a page: one row each, under a heading."""
-    head = (
-        "| setting | what it may be | default | a change holds | meaning |",
-        "|---|---|---|---|---|",
-    )
-    return "\n".join((*head, *(_row(one) for one in SETTINGS.values()))) + "\n"
-
-
-def _row(one: Setting) -> str:
-    own = "; not for a workspace to set" if one.own else ""
-    default = f"`{_default(one)}`" if _default(one) else ""
-    kind, when = one.reader.kind, WHEN[one.applies]
-    return f"| `{camel(one.name)}` | {kind} | {default} | {when} | {one.meaning}{own} |"
-
-
-def _default(one: Setting) -> str:
-    if isinstance(one.default, Path):
-        return USUAL
-    return "" if one.default in (None, "", (), {}) else str(told(one.default)).lower()
-
-
-def test_the_page_has_the_table_of_all_settings() -> None:
-    written = TABLE.search(PAGE.read_text("utf-8"))
-    assert written is not None
-    assert written[0] + "\n" == markdown(), "run `python -m tests.test_settings`"
 
 
 def test_the_page_names_every_variable_of_the_environment() -> None:
@@ -110,7 +76,3 @@ def test_whatever_stands_in_a_file_is_taken_or_told(name: str, restricted: bool)
         for problem in problems:
             assert problem.message
             assert len(str(problem).encode("utf-8", "replace")) < 8000
-
-
-if __name__ == "__main__":
-    PAGE.write_text(TABLE.sub(lambda _: markdown().rstrip("\n"), PAGE.read_text("utf-8")))

@@ -18,21 +18,22 @@ from protocol.methods import COMMON_ERRORS, METHODS
 pytestmark = pytest.mark.long
 
 ROOT = generate.ROOT
+OUTPUTS = generate.outputs()
 
 
 def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", generate.outputs())
+@pytest.mark.parametrize("name", OUTPUTS)
 def test_generated_files_are_current(name: str) -> None:
     written = (ROOT / name).read_bytes()
-    assert written == generate.outputs()[name].encode(), "run: python -m protocol.generate"
+    assert written == OUTPUTS[name].encode(), "run: python -m protocol.generate"
 
 
 def test_every_golden_file_is_generated() -> None:
     there = {f"protocol/golden/{path.name}" for path in (ROOT / "protocol/golden").iterdir()}
-    assert there == {name for name in generate.outputs() if name.startswith("protocol/golden/")}
+    assert there == {name for name in OUTPUTS if name.startswith("protocol/golden/")}
 
 
 def test_messages_import_nothing_of_ours() -> None:
