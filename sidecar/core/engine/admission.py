@@ -95,7 +95,7 @@ def _no_help(candidate: Candidate) -> Iterator[Refusal]:
         yield Refusal(f"up to {most} tokens would be left, and only {st.limit} fit")
     if tokens > SMALLER * st.used:
         yield Refusal(f"{st.used} tokens would only become {tokens}")
-    # The static part is there before and after: what counts is the history in the room for it.
+    # The static part stays: the history is compared with the room left beside that part.
     room, left = st.limit - st.static, tokens - st.static
     if left > RUNWAY * room and _beside(candidate) > BESIDE * room:
         yield Refusal(f"{left} of the {room} tokens for history would be in use again")
@@ -180,7 +180,7 @@ def _is_goal(candidate: Candidate, item: Item) -> bool:
         return False
     how = candidate.how(item)
     if isinstance(how, Quoted) or is_media(item):
-        # An image or a document costs tokens that its text does not have; it stays named.
+        # Media cost tokens beyond their text; a placeholder still names them.
         return True
     due = min(1.0, GOAL_TOKENS / item.tokens_whole)
     size = size_of(item.unit.text)

@@ -64,7 +64,7 @@ def drop_oldest(situation: Situation) -> Plan | None:
         and item.shown is None
     ]
     changes = tuple(map(_left_out, (*gone, *thinking)))
-    # However much has failed, what is left must fit.
+    # The prompt must fit, however many failures there are to tell.
     room = Room(names=0, prose=0, failures=situation.standing.window // FAILURES)
     note = write_note(situation.items, changes, (), head=NOTE, first=first, room=room)
     used, note_tokens = situation.standing.used, tokens_of(note)
@@ -92,7 +92,7 @@ def _cause(situation: Situation) -> Cause:
 
 def _left_out(item: Item) -> Change:
     unit, why = item.unit, "the oldest half goes"
-    # An image or a document costs tokens that its text does not have.
+    # Media cost tokens beyond their text.
     if unit.kind == "typed" and is_media(item):
         return Change(unit.part_id, Placeholder(), why, item.tokens, tokens_of(unit.text))
     return Change(unit.part_id, Dropped(), why, item.tokens, 0)

@@ -152,7 +152,7 @@ def _claims(call: Intent, root: str) -> Iterator[_Claim]:
         path = _EXPANSION.sub("*", name)
         inside = path.startswith(root + "/")
         path = path[len(root) + 1 :].rstrip("/") if inside else ""
-        # A pattern that any path fits says nothing.
+        # A pattern matching every path states nothing.
         if path.strip("*/."):
             yield _Claim(path, how == "deleted")
 
@@ -177,7 +177,7 @@ def _said(command: str, folder: str, depth: int = 0) -> Iterator[tuple[str, str]
         yield from ((joined(at, one), how) for one in _resolved(name, known))
     yield from _held(commands, bodies, folder, depth)
     if any(map(_handed_on, commands)) or any(_indirect(name, known) for _, name, _ in found):
-        # Another command gives the names: what that names, and the writer, may be meant.
+        # Another command supplies names: any word of both may be a written path.
         giving = (words for words in commands if words and _gives_names(words))
         for word in (word for words in giving for word in words[1:]):
             loose = "*" in word and "/" not in word
@@ -198,7 +198,7 @@ def _held(
     for body in bodies:
         if not programs.isdisjoint(_PATCHING):
             yield from ((joined(folder, path), how) for path, how in patched(body))
-        # A script that is only written, and not run, writes nothing.
+        # A script merely written, and not run, writes nothing.
         if any(map(_INTERPRETER.match, programs)):
             yield from _scripted(body, folder)
 

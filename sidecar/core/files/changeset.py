@@ -88,7 +88,7 @@ def attribute(
             return "tool"
         if not shell:
             return "user"
-        # A folder goes and comes with what is in it, and nothing of anybody is lost with it.
+        # A folder comes and goes with its contents; nobody's work is lost with the folder alone.
         known = change.path not in writes and _only_folders(change)
         return "shell" if known or vouched(change) else "unknown"
 

@@ -94,7 +94,7 @@ def _three_way(
     if base is None or base.kind != now.kind:
         base, mode = None, now.mode
     else:
-        # A bit that either side changed has the value that it does not have in the base.
+        # A mode bit changed by either side is the inverse of the base's bit.
         mode = base.mode ^ ((now.mode ^ base.mode) | (theirs.mode ^ base.mode))
     if now.is_folder:
         return HeldState(TreeEntry(mode))

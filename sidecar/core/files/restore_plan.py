@@ -50,7 +50,7 @@ class Fate:
 class RestorePlan:
     """Actions in order, and every path's fate.
 
-    With conflicts refused and found there are no actions; the fates say what would happen.
+    If conflicts are refused and some exist, there are no actions; the fates say what would happen.
     """
 
     actions: tuple[Action, ...]
@@ -151,6 +151,6 @@ def _fate(path: bytes, verdict: PathVerdict, known: Mapping[bytes, Strand]) -> F
     found = None if strand.unknown is None else (strand.unknown.old, strand.unknown.new)
     if not strand.parts:
         return Fate(path, verdict.fate, verdict.reason, unknown=found)
-    # What is unknown is not told as the user's too.
+    # An unknown change is not listed as the user's as well.
     mine = strand.left if found == (strand.left, strand.now) else strand.now
     return Fate(path, verdict.fate, verdict.reason, mine, strand.left, strand.target, found)

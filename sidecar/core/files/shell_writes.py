@@ -95,7 +95,7 @@ def simple(text: str) -> Iterator[tuple[list[str], list[str]]]:
     for match in _TOKEN.finditer(text):
         word = match["word"]
         if match[0] in "'\"":
-            # A quote without its end: what follows cannot be told apart.
+            # An unclosed quote: the rest cannot be split.
             break
         if word is None:
             if match["end"] is not None:

@@ -76,7 +76,7 @@ def strands(
             if part.agent and not part.unknown:
                 ever.add(path)
             if change.author == "merge":
-                # The agent's part is out of it, and what is left is others'.
+                # The merge took the agent's part out; the rest is others'.
                 merged[path], parts[path] = own, [StrandPart(False, None, part.new)]
             elif change.author == "restore" and path in merged:
                 *until, taken_out = merged[path]

@@ -42,7 +42,7 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict
     """Decide for both paths of a rename; others' later changes move back with the file."""
     at_new, at_old = undo(new, choices), undo(old, choices)
     may_merge = choices.on_conflict == "merge" and new.changed and at_old.fate == "restored"
-    # Text that is open at the old path is what it was, and not what it would be merged to.
+    # Unsaved text at the old path is the file as before, not the merged one.
     may_merge = may_merge and old.path not in choices.dirty
     if may_merge and _hindrance(new, choices) is None:
         held = without(new, old.target, choices)
@@ -64,7 +64,7 @@ def undo_rename(new: Strand, old: Strand, choices: Choices) -> tuple[PathVerdict
 
 
 def with_it(other: PathVerdict, path: bytes) -> PathVerdict:
-    """Verdict for a path whose rename partner must stay."""
+    """Verdict for one path of a rename when the other, `path`, must stay."""
     return PathVerdict(
         other.fate, f"It was renamed together with {shown(path)}, which has to stay as it is."
     )
@@ -142,7 +142,7 @@ def _undone(strand: Strand, choices: Choices) -> PathVerdict:
     if not strand.changed:
         return PathVerdict("restored", _how(strand, choices), strand.target)
     if strand.target is None and strand.now is not None and strand.now.is_folder:
-        # It goes only if it is empty, so nothing of others can go with it.
+        # A folder is removed only if empty, so nothing of others' is lost.
         return PathVerdict("restored", _how(strand, choices), None)
     match choices.on_conflict:
         case "refuse":

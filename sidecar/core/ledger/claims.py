@@ -71,7 +71,7 @@ def claims_in(reply: str) -> ReadClaims:
         return ""
 
     def fenced(match: re.Match[str]) -> str:
-        # A fence of another kind may hold what belongs to the text.
+        # Another kind of fence may belong to the text.
         if match[1].lower() == "facts" or _BARE.search(match[2]) or '"facts"' in match[2]:
             return "" if take(match[2]) or match[1].lower() == "facts" else match[0]
         return match[0]
@@ -113,7 +113,7 @@ def objects_in(text: str) -> Iterator[object]:
             line = text[at:].partition("\n")[0]
             value = _repaired(line.strip().rstrip(",;"))
             faults += value is None
-            # Where only the outer object is broken, those in it are read.
+            # If only the outer object is broken, the inner ones are still read.
             end = at + (len(line) if value is not None or line.count("{") == 1 else 1)
             if value is None and end > at + 1:
                 value = line

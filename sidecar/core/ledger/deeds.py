@@ -178,7 +178,7 @@ def _in_shell(part: ToolPart) -> tuple[Deed, ...]:
         command = " ".join(map(str, one)) if isinstance(one, list) else one
         if isinstance(command, str):
             found = writes(command, folder if isinstance(folder, str) else "")
-            # What a command that failed deleted may well be there yet.
+            # A failed command may not have deleted anything.
             sure = (w for w in found if w[1] != "deleted" or not failed(part))
             deeds += [TouchedFile(path, how) for path, how in sure]
     return tuple(deeds)

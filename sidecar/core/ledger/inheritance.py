@@ -48,7 +48,7 @@ def _after(before: File, later: File) -> File:
         return replace(later, operations=operations)
     if later.state == "read":
         if before.state == "deleted":
-            # Somebody else has put it there again.
+            # Somebody else has restored the file.
             return replace(later, operations=operations)
         state, edited = before.state, before.edited
     else:

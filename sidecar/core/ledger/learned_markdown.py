@@ -236,7 +236,7 @@ def render(files: Mapping[str, str], count: Count, room: int, without: str = "")
         for entry in parse(files[kind])
         if entry.text.strip() and not (entry.ours and entry.session_id == without)
     ]
-    # Sorting is stable: last by what matters most.
+    # Sorting is stable: the last key matters most.
     found.sort(key=lambda one: -one[1].first)
     found.sort(key=lambda one: one[1].day or "9999", reverse=True)
     left = room - count(FRAME) - count(END) - 2

@@ -53,7 +53,7 @@ def ranked(ledger: Ledger, messages: Iterable[Message], goal: str) -> tuple[str,
             score += PATH_NAMED
         elif name in said:
             score += FILE_NAMED
-        # In order, so that rounding gives the same sums in every process.
+        # Sorted, because sets are ordered differently in each process and sums are rounded.
         score += sum(WORD_NAMED / pointed[word] for word in sorted(words & _words(file.path)))
         score += sum(HOLDS_NAME / held[name] for name in sorted(use.holds))
         scored.append((-score, -order, file.path))

@@ -99,7 +99,7 @@ def cut_to(item: Item, most: int, keep: Keep, reason: str) -> Change | None:
     """Cut a text or a result to `most` tokens; `None` if shorter, media, or under `LEAST_CUT`."""
     whole = item.tokens_whole - item.call
     text = item.unit.text
-    # An image or a document costs tokens that its text does not have.
+    # Media cost tokens beyond their text.
     if most < LEAST_CUT or item.tokens - item.call <= most or len(text) < whole:
         return None
     size = len(text.encode("utf-8", "surrogatepass")) * (most - CUT_NOTE_TOKENS) // whole
@@ -144,7 +144,7 @@ def draft(
 ) -> Plan | None:
     """Assemble a plan; `None` if nothing changes or the prompt would not shrink.
 
-    If parts or notes go, the plan's note holds their ledger and the id for recall.
+    If parts are dropped or notes retired, the plan's note holds their ledger and the id for recall.
     """
     items, used = situation.items, situation.standing.used
     retired = frozenset(edits.retired)

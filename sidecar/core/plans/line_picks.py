@@ -58,7 +58,7 @@ class NamedLines:
 
     def promising(self, values: Sequence[float], least: float) -> list[int]:
         """Numbers of lines worth `least` per character, counting covered names too."""
-        # A line that is worth it has a name at least that is worth the mean.
+        # A line worth enough has at least one name worth the mean.
         if not self.texts or max(values[: self.own]) < least / self.crowded * _ROUNDING:
             return []
         short, sizes, places, value = self.short, self.sizes, self.places, values.__getitem__
@@ -143,7 +143,7 @@ def lift(
             scored.append((-value / sizes[number], number, value))
     if not scored:
         return None
-    # Line numbers are all different, so that sorting never compares further.
+    # Line numbers are unique, so sorting never compares further.
     scored.sort()
     chosen: list[int] = []
     gained: set[int] = set()

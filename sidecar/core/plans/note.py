@@ -87,7 +87,7 @@ def write_note(
 
 
 def unlike_an_id(text: str) -> str:
-    """Break up `REWRITE_ID` in quoted text."""
+    """Break up `REWRITE_ID` in quoted text, lest a quote pass for the id."""
     return text.replace(REWRITE_ID, f"{REWRITE_ID[:-1]} {REWRITE_ID[-1]}")
 
 
@@ -160,7 +160,7 @@ def _files(units: Iterable[Unit], stays: Iterable[str]) -> Iterator[str]:
             if deed.operation != "deleted":
                 now[deed.path] = CHANGED
             elif deed.path not in scratch or deed.path in told:
-                # What a command made and one deleted again leaves nothing to tell.
+                # A file made by a command and deleted again leaves nothing to tell.
                 now[deed.path] = DELETED
     for title in (CHANGED, DELETED):
         paths = [path for path in reversed(now) if now[path] == title]

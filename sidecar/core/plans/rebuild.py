@@ -216,7 +216,7 @@ def _sort(
             sorting.kept.append(item)
             sorting.change(item, None, item.tokens_whole, "to be kept, so shown again")
         elif (unit.part_id in spared and not dropped) or (unit.step in tail and not hidden):
-            # Of a text that is cut nobody knows here which of its names are left.
+            # The names left in a cut text are unknown here.
             if item.shown is None:
                 sorting.kept.append(item)
         elif unit.kind == "typed":

@@ -140,5 +140,5 @@ def shingles(text: str) -> frozenset[str]:
 
 
 def held(one: Set[str], other: Set[str]) -> float:
-    """Share of `one` in `other`."""
+    """Share, 0 to 1, of the members of `one` that `other` holds too."""
     return len(one & other) / len(one) if one else 0.0

@@ -162,7 +162,7 @@ class Economic:
             other = wider(share)
             return other is not None and self._fits(situation, other, most)
 
-        # The less is kept, the less is left, so that the most that fits is found by halving.
+        # Keeping less leaves less, so the largest fitting share is found by bisection.
         at = bisect_left(shares, True, key=fits)
         if at < len(shares):
             return wider(shares[at])
@@ -196,7 +196,7 @@ class Economic:
         ]
         before = [(unit.text, text) for unit, text in notes if text and unit.part_id in retired]
         if before:
-            # It gives way to the new one, should there be one.
+            # A new summary would replace the carried one.
             told = carried([note for note, _ in before], [text for _, text in before])
             plan = replace(plan, told=told, tokens_after=plan.tokens_after + tokens_of(told))
         if not self._worth_asking(situation, plan):

@@ -146,7 +146,7 @@ def rendered(content: PrefixPiece) -> bytes:
 
 
 def _json(value: Json) -> str:
-    # Keys stay in their order: the provider hashes what it is sent.
+    # Keys keep their order: the provider hashes the bytes sent.
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -157,8 +157,8 @@ def _render_assistant(message: Message, model: str) -> tuple[Rendered, ...]:
                 results.append(_block(message, part.id, _result(part), "toolResults"))
             case _:
                 pass
-    # The API refuses an assistant message that ends in thinking, so an answer that was cut
-    # while the model was thinking loses that thought, and one without output is left out.
+    # The API refuses an assistant message ending in thinking: an answer cut during thinking
+    # loses the last thought, and an answer without output is left out.
     while said and isinstance(said[-1].content, ReasoningBlock):
         said.pop()
     if not said:

@@ -116,7 +116,7 @@ def foresee(
             written[ttl] += size - reached
             reached, end, expires_at = size, index, at + life
             continue
-        # Nothing is billed for a mark in what is read, so no entry is counted on to begin there.
+        # A mark inside the part read is not billed, so no new entry is assumed there.
         known = warm.get(hashes[index])
         if known is not None and known.expires >= at:
             touched.append(TouchedPrefix(hashes[index], _renewed(known, at), marked=True))

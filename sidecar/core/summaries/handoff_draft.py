@@ -91,7 +91,7 @@ def _file_lines(ledger: Ledger, files: Sequence[str]) -> Iterator[str]:
     known = {file.path: file for file in ledger.files}
     yield from (file_line(known[path]) for path in files[:FILES])
     told = set(files[:FILES])
-    # A changed file is never left out, and one that is gone is told for that.
+    # Changed files are never left out; deleted ones are listed as deleted.
     yield from (file_line(file) for file in ledger.changed if file.path not in told)
 
 

@@ -99,7 +99,7 @@ def fitted(lines: Sequence[Weighed], room: int, titles: Sequence[str] = ()) -> s
 
     Sections in the order of `titles`, then of first lines.
     """
-    # The first line has no line end before it.
+    # No line end before the first line.
     left = room_in_characters(room) + 1
     taken: list[Weighed] = []
     opened: set[str] = {""}

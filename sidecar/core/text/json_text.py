@@ -55,7 +55,7 @@ def check_inner(text: str | bytes) -> None:
         if text.count(b"[") + text.count(b"{") > MOST_INNER:
             check_inner(text.decode("utf-8", "replace"))
     elif text.count("[") + text.count("{") > MOST_INNER:
-        # What stands in strings is no list: a tool may well have printed millions of brackets.
+        # Brackets in strings are no lists: a tool may have printed millions.
         bare = _STRING.sub("", text)
         if bare.count("[") + bare.count("{") > MOST_INNER:
             raise TooMuch(f"it has more than {MOST_INNER} lists and objects")

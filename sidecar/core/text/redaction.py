@@ -148,7 +148,7 @@ class Redaction:
         for key, one in given.items():
             name = self.text(key) if isinstance(key, str) else key
             if name != key and (name in clean or name in given):
-                # Two keys that are taken out must not become one field.
+                # Two redacted keys must not become one field.
                 name = next(new for n in count(2) if (new := f"{name} {n}") not in clean)
             clean[name] = self._walk(one, name if isinstance(name, str) else "")
         return clean
@@ -161,7 +161,7 @@ class Redaction:
         return text
 
     def _inside(self, value: object) -> object:
-        # Any frozen value of ours; it is called one of these for the type's sake.
+        # Any frozen dataclass of ours; the cast only satisfies the type checker.
         found = cast("Redaction", value)
         before = {one.name: getattr(found, one.name) for one in fields(found)}
         after = {name: self._walk(one) for name, one in before.items()}

@@ -60,7 +60,7 @@ def cut_to_tokens(
     piece = cut(text, keep=keep, part_id=part_id)
     room = len(piece.text.encode("utf-8", "surrogatepass"))
     while room and (size := tokens(piece.text)) > most:
-        # A little less than would be in proportion, so that a few rounds do.
+        # A tenth less than in proportion, so that few rounds suffice.
         room = room * most * 9 // (size * 10)
         piece = cut(text, max_bytes=room, keep=keep, part_id=part_id)
     return piece

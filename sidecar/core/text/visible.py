@@ -32,7 +32,7 @@ def visible_json(value: Json, indent: int | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     if text.isprintable():
         return text
-    # A line end here is of the indentation: those in strings are spelt out already.
+    # A line end here is indentation: line ends in strings are escaped already.
     return "".join(c if c == "\n" or not _unseen(c) else _escaped(c) for c in text)
 
 

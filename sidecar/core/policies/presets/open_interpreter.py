@@ -10,8 +10,8 @@ from sidecar.core.plans.plan import Plan, Situation, Standing
 from sidecar.core.prompt.prompt import Ttl
 from sidecar.core.prompt.visibility import Cause
 
-# Open Interpreter, interpreter/core/utils/truncate_output.py: 2,800, half from each end. It
-# counts characters; the presets compare policies by tokens.
+# Open Interpreter, interpreter/core/utils/truncate_output.py: 2,800, half from each end. The
+# original counts characters; the presets compare policies by tokens.
 OUTPUT_TOKENS = 2_800
 
 

@@ -35,7 +35,7 @@ class OpenManus:
         sizes: dict[str, int] = {}
         for item in shown_items(situation.items):
             unit = item.unit
-            # A message with calls is followed by one that holds their results.
+            # A message of results follows each message with calls.
             sizes[unit.message_id] = max(
                 sizes.get(unit.message_id, 1), 2 if unit.kind == "call" else 1
             )
