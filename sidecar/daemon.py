@@ -308,7 +308,7 @@ async def _open_in_time(folder: Path) -> Store:
     """Open the store and record the time, before anything is stored."""
     store = await asyncio.to_thread(open_store, folder)
     if not store.read_only:
-        await see_time_pass(store)
+        await see_time_pass(store.keeping)
     return store
 
 

@@ -12,15 +12,16 @@ from typing import Literal, TypeAlias, TypeVar
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId
 from sidecar.store.connection import lease, store_files
-from sidecar.store.connection.free_pages import make_shrinkable
+from sidecar.store.connection.free_pages import FreePages, make_shrinkable
 from sidecar.store.connection.read_connections import Readers
-from sidecar.store.connection.seen_time import ReadUptime
+from sidecar.store.connection.seen_time import ReadUptime, SeenClock
 from sidecar.store.connection.store_faults import FAULTS, GONE, READ_ONLY, storage_failed
 from sidecar.store.connection.writer import CLOSED, StoreWriter
 from sidecar.store.content import folds, session_rows, slices
 from sidecar.store.content.changes import apply_all, weight
 from sidecar.store.content.fact_rows import FactRows
 from sidecar.store.content.folds import ChooseMessages, Window
+from sidecar.store.content.outputs import OutputRows
 from sidecar.store.content.restores import RestoreRows
 from sidecar.store.content.slices import MessageSlice, RecordSlice
 from sidecar.store.content.snapshot_rows import SnapshotRows
@@ -36,6 +37,7 @@ from sidecar.store.format.values import (
     VerifyReport,
 )
 from sidecar.store.repair.verification import verify
+from sidecar.store.retention.leaving_rows import LeavingRows
 from sidecar.store.retention.sweeper import KeepingRows
 
 READERS = 2
@@ -74,7 +76,11 @@ class Store:
         self.snapshots = SnapshotRows(self._submit, self._read)
         self.facts = FactRows(self._submit, self._read)
         self.restores = RestoreRows(self._submit, self._read, self._overtake, now)
-        self.keeping = KeepingRows(self._submit, self._read, path, now, uptime)
+        clock = SeenClock(now, uptime)
+        self.keeping = KeepingRows(self._submit, self._read, clock)
+        self.outputs = OutputRows(self._submit, self._read, clock)
+        self.leaving = LeavingRows(self._submit, self._read, now)
+        self.pages = FreePages(self._submit, self._read, path)
         self._closed = False
 
     @classmethod
@@ -162,7 +168,7 @@ class Store:
     async def delete(self, session_id: SessionId) -> None:
         """Delete a session with everything held only by it; ignore unknown ids."""
         await self.write(DeleteSession(session_id))
-        while not (await self.keeping.remove_some(session_id)).done:
+        while not (await self.leaving.remove_some(session_id)).done:
             pass
 
     def save(self, *changes: PutPart) -> None:

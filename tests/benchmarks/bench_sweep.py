@@ -110,9 +110,9 @@ async def _main(folder: Path) -> None:
         await carry_out(ground, await store.keeping.plan(Retention()))
 
     await beside("outputs go, same process", store, sweep)
-    await beside("free space is given back", store, lambda: clear_free(store))
+    await beside("free space is given back", store, lambda: clear_free(store.pages))
     await beside(f"{HEAVY} parts are archived", store, lambda: archive(ground, HEAVIEST))
-    await store.keeping.empty_log()
+    await store.pages.empty_log()
     await fill(store, seed=3)
 
     async def delete() -> None:
@@ -120,7 +120,7 @@ async def _main(folder: Path) -> None:
         await erase(ground)
 
     await beside(f"{HEAVY} parts are deleted", store, delete)
-    await beside("VACUUM instead", store, store.keeping.rebuild)
+    await beside("VACUUM instead", store, store.pages.rebuild)
     await store.close()
 
 
@@ -128,7 +128,7 @@ async def _sweep(folder: Path) -> None:
     store = Store.open(folder, now=later)
     ground = Ground(store, folder, later, this_process("other"))
     await carry_out(ground, await store.keeping.plan(Retention()))
-    await clear_free(store)
+    await clear_free(store.pages)
     await store.close()
 
 

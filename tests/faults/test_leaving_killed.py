@@ -197,7 +197,7 @@ async def test_pruning_is_killed(place: Place, tmp_path: Path) -> None:
         for name, stored in there.items():
             # The log is the same bytes, whichever of its outputs went.
             assert stored == place.before[name]
-            gone = await ground.store.keeping.gone_of(name)
+            gone = await ground.store.outputs.gone_of(name)
             for number in range(MESSAGES):
                 content = whole(name, number)
                 kept = await ground.store.blob(digest(content))

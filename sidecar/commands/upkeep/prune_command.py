@@ -79,7 +79,7 @@ async def _prune(console: Console, config: Config, how: PruneChoices) -> None:
     try:
         if how.dry_run:
             plan = await store.keeping.plan(how.rules(config.retention))
-            _show_plan(console, plan, await store.keeping.space(), how)
+            _show_plan(console, plan, await store.pages.space(), how)
         else:
             await _really(console, store, config, how)
     finally:
@@ -97,12 +97,12 @@ async def _really(console: Console, store: Store, config: Config, how: PruneChoi
         plan = await store.keeping.plan(how.rules(config.retention))
         if plan.noticed and not how.as_json:
             console.print(plan.noticed, soft_wrap=True)
-        before = await store.keeping.space()
+        before = await store.pages.space()
         with _bars(console, shown=not how.as_json) as progress:
             tell = _teller(progress, shown=not how.as_json)
             done = await carry_out(ground, plan, tell)
             if how.rebuild:
-                await store.keeping.rebuild()
+                await store.pages.rebuild()
             after = await shrink(ground, tell)
     finally:
         await store.keeping.swept(owner.token, whole=False)

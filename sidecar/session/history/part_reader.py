@@ -180,7 +180,7 @@ async def _whole(output: Output, store: Store) -> tuple[str, str]:
     data = await store.blob(output.whole)
     if data is not None:
         return data.decode("utf-8", "surrogatepass"), ""
-    return output.text, _why_gone(output, await store.keeping.gone(output.whole))
+    return output.text, _why_gone(output, await store.outputs.gone(output.whole))
 
 
 def _why_gone(output: Output, gone: Gone | None) -> str:

@@ -46,6 +46,7 @@ from sidecar.store.format.values import (
     Stored,
 )
 from sidecar.store.journal import Store
+from sidecar.store.retention.leaving_rows import LeavingRows
 
 logger = logging.getLogger("sidecar.session")
 
@@ -108,7 +109,7 @@ async def archive(ground: Ground, session_id: SessionId) -> tuple[Archived, ...]
         StorageFailed: it is damaged, or cannot be written; it stays where it is.
         BadRequest: it is too large for a bundle.
     """
-    rows = await ground.store.keeping.family(session_id)
+    rows = await ground.store.leaving.family(session_id)
     return tuple([await _archive_one(ground, row.id) for row in rows])
 
 
@@ -147,7 +148,7 @@ async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
     names = {whole_output(part) for message in stored.messages for part in message.parts}
     outputs = {name: await store.blob(name) for name in sorted(names - {None}, key=str) if name}
     there = {name: data for name, data in outputs.items() if data is not None}
-    known = await store.keeping.gone_of(session_id)
+    known = await store.outputs.gone_of(session_id)
     gone = {name: known[name] for name in outputs if name not in there and name in known}
     # One of which nothing is known cannot be named, for nothing in a bundle may be missing.
     named = {name: name for name in (*there, *gone)}
@@ -191,19 +192,19 @@ def _write(pending: Path, bundle: Bundle) -> int:
 
 async def _take_out(ground: Ground, row: SessionRow, pending: Path) -> int:
     try:
-        left = await ground.store.keeping.leave(row, ground.owner.token)
+        left = await ground.store.leaving.leave(row, ground.owner.token)
     except SidecarError:
         # Whether it was done all the same, the store knows.
         await _settle(ground, row.id, pending)
         raise
-    return left.size + (0 if left.done else await remove_rest(ground.store, row.id))
+    return left.size + (0 if left.done else await remove_rest(ground.store.leaving, row.id))
 
 
-async def remove_rest(store: Store, session_id: SessionId) -> int:
+async def remove_rest(rows: LeavingRows, session_id: SessionId) -> int:
     """Remove what is left of the rows of a session that leaves, in slices; gives their bytes."""
     size, done = 0, False
     while not done:
-        left = await store.keeping.remove_some(session_id)
+        left = await rows.remove_some(session_id)
         size, done = size + left.size, left.done
         await asyncio.sleep(0 if done else PAUSE)
     return size
@@ -220,9 +221,9 @@ def _finish(pending: Path) -> Path:
 
 async def settle(ground: Ground) -> None:
     """End what processes that died had begun: each session is in the store, or in a bundle."""
-    for name, at in (await ground.store.keeping.unfinished()).items():
+    for name, at in (await ground.store.leaving.unfinished()).items():
         if at != DELETED:
-            await remove_rest(ground.store, name)
+            await remove_rest(ground.store.leaving, name)
     for path in await asyncio.to_thread(_unfinished, ground.data_dir / FOLDER):
         session_id = SessionId(path.name.lstrip(".").partition("-")[0])
         # Held while somebody archives it.
@@ -293,11 +294,11 @@ async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
     try:
         await store.row(row.id)
     except UnknownSession:
-        leaving = await store.keeping.unfinished()
+        leaving = await store.leaving.unfinished()
         if leaving.get(row.id) == DELETED:
             return None
         if row.id in leaving:
-            await remove_rest(store, row.id)
+            await remove_rest(store.leaving, row.id)
         changes = list(_changes(Stored(row, bundle.messages, bundle.records), bundle))
         await store.write(*changes, size=sum(map(weight, changes)))
         return row

@@ -75,7 +75,7 @@ async def export_session(
     cut = cut_at(stored, None)
     names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
     outputs = {name: await environment.store.blob(name) for name in names if name is not None}
-    gone = await environment.store.keeping.gone_of(session_id)
+    gone = await environment.store.outputs.gone_of(session_id)
     found = await environment.store.facts.find(session_id=session_id, limit=ALL)
     row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
     bundle = Bundle(

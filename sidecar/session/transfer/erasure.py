@@ -18,6 +18,7 @@ from sidecar.session.compaction import milestones
 from sidecar.session.state import Environment
 from sidecar.session.transfer import archive, bundle_export
 from sidecar.session.transfer.archive import PAUSE, Ground, ground_of, remove_rest
+from sidecar.store.connection.free_pages import FreePages
 from sidecar.store.connection.store_files import ASIDE, REPORTS
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.values import Owner, SessionRow
@@ -46,19 +47,19 @@ async def erase(ground: Ground) -> bool:
     """
     store = ground.store
     try:
-        leaving = await store.keeping.unfinished()
+        leaving = await store.leaving.unfinished()
         names = [name for name, at in leaving.items() if at == DELETED]
         if not names:
             return True
         for name in names:
-            await remove_rest(store, name)
+            await remove_rest(store.leaving, name)
             await asyncio.to_thread(remove_files, ground.data_dir, name)
-        await clear_free(store)
-        if not await store.keeping.empty_log():
+        await clear_free(store.pages)
+        if not await store.pages.empty_log():
             logger.warning("the log could not be emptied: another process reads the store")
             return False
         for name in names:
-            await store.keeping.finish(name)
+            await store.leaving.finish(name)
     except (SidecarError, OSError) as error:
         # The session is gone for everyone; what is left is tried again.
         logger.warning("a deleted session is not overwritten yet: %s", error)
@@ -81,18 +82,18 @@ def _unheard(_: int) -> None:
     pass
 
 
-async def clear_free(store: Store, tell: Callable[[int], None] = _unheard) -> None:
+async def clear_free(pages: FreePages, tell: Callable[[int], None] = _unheard) -> None:
     """Give free pages back, slice by slice, or overwrite them where the file cannot shrink.
 
     `tell` hears how many bytes are still free.
     """
-    left = await store.keeping.space()
+    left = await pages.space()
     if not left.shrinks:
-        await store.keeping.overwrite_free()
+        await pages.overwrite()
         return
     while left.free:
         before = left.free
-        left = await store.keeping.shrink()
+        left = await pages.shrink()
         tell(left.free)
         if left.free >= before:
             return

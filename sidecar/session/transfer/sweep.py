@@ -20,8 +20,8 @@ from sidecar.session.transfer.erasure import clear_free, erase
 from sidecar.store.connection.free_pages import Space
 from sidecar.store.content.chains import HeldSpace
 from sidecar.store.content.outputs import Freed
-from sidecar.store.journal import Store
 from sidecar.store.retention.retention_due import RetentionPlan
+from sidecar.store.retention.sweeper import KeepingRows
 
 logger = logging.getLogger("sidecar.session")
 
@@ -76,10 +76,9 @@ async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> 
     Raises:
         StorageFailed: the store cannot be written; what was done until then stands.
     """
-    keeping = ground.store.keeping
-    count = size = 0
+    store, count, size = ground.store, 0, 0
     for start in range(0, len(plan.outputs), AT_ONCE):
-        gone = await keeping.let_go(plan.outputs[start : start + AT_ONCE])
+        gone = await store.outputs.let_go(plan.outputs[start : start + AT_ONCE])
         count, size = count + gone.count, size + gone.size
         tell("outputs", min(start + AT_ONCE, len(plan.outputs)), len(plan.outputs))
         await asyncio.sleep(PAUSE)
@@ -93,21 +92,23 @@ async def carry_out(ground: Ground, plan: RetentionPlan, tell: Tell = quiet) -> 
             skipped.append(f"{session.id} stays: {error.message}")
         tell("sessions", number, len(whole))
         await asyncio.sleep(PAUSE)
-    return SweptSessions(Freed(count, size), tuple(done), tuple(skipped), await keeping.space())
+    space = await store.pages.space()
+    return SweptSessions(Freed(count, size), tuple(done), tuple(skipped), space)
 
 
 async def shrink(ground: Ground, tell: Tell = quiet) -> Space:
     """Give all free pages back; it may be cancelled between any two slices."""
-    before = (await ground.store.keeping.space()).free
-    await clear_free(ground.store, lambda free: tell("space", before - free, before))
-    await ground.store.keeping.empty_log()
-    return await ground.store.keeping.space()
+    pages = ground.store.pages
+    before = (await pages.space()).free
+    await clear_free(pages, lambda free: tell("space", before - free, before))
+    await pages.empty_log()
+    return await pages.space()
 
 
-async def see_time_pass(store: Store) -> None:
-    """Note in a store that time passes, and tell where the clock was found to be wrong."""
+async def see_time_pass(keeping: KeepingRows) -> None:
+    """Note in the store that time passes, and tell where the clock was found to be wrong."""
     try:
-        noticed = await store.keeping.look()
+        noticed = await keeping.look()
     except StorageFailed as error:
         # Whoever works meets the same error, and louder.
         logger.warning("what passes of time cannot be noted: %s", error)
@@ -155,7 +156,7 @@ class Sweeping:
         """Sweep if that is due and nobody else does; gives what went."""
         ground = self._ground
         keeping, token = ground.store.keeping, ground.owner.token
-        await see_time_pass(ground.store)
+        await see_time_pass(keeping)
         if not await keeping.claim(ground.owner):
             return None
         whole = False

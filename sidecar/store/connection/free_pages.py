@@ -4,6 +4,7 @@
 write waits for at most one.
 """
 
+import asyncio
 import sqlite3
 import time
 from contextlib import closing
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.store.connection import store_files
+from sidecar.store.connection.store_access import StoreRead, Submit
 
 SLICE_SECONDS = 0.005
 AT_ONCE = 16
@@ -32,6 +34,35 @@ class Space:
     size: int
     free: int
     shrinks: bool
+
+
+class FreePages:
+    """Free pages of the file, and the write-ahead log. Every method may raise StorageFailed."""
+
+    def __init__(self, submit: Submit, read: StoreRead, path: Path) -> None:
+        self._submit = submit
+        self._read = read
+        self._path = path
+
+    async def space(self) -> Space:
+        """Measure the file's free space."""
+        return await self._read(space)
+
+    async def shrink(self) -> Space:
+        """Return free pages for some milliseconds; return the space left."""
+        return await self._submit(shrink, synced=False)
+
+    async def overwrite(self) -> None:
+        """Zero free pages, if the file cannot shrink."""
+        await self._submit(overwrite_free)
+
+    async def rebuild(self) -> None:
+        """Rewrite an older file, so that the file can shrink. Blocks writers."""
+        await asyncio.to_thread(rebuild, self._path)
+
+    async def empty_log(self) -> bool:
+        """Truncate the log; `False` if readers kept the log in use for seconds."""
+        return await asyncio.to_thread(empty_log, self._path)
 
 
 def space(con: sqlite3.Connection) -> Space:

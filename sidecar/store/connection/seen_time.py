@@ -144,6 +144,18 @@ def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
     return after.noticed
 
 
+@dataclass(frozen=True, slots=True)
+class SeenClock:
+    """Clock and uptime, for ages; from any thread."""
+
+    now: Callable[[], Millis]
+    uptime: ReadUptime
+
+    def ages(self, con: sqlite3.Connection) -> Ages:
+        """Compute ages now, without a write."""
+        return ages(con, self.now(), self.uptime())
+
+
 def _read(con: sqlite3.Connection) -> tuple[Era, ...]:
     found = con.execute("SELECT began, ended, counted, boot, ahead FROM era ORDER BY number")
     return tuple(Era(*row) for row in found)

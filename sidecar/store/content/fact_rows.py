@@ -9,8 +9,8 @@ from sidecar.core.errors import UnknownSession
 from sidecar.core.ledger.facts import Fact, fact_id, from_json, to_json
 from sidecar.core.ledger.learned_markdown import key_of
 from sidecar.core.parts import Millis, SessionId
+from sidecar.store.connection.store_access import StoreRead, Submit
 from sidecar.store.content.session_rows import reader
-from sidecar.store.content.snapshot_rows import SnapshotRead, Submit
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.migrations import has_full_text
 from sidecar.store.format.packing import encode_text, pack, unpack
@@ -42,7 +42,7 @@ class FactCandidate:
 class FactRows:
     """Facts of all sessions. Every method may raise StorageFailed."""
 
-    def __init__(self, submit: Submit, read: SnapshotRead) -> None:
+    def __init__(self, submit: Submit, read: StoreRead) -> None:
         self._submit = submit
         self._read = read
 

@@ -7,11 +7,13 @@ The text shown is the part's, and stays.
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sidecar.config.retention import DAY
 from sidecar.core.parts import Millis, PartId, SessionId, ToolCompleted, ToolError, ToolPart
 from sidecar.store.connection import lease
-from sidecar.store.connection.seen_time import Ages
+from sidecar.store.connection.seen_time import Ages, SeenClock
+from sidecar.store.connection.store_access import StoreRead, Submit
 from sidecar.store.content.holders import drop_unreferenced
 from sidecar.store.content.session_rows import leaving, reader
 from sidecar.store.format import rows
@@ -43,6 +45,31 @@ class Freed:
 
     count: int
     size: int
+
+
+class OutputRows:
+    """Complete outputs of all sessions. Every method may raise StorageFailed."""
+
+    def __init__(self, submit: Submit, read: StoreRead, clock: SeenClock) -> None:
+        self._submit = submit
+        self._read = read
+        self._clock = clock
+
+    async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
+        """Remove outputs, except of sessions live by now."""
+
+        def run(con: sqlite3.Connection) -> Freed:
+            return let_go(con, going, self._clock.ages(con))
+
+        return await self._submit(run, synced=False)
+
+    async def gone(self, name: str) -> Gone | None:
+        """When and why an output was removed, or `None`."""
+        return await self._read(partial(gone_by_hash, name=name))
+
+    async def gone_of(self, session_id: SessionId) -> dict[str, Gone]:
+        """A session's removed outputs by hash."""
+        return await self._read(partial(gone_of, session_id=session_id))
 
 
 def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:

@@ -16,10 +16,10 @@ from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import Millis
 from sidecar.core.text.digest import digest
 from sidecar.store.connection import lease
+from sidecar.store.connection.store_access import Run, StoreRead, Submit
 from sidecar.store.content.blobs import PressedBlob, expand, get_blobs, press, put_pressed
 from sidecar.store.content.changes import apply_all, weight
 from sidecar.store.content.holders import drop_unreferenced
-from sidecar.store.content.snapshot_rows import Run, SnapshotRead, Submit
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import Owner, StoreChange
 
@@ -114,7 +114,7 @@ class RestoreRows:
     def __init__(
         self,
         submit: Submit,
-        read: SnapshotRead,
+        read: StoreRead,
         overtake: Callable[[Sequence[StoreChange]], None],
         now: Callable[[], Millis],
     ) -> None:

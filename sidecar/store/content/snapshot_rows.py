@@ -4,12 +4,11 @@ Writers name the head they expect. Where another process was faster, they get `C
 new deltas and retry.
 """
 
-import sqlite3
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import Protocol, TypeVar
 
 from sidecar.core.files.tree import Delta, SeenEntry, SnapshotId
+from sidecar.store.connection.store_access import StoreRead, Submit
 from sidecar.store.content import chains
 from sidecar.store.content.chains import (
     Addition,
@@ -26,34 +25,11 @@ SMALL = 32 * 1024
 Once in a log's round, after a thousand pages or more, SQLite syncs that log's header there too.
 """
 
-T = TypeVar("T")
-Run = Callable[[sqlite3.Connection], T]
-
-
-class Submit(Protocol):
-    """Run a unit of about `size` bytes in the writer."""
-
-    def __call__(
-        self, run: Run[T], size: int = 0, /, *, synced: bool = True, small: bool = False
-    ) -> Awaitable[T]:
-        """Return the result of `run` after the commit; raises StorageFailed.
-
-        Unless `synced`, durable only with the next synced unit; `small` too: maybe committed before
-        returning.
-        """
-
-
-class SnapshotRead(Protocol):
-    """Read one consistent state."""
-
-    def __call__(self, look: Run[T], /) -> Awaitable[T]:
-        """Return the result of `look`; raises StorageFailed."""
-
 
 class SnapshotRows:
     """Snapshots of all workspaces. Every method may raise StorageFailed."""
 
-    def __init__(self, submit: Submit, read: SnapshotRead) -> None:
+    def __init__(self, submit: Submit, read: StoreRead) -> None:
         self._submit = submit
         self._read = read
 

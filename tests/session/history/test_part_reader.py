@@ -30,7 +30,7 @@ async def looked(desk: Desk) -> tuple[Session, ToolPart]:
 async def sweep(desk: Desk, rules: Retention | None = None) -> int:
     """Let go of what is due."""
     plan = await desk.store.keeping.plan(rules or Retention())
-    return (await desk.store.keeping.let_go(plan.outputs)).count
+    return (await desk.store.outputs.let_go(plan.outputs)).count
 
 
 async def test_an_output_that_went_says_when_and_why(world: World) -> None:
@@ -85,7 +85,7 @@ async def test_a_quota_and_an_output_that_was_never_there_are_told_apart(world: 
         one = plan.outputs[0]
         assert one.hash == digest(LINES.encode())
         quota = type(one)(one.session_id, one.part_id, one.hash, one.at, "quota", 3)
-        await desk.store.keeping.let_go((quota,))
+        await desk.store.outputs.let_go((quota,))
         again = await desk.sessions.get(session.id)
         said = (await again.recall(part.id, 0, 10, None)).content
         assert "because outputs took more than 3 MiB (retention.outputs_mib)" in said

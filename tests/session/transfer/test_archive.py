@@ -115,7 +115,7 @@ async def test_what_had_gone_before_is_known_afterwards(world: World) -> None:
         await desk.sessions.close(session.id)
         world.time += 8 * DAY
         plan = await desk.store.keeping.plan(Retention())
-        await desk.store.keeping.let_go(plan.outputs)
+        await desk.store.outputs.let_go(plan.outputs)
         before = await desk.store.load(session.id)
         done = await put_away(desk, session)
         await bring_back(desk, done.path)

@@ -190,7 +190,7 @@ async def test_what_was_let_go_and_archived_before_is_not_left_either(world: Wor
         await desk.sessions.close(session.id)
         world.time += 8 * DAY
         plan = await desk.store.keeping.plan(Retention())
-        assert (await desk.store.keeping.let_go(plan.outputs)).count == 3
+        assert (await desk.store.outputs.let_go(plan.outputs)).count == 3
         await archive(ground(desk), session.id)
         await desk.sessions.delete(session.id)
         # Its rows had left before, unseen; deleting another overwrites what they left.
@@ -205,8 +205,8 @@ async def test_pages_that_were_free_before_are_given_back_or_overwritten(world: 
         await put(desk, "ses_2", 60_000, ago=0)
         piece = noise("ses_1", 60_000)[30_000:30_040]
         plan = await desk.store.keeping.plan(Retention())
-        assert (await desk.store.keeping.let_go(plan.outputs)).count == 1
-        await desk.store.keeping.empty_log()
+        assert (await desk.store.outputs.let_go(plan.outputs)).count == 1
+        await desk.store.pages.empty_log()
         assert found(world.folder, piece)
         await desk.sessions.delete(SessionId("ses_2"))
         assert found(world.folder, piece) == []
@@ -219,17 +219,17 @@ async def test_a_kill_after_the_rows_are_gone_is_made_up_for(world: World, shrin
         await export_session(await desk.sessions.ready(), session.id, None, overwrite=False)
         if not shrinks:
             with closing(sqlite3.connect(world.folder / NAME)) as con:
-                await desk.store.keeping.empty_log()
+                await desk.store.pages.empty_log()
                 con.execute("PRAGMA auto_vacuum = NONE")
                 con.execute("VACUUM")
         needles = [SECRET.encode(), *compressed(world.folder, session.id)]
         await desk.store.write(DeleteSession(session.id))
     assert found(world.folder, *needles)
     async with world.daemon() as desk:
-        assert (await desk.store.keeping.space()).shrinks == shrinks
+        assert (await desk.store.pages.space()).shrinks == shrinks
         assert await erase(ground(desk))
         assert found(world.folder, *needles) == []
-        assert await desk.store.keeping.unfinished() == {}
+        assert await desk.store.leaving.unfinished() == {}
         assert (await desk.store.verify()).problems == ()
 
 
@@ -243,6 +243,6 @@ async def test_while_somebody_reads_the_log_stays_and_goes_later(
             con.execute("BEGIN")
             con.execute("SELECT count(*) FROM part").fetchone()
             await desk.sessions.delete(session.id)
-            assert await desk.store.keeping.unfinished() == {session.id: DELETED}
+            assert await desk.store.leaving.unfinished() == {session.id: DELETED}
         assert await erase(ground(desk))
         assert found(world.folder, SECRET.encode()) == []

@@ -37,7 +37,7 @@ async def emptied(folder: Path) -> tuple[Years, Ground]:
 
 async def test_the_file_gets_smaller_by_what_is_free(tmp_path: Path) -> None:
     years, ground = await emptied(tmp_path)
-    before = await years.store.keeping.space()
+    before = await years.store.pages.space()
     assert before.free > COUNT * SIZE * 0.9
     told: list[tuple[str, int, int]] = []
     after = await shrink(ground, lambda *what: told.append(what))
@@ -57,11 +57,11 @@ async def test_a_slice_ends_in_time_and_a_commit_comes_between(
     # A quick machine would do all of it in one.
     monkeypatch.setattr(free_pages, "SLICE_SECONDS", 0.0)
     years, _ = await emptied(tmp_path)
-    left = (await years.store.keeping.space()).free
+    left = (await years.store.pages.space()).free
     slices = 0
     while left:
         start = perf_counter()
-        asked = years.store.keeping.shrink()
+        asked = years.store.pages.shrink()
         written = years.store.write(put_text("part_1", f"{slices}"))
         space, _ = await asyncio.gather(asked, written)
         assert perf_counter() - start < 5.0
@@ -78,13 +78,13 @@ async def test_it_may_be_cancelled_between_any_two_slices(
 ) -> None:
     monkeypatch.setattr(free_pages, "SLICE_SECONDS", 0.0)
     years, ground = await emptied(tmp_path)
-    before = await years.store.keeping.space()
+    before = await years.store.pages.space()
     heard = asyncio.Event()
     task = asyncio.get_running_loop().create_task(shrink(ground, lambda *_: heard.set()))
     await asyncio.wait_for(heard.wait(), 10)
     task.cancel()
     await asyncio.wait({task})
-    after = await years.store.keeping.space()
+    after = await years.store.pages.space()
     assert 0 < after.free < before.free
     assert (await years.store.verify()).problems == ()
     assert (await shrink(ground)).free == 0
@@ -107,7 +107,7 @@ async def test_a_small_file_of_before_is_rewritten_when_it_is_migrated(
     unable(tmp_path, len(MIGRATIONS))
     monkeypatch.setattr("sidecar.store.journal.MIGRATIONS", (*MIGRATIONS, ("more", lambda _: None)))
     store = Store.open(tmp_path, now=lambda: NOW)
-    assert (await store.keeping.space()).shrinks
+    assert (await store.pages.space()).shrinks
     await store.close()
 
 
@@ -122,7 +122,7 @@ async def test_a_large_one_waits_until_it_is_asked_for(
     store = Store.open(tmp_path, now=lambda: NOW)
     ground = Ground(store, tmp_path, lambda: LATER, ground.owner)
     assert not (await shrink(ground)).shrinks
-    await store.keeping.rebuild()
-    space = await store.keeping.space()
+    await store.pages.rebuild()
+    space = await store.pages.space()
     assert (space.shrinks, space.free) == (True, 0)
     await store.close()

@@ -54,7 +54,7 @@ class Years:
     async def sweep(self, rules: Retention = WEEK) -> list[str]:
         """Do what is due, check that it is what was said, and give whose outputs went."""
         plan = await self.store.keeping.plan(rules)
-        done = await self.store.keeping.let_go(plan.outputs)
+        done = await self.store.outputs.let_go(plan.outputs)
         assert done == Freed(len(plan.outputs), plan.outputs_size)
         assert (await self.store.verify()).problems == ()
         return [f"{one.session_id}/{one.part_id}" for one in plan.outputs]
@@ -79,7 +79,7 @@ async def test_an_output_is_there_for_seven_days_and_then_goes(years: Years) -> 
     years.now += 1
     assert await years.sweep() == ["ses_1/part_1"]
     assert await years.store.blob(digest(whole)) is None
-    assert await years.store.keeping.gone(digest(whole)) == Gone(years.now, "age", 7)
+    assert await years.store.outputs.gone(digest(whole)) == Gone(years.now, "age", 7)
     # The log itself is as it was: the part still says what was shown, and names the output.
     assert await years.store.part(SessionId("ses_1"), PartId("part_1")) is not None
     assert (await years.store.load(SessionId("ses_1"))).problems == ()
@@ -108,7 +108,7 @@ async def test_a_session_that_comes_to_life_before_the_sweep_keeps_its_outputs(
     plan = await years.store.keeping.plan(WEEK)
     assert len(plan.outputs) == 1
     await years.store.acquire(SessionId("ses_1"), this_process("one"))
-    assert await years.store.keeping.let_go(plan.outputs) == Freed(0, 0)
+    assert await years.store.outputs.let_go(plan.outputs) == Freed(0, 0)
     assert await years.store.blob(digest(noise("a"))) is not None
     await years.store.close()
 
@@ -156,7 +156,7 @@ async def test_a_fork_keeps_what_it_took_over_and_knows_what_had_gone(years: Yea
     years.now = NOW + 12 * DAY
     assert await years.sweep() == ["ses_1/part_2"]
     assert await years.store.blob(digest(noise("b"))) is not None
-    gone = await years.store.keeping.gone_of(SessionId("ses_2"))
+    gone = await years.store.outputs.gone_of(SessionId("ses_2"))
     assert gone == {digest(noise("a")): Gone(LATER, "age", 7)}
     await years.store.delete(SessionId("ses_1"))
     years.now = LATER + 7 * DAY + 1
@@ -173,7 +173,7 @@ async def test_over_the_quota_the_oldest_go_but_none_of_live_sessions(years: Yea
     assert await years.sweep(Retention(outputs_days=0, outputs_mib=5)) == []
     gone = await years.sweep(Retention(outputs_days=0, outputs_mib=2))
     assert gone == ["ses_1/part_1", "ses_2/part_1"]
-    about = await years.store.keeping.gone(digest(noise("1", MIB)))
+    about = await years.store.outputs.gone(digest(noise("1", MIB)))
     assert about == Gone(years.now, "quota", 2)
     assert await years.sweep(Retention(outputs_days=0)) == []
     await years.store.close()
@@ -187,7 +187,7 @@ async def test_a_part_that_is_written_again_does_not_call_back_what_went(years: 
     call = replace(call, state=replace(call.state, finished=NOW))
     await years.store.write(PutPart(SessionId("ses_1"), MessageId("msg_1"), 0, call))
     assert (await years.store.verify()).problems == ()
-    assert await years.store.keeping.gone(digest(noise("a"))) is not None
+    assert await years.store.outputs.gone(digest(noise("a"))) is not None
     await years.store.close()
 
 
@@ -218,7 +218,7 @@ async def test_a_repair_knows_what_had_gone_before(years: Years) -> None:
     assert [line for line in done.lost if "output" in line] == []
     again = Years(years.folder)
     assert (await again.store.verify()).problems == ()
-    assert await again.store.keeping.gone(digest(noise("a"))) == Gone(LATER, "age", 7)
+    assert await again.store.outputs.gone(digest(noise("a"))) == Gone(LATER, "age", 7)
     part = await again.store.part(SessionId("ses_1"), PartId("part_1"))
     assert isinstance(part, ToolPart)
     assert digest(noise("a")) in str(part)

@@ -65,7 +65,7 @@ async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: 
     page = await store.list(cwd=None, before=None, limit=9)
     assert [row.id for row in page.rows] == [OTHER]
     assert (await store.verify()).problems == ()
-    assert await store.keeping.unfinished() == {SES: at}
+    assert await store.leaving.unfinished() == {SES: at}
     slices, left = 0, first
     while not left.done:
         run = partial(removal.remove_some, session_id=SES, seconds=0.0)
@@ -78,7 +78,7 @@ async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: 
     assert (report.sessions, report.parts, report.problems) == (1, PARTS, ())
     assert await store.load(OTHER) == before
     # What is beside the store is still to go of a deleted one, of an archived one it stays.
-    assert await store.keeping.unfinished() == ({SES: DELETED} if at == DELETED else {})
+    assert await store.leaving.unfinished() == ({SES: DELETED} if at == DELETED else {})
     await store.close()
 
 
@@ -99,7 +99,7 @@ async def test_nobody_takes_anything_over_from_one_that_leaves(tmp_path: Path) -
 async def test_one_that_stays_is_never_touched(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await fill(store)
-    assert await store.keeping.remove_some(SES) == Left(0, done=True)
+    assert await store.leaving.remove_some(SES) == Left(0, done=True)
     assert len((await store.load(SES)).messages[0].parts) == PARTS
     await store.close()
 
@@ -111,6 +111,6 @@ async def test_only_what_is_as_it_was_read_leaves(tmp_path: Path) -> None:
     await store.acquire(SES, this_process("one"))
     await store.write(PutSession(replace(row, title="other")))
     with pytest.raises(StorageFailed, match="written to meanwhile"):
-        await store.keeping.leave(row, "one")
+        await store.leaving.leave(row, "one")
     assert await store.part(SES, PartId("part_1")) is not None
     await store.close()

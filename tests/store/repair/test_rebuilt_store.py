@@ -248,8 +248,8 @@ async def test_a_session_that_was_leaving_does_not_come_back(tmp_path: Path) -> 
     store = open_store(tmp_path)
     with pytest.raises(UnknownSession):
         await store.load(SESSIONS[1])
-    assert await store.keeping.unfinished() == {SESSIONS[1]: 7}
-    assert (await store.keeping.remove_some(SESSIONS[1])).done
+    assert await store.leaving.unfinished() == {SESSIONS[1]: 7}
+    assert (await store.leaving.remove_some(SESSIONS[1])).done
     assert await store.load(SESSIONS[3]) == before[SESSIONS[3]]
     assert (await store.verify()).problems == ()
     await store.close()
@@ -261,15 +261,15 @@ async def test_pages_that_the_log_cut_off_are_not_read(tmp_path: Path) -> None:
     before = await fill(alive)
     store = open_store(alive)
     await store.acquire(SESSIONS[1], this_process("token"))
-    left = await store.keeping.leave(await store.row(SESSIONS[1]), "token")
+    left = await store.leaving.leave(await store.row(SESSIONS[1]), "token")
     while not left.done:
-        left = await store.keeping.remove_some(SESSIONS[1])
-    while (await store.keeping.space()).free:
-        await store.keeping.shrink()
+        left = await store.leaving.remove_some(SESSIONS[1])
+    while (await store.pages.space()).free:
+        await store.pages.shrink()
     killed.mkdir()
     for name in (store_files.NAME, f"{store_files.NAME}-wal"):
         shutil.copy(alive / name, killed / name)
-    assert (killed / store_files.NAME).stat().st_size > (await store.keeping.space()).size
+    assert (killed / store_files.NAME).stat().st_size > (await store.pages.space()).size
     await store.close()
     assert mend(killed).lost == ()
     store = open_store(killed)

@@ -1,0 +1,28 @@
+"""Access to the file for all kinds of content: units to write, states to read."""
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+Run = Callable[[sqlite3.Connection], T]
+
+
+class Submit(Protocol):
+    """Run a unit of about `size` bytes in the writer."""
+
+    def __call__(
+        self, run: Run[T], size: int = 0, /, *, synced: bool = True, small: bool = False
+    ) -> Awaitable[T]:
+        """Return the result of `run` after the commit; raises StorageFailed.
+
+        Unless `synced`, durable only with the next synced unit; `small` too: maybe committed before
+        returning.
+        """
+
+
+class StoreRead(Protocol):
+    """Read one consistent state."""
+
+    def __call__(self, look: Run[T], /) -> Awaitable[T]:
+        """Return the result of `look`; raises StorageFailed."""
