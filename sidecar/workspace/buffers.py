@@ -1,4 +1,4 @@
-"""The editor's open documents: their text counts instead of the file on disk."""
+"""The editor's open documents, whose text precedes the file's on disk."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """An open document, saved or not; `version` is the editor's count of changes."""
+    """An open document, saved or not; `version` is the editor's."""
 
     path: Path
     text: str
@@ -33,13 +33,13 @@ class Buffers:
         self._open.pop(os.path.realpath(path), None)
 
     def get(self, path: Path) -> Buffer | None:
-        """Return an open document, or `None` when the file is not open."""
+        """The open document, or `None` when the file is not open."""
         return self._open.get(os.path.realpath(path)) if self._open else None
 
     def open_paths(self) -> tuple[Path, ...]:
-        """Return the resolved paths of all open documents, sorted."""
+        """Resolved paths of all open documents, sorted."""
         return tuple(Path(path) for path in sorted(self._open))
 
     def writing(self, path: Path) -> asyncio.Lock:
-        """Return a file's lock for reading, changing and writing, so that edits queue."""
+        """A file's lock for read, change and write, so that edits queue."""
         return self._locks.setdefault(os.path.realpath(path), asyncio.Lock())

@@ -1,7 +1,7 @@
-"""Read and write the user's files. Everything blocks: call in a thread.
+"""Read and write the user's files. Blocks.
 
-Text keeps every byte: invalid UTF-8 is decoded to lone surrogates (`surrogateescape`) and written
-back unchanged; `legible` replaces surrogates for display.
+Text keeps every byte: invalid UTF-8 becomes lone surrogates (`surrogateescape`) and is written back
+unchanged; `legible` replaces them for display.
 """
 
 import errno
@@ -53,9 +53,9 @@ def read_text(real: Path) -> str:
 
 
 def read_beginning(path: Path | str, most: int) -> bytes:
-    """Read up to `most` bytes of a regular file, through links; raises OSError for any other kind.
+    """Read up to `most` bytes of a regular file, through links; else raise OSError.
 
-    For files read unasked, such as `.gitignore`: opening a named pipe would wait for a writer.
+    For files read unasked, such as `.gitignore`: opening a named pipe would wait.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as file:
@@ -100,7 +100,7 @@ def decode(data: bytes, name: str) -> str:
 
 
 def legible(text: str) -> str:
-    """Make text valid UTF-8 with LF line endings and no byte order mark, for display."""
+    """Make text fit for display: valid UTF-8, LF, no byte order mark."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n")
     return _SURROGATES.sub("\ufffd", plain)
 
@@ -112,10 +112,9 @@ def newline(text: str) -> str:
 
 
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
-    """Write a whole file by its resolved path: readers see the old text or the new.
+    """Write a whole file by its resolved path, durably: readers see the old text or the new.
 
-    Keeps the mode of an existing file, unless `private` (readable by the owner only); makes missing
-    folders. The text is durable on return.
+    Keeps an existing file's mode, unless `private` (owner only). Makes missing folders.
 
     Raises:
         OSError: not written; the file is unchanged.
@@ -142,14 +141,14 @@ def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
 
 
 def _strange(data: bytes) -> int:
-    """Count bytes unusual in text: undecodable ones and control characters."""
+    """Count bytes unusual in text: undecodable and control characters."""
     undecodable = len(data) - len(data.decode("utf-8", "ignore").encode())
     return undecodable + sum(data.count(bytes([code])) for code in (*range(1, 7), *range(14, 27)))
 
 
 @contextmanager
 def _open_exact(real: Path) -> Iterator[tuple[int, int]]:
-    """Open a regular file by its resolved path, following no link put there since."""
+    """Open a regular file by its resolved path, not through a link."""
     # Without O_NONBLOCK, opening a named pipe would wait for its writer.
     flags = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
     with folder_of(real) as folder:

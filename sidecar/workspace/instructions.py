@@ -1,4 +1,4 @@
-"""Instructions for every agent from user and project: AGENTS.md, else CLAUDE.md. Blocks."""
+"""Instructions for every agent, by user and project: AGENTS.md, else CLAUDE.md. Blocks."""
 
 import os
 import stat
@@ -30,11 +30,10 @@ def user_folder() -> Path:
 
 
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
-    """Read instructions, general before specific: the user's, then from the top down to `cwd`.
+    """Read instructions: those of the folder `user`, then from the top down to `cwd`.
 
-    The top is the repository's root; without a repository, the user's home, or the file system's
-    root outside of the home. World-writable folders above `cwd` (/tmp) and links leading out of the
-    top are skipped. An untrusted workspace adds nothing. `user` is the user's own folder.
+    The top is the repository's root, else the home folder, else the file system's root. Skips
+    world-writable folders above `cwd` (/tmp), links out of the top, and untrusted workspaces.
     """
     found = [_first(user, None)]
     if trusted:
@@ -62,7 +61,6 @@ def _downward(cwd: Path) -> list[Path]:
 
 
 def _shared(folder: Path) -> bool:
-    """Whether anybody may write into a folder."""
     try:
         return bool(folder.stat().st_mode & stat.S_IWOTH)
     except OSError:

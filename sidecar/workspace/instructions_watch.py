@@ -1,8 +1,7 @@
 """Notice changed files of instructions while the daemon runs.
 
-File events only speed detection up. After each event, and every few seconds without one, the text
-is read and its hash compared: edits over a network, behind a link or in a new folder may cause no
-event.
+Text hashes are compared after each event and every few seconds: edits over a network, behind a link
+or in a new folder may cause no event.
 """
 
 import asyncio
@@ -86,9 +85,9 @@ class InstructionsWatch:
             self._moved.set()
 
     def status(self) -> JsonObject:
-        """Return how changes are noticed (`mode`) and the number of `folders`.
+        """`mode` of noticing changes, and number of `folders`.
 
-        `mode`: `events`, `polling`, `idle` with nothing followed, or `off` before `run`.
+        `mode`: `events`, `polling`, `idle` (nothing followed) or `off` (before `run`).
         """
         return {"mode": self._mode, "folders": len(self._folders)}
 
@@ -110,7 +109,7 @@ class InstructionsWatch:
                     await self._by_polling(moved)
 
     async def _by_events(self, moved: asyncio.Event) -> bool:
-        """Look after each event until the folders change; return `False` where events fail."""
+        """Look after each event until the folders change; `False` where events fail."""
         from watchfiles import awatch  # noqa: PLC0415 - loaded in a thread, when it is first needed
 
         folders = self._folders[:MOST_FOLDERS]
@@ -148,7 +147,6 @@ class InstructionsWatch:
             await self._look(moved)
 
     async def _look(self, moved: asyncio.Event) -> None:
-        """Read the instructions of each followed workspace once, and report changes."""
         found: dict[tuple[str, bool], tuple[Instruction, ...]] = {}
         async with self._looking:
             for key, follower in tuple(self._followers.items()):

@@ -1,7 +1,6 @@
-"""Facts learned in a workspace, in `.sidecar/learned`: read for prompts, and added to.
+"""Learned facts of a workspace, in `.sidecar/learned`. Blocks.
 
-Everything blocks: call in a thread. An untrusted workspace is neither read nor written, and links
-leading out are refused.
+An untrusted workspace is neither read nor written; links leading out are refused.
 """
 
 import threading
@@ -39,10 +38,10 @@ def promote(
     facts: Sequence[Fact],
     writes: Callable[[Path, str], None] | None = None,
 ) -> frozenset[str]:
-    """Add facts to their files; return the keys of all facts now in the files.
+    """Add facts to their files; return the keys of all facts now there.
 
-    `writes` is called with path and text before each write. A fact present in any file and spelling
-    is not added again.
+    A fact already in any file, in any spelling, is not added. `writes` is called with path and text
+    before each write.
 
     Raises:
         OSError: a file cannot be written, and is unchanged.
@@ -78,7 +77,7 @@ def _bullet(fact: Fact, session_id: SessionId) -> Bullet:
 
 
 def _place(cwd: Path, kind: str) -> Path | None:
-    """Resolve a kind's file; `None` outside the workspace or in git's own folder."""
+    """A kind's file; `None` outside the workspace or in git's own folder."""
     try:
         place = locate(f"{FOLDER}/{FILES[kind]}", cwd)
     except BadRequest:
@@ -87,7 +86,7 @@ def _place(cwd: Path, kind: str) -> Path | None:
 
 
 def _read(cwd: Path, kind: str) -> str | None:
-    """Return a file's text, empty when missing; `None` if refused, unreadable or too long."""
+    """A file's text, empty when missing; `None` if refused, unreadable or too long."""
     real = _place(cwd, kind)
     if real is None:
         return None

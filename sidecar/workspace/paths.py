@@ -1,4 +1,4 @@
-"""Resolve paths given by the model, and tell whether they lie inside the workspace."""
+"""Resolve paths given by the model, inside the workspace or outside."""
 
 import itertools
 import os
@@ -22,10 +22,9 @@ MAX_DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A resolved path.
+    """A resolved path: `real` is absolute and without links.
 
-    `real` is absolute and without links. `shown`, for people and the model, is relative to the
-    workspace with `/` where `real` lies inside, else absolute.
+    `shown`, for people and the model, is relative with `/` inside the workspace, else absolute.
     """
 
     real: Path
@@ -39,7 +38,7 @@ def locate(given: str, root: Path) -> Place:
     A missing path resolves by its nearest existing parent.
 
     Raises:
-        BadRequest: empty, too long, no valid path, or a loop of links.
+        BadRequest: empty, too long, invalid, or a loop of links.
     """
     _check(given)
     joined = _joined(given, root)
@@ -63,11 +62,10 @@ def _joined(given: str, root: Path) -> Path:
 
 
 def leading_out(words: tuple[str, ...], folder: Path, root: Path) -> tuple[str, ...]:
-    """Return the words of a command that name something outside the workspace, through any link.
+    """Words of a command, run in `folder`, that name something outside the workspace.
 
-    `folder` is the command's working directory. Text after `=` and before `::` is checked too. A
-    missing path counts only if a link inside the workspace leads there; words invalid as paths
-    never count.
+    Links are followed; text after `=` and before `::` is checked too. Missing paths count only
+    behind a link out of the workspace; words invalid as paths never.
     """
     base = Path(os.path.realpath(root))
     return tuple(word for word in words[1:] if _leads_out(word, folder, base))
@@ -94,8 +92,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 def _depends(path: Path) -> bool:
     """Whether a path leads through /proc or /dev, whose contents differ by process.
 
-    Follows links one by one, since a later link may lead back out of /proc. More than `MAX_LINKS`
-    count as a yes.
+    Follows links one by one, since a later one may lead back out; over `MAX_LINKS` is a yes.
     """
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
@@ -112,11 +109,11 @@ def _depends(path: Path) -> bool:
 def linked_names(
     given: Iterable[str], folder: Path, root: Path, holding: Callable[[str], object]
 ) -> tuple[str, ...]:
-    """Return other names, through links, of paths in a folder, shown as `Place.shown`.
+    """Other names of paths through links, shown as `Place.shown`.
 
-    Covers links on each path, its resolved path, and links to the path or its parents. Such links
-    are looked for in each parent folder, the home folder and their `.git/hooks`, and `MAX_DEPTH`
-    levels deep in subfolders whose name is `holding`.
+    Covers links on each path, its resolved path, and links to the path or its parents found in any
+    parent folder, the home folder, their `.git/hooks`, and up to `MAX_DEPTH` levels of subfolders
+    whose name is `holding`.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []
@@ -136,7 +133,7 @@ def linked_names(
 
 
 def _ways(at: Path) -> list[Path]:
-    """List a path and each path obtained by resolving its first link in turn."""
+    """A path, then each path from resolving its first link in turn."""
     found: list[Path] = []
     while at not in found and len(found) < MAX_LINKS:
         found.append(at)
@@ -148,10 +145,9 @@ def _ways(at: Path) -> list[Path]:
 
 
 def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path, Path]]:
-    """Yield the links in a folder and its searched subfolders, each with its target.
+    """Yield links in a folder and its searched subfolders with their targets, nearest first.
 
-    Nearest first; at most `MAX_LOOKED` names in subfolders. Subfolders take turns, so a large
-    `node_modules` hides no link in another.
+    At most `MAX_LOOKED` names in subfolders, which take turns: a large `node_modules` hides none.
     """
     turns, looked = deque([deque([(start, 0)])]), 0
     while turns:
@@ -182,16 +178,15 @@ def display(path: Path, root: Path) -> str:
 
 
 def printable(name: str) -> str:
-    r"""Make a file name fit for JSON: bytes invalid in UTF-8 are shown as `\xe9`."""
+    r"""Make a file name fit for JSON: bytes invalid in UTF-8 become `\xe9`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
-    Matches `.git` in any case, with trailing dots or spaces, and with invisible letters, as some
-    disks do. A folder of another name counts if it holds HEAD, objects and refs: a `.git` file may
-    point to such a folder.
+    As on some disks, `.git` matches in any case, with trailing dots or spaces, and with invisible
+    letters. So does any folder with HEAD, objects and refs: a `.git` file may point there.
     """
     named = any(_plain(part) == ".git" for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))

@@ -1,4 +1,4 @@
-"""Current hashes of files and the branch of a workspace. Everything blocks: call in a thread."""
+"""Current file hashes and branch of a workspace. Blocks."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -19,10 +19,9 @@ _HEADS = "ref: refs/heads/"
 
 
 def hash_files(paths: Iterable[str], root: Path, buffers: Buffers) -> dict[str, str | None]:
-    """Hash the first 500 files as tools see them, open documents first.
+    """Hash the first 500 files as tools see them: open documents first, through links.
 
-    `None` for a missing file, empty for one too long or unreadable. Links are followed, as the
-    tools that touched the files did.
+    `None` for a missing file, empty if too long or unreadable.
     """
     found: dict[str, str | None] = {}
     for path in paths:
@@ -48,7 +47,7 @@ def _hash(path: str, root: Path, buffers: Buffers) -> str | None:
 
 
 def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
-    """Name top-level entries held by no snapshot: `.git` and build output.
+    """Top-level entries in no snapshot: `.git` and build output.
 
     `covered` returns the snapshots' entry at a path.
     """
@@ -58,9 +57,9 @@ def beside(root: Path, covered: Callable[[bytes], object]) -> tuple[str, ...]:
 
 
 def read_branch(root: Path) -> str:
-    """Return the checked-out branch, 12 digits of a detached commit, or empty without git.
+    """The checked-out branch, 12 digits of a detached commit, or empty without git.
 
-    Reads `.git/HEAD` only and runs no program: safe in any workspace.
+    Reads `.git/HEAD` only, runs nothing: safe in any workspace.
     """
     for folder in (root, *root.parents):
         git = folder / ".git"

@@ -1,4 +1,4 @@
-"""One set of snapshots for each folder in use, shared by all sessions."""
+"""One set of snapshots per folder in use, shared by all sessions."""
 
 import asyncio
 import logging
@@ -37,7 +37,7 @@ class _How(Protocol):
 class SharedSnapshots:
     """Opens a folder's snapshots on first use, and keeps them until `close`.
 
-    `now` returns milliseconds since 1970. Methods belong to one event loop.
+    `now` returns milliseconds since 1970. Bound to one event loop.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class SharedSnapshots:
         """Return a folder's snapshots.
 
         Raises:
-            BadRequest: no snapshots are possible here; the message says why.
+            BadRequest: no snapshots are possible; the message says why.
             StorageFailed: the store cannot be read.
         """
         root = await asyncio.to_thread(os.path.realpath, folder)
@@ -101,7 +101,7 @@ class SharedSnapshots:
             return self._open[root]
 
     async def recover(self, folder: str) -> None:
-        """End a restore left in a folder by a dead process; `news` reports the outcome."""
+        """End a restore left in a folder by a dead process, for `news` to report."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         try:
             ended = await self._end(root, recover)
@@ -113,7 +113,6 @@ class SharedSnapshots:
                 self._news.setdefault(root, _told(ended))
 
     async def _settle_all(self) -> None:
-        """End interrupted restores in all folders, used here or not."""
         try:
             roots = [os.fsdecode(root) for root in await self._store.restores.roots()]
         except SidecarError as error:
@@ -137,9 +136,9 @@ class SharedSnapshots:
             return await how(Path(root), self._store, touched=touched)
 
     def recheck(self, made: Snapshots) -> None:
-        """Check in the background for changes without an event, if due (the first call always is).
+        """Check in the background, if due (first at once), for changes without an event.
 
-        The next snapshot includes the changes found.
+        The next snapshot includes them.
         """
         now = self._now()
         due = self._rechecked.get(made, -self._recheck_every) + self._recheck_every
@@ -150,15 +149,15 @@ class SharedSnapshots:
         self._tasks.append(self._group.create_task(_recheck(made)))
 
     async def own(self, real: Path, text: str) -> None:
-        """Record the hash of a file the daemon is about to write.
+        """Record that the daemon is about to write a file, by hash; raises StorageFailed.
 
-        Holds for every window and after a restart; raises StorageFailed.
+        Valid in every window and after a restart.
         """
         name = digest(text.encode("utf-8", "surrogateescape"))
         await self._store.facts.writes(os.fsencode(real), name)
 
     async def without_own(self, root: Path, delta: Delta) -> Delta:
-        """Remove from a delta files written by the daemon, and folders made for those files."""
+        """Remove the daemon's own files from a delta, and folders made for them."""
         base = os.fsencode(root)
         written = await self._store.facts.written(base) if delta else frozenset()
         own = {
@@ -172,7 +171,7 @@ class SharedSnapshots:
         )
 
     async def read_anew(self, folder: str) -> None:
-        """Drop a folder's chain if outdated: the end of the last session starts a new chain."""
+        """Drop a folder's chain if outdated: the last session's end starts a new one."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         made = self._open.get(root)
         if made is not None and not await made.stands():
@@ -181,7 +180,7 @@ class SharedSnapshots:
             await made.close()
 
     def news(self, folder: str) -> str:
-        """Return the outcome of an interrupted restore once; empty where there was none."""
+        """Return the outcome of an interrupted restore, once; else empty."""
         return self._news.pop(folder, "")
 
     async def _begin(self, root: str) -> Snapshots:
@@ -217,7 +216,7 @@ class SharedSnapshots:
         return [*told, *refused]
 
     async def close(self) -> None:
-        """Store known stats for the next start, and close all; may be called twice."""
+        """Store known stats for the next start, and close all; repeatable."""
         async with self._opening:
             self._ended.set()
             for made in self._open.values():
@@ -227,7 +226,7 @@ class SharedSnapshots:
 
 
 async def _in_background(made: Snapshots) -> None:
-    """Store first contents and sweep. Errors are only logged: they recur where needed."""
+    """Store first contents and sweep; errors, only logged, recur where needed."""
     try:
         await made.run()
     except (SidecarError, OSError) as error:
@@ -235,7 +234,7 @@ async def _in_background(made: Snapshots) -> None:
 
 
 async def _recheck(made: Snapshots) -> None:
-    """Check all files once. Errors are only logged: they recur in the next snapshot."""
+    """Check all files once; errors, only logged, recur in the next snapshot."""
     try:
         found = await made.recheck()
     except (SidecarError, OSError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""Workspaces trusted by the user: a list of folders in the user's data folder."""
+"""Workspaces trusted by the user: a list in the user's data folder."""
 
 import json
 import os
@@ -11,7 +11,7 @@ NAME = "trusted-workspaces.json"
 
 
 def is_trusted(data: Path, workspace: Path) -> bool:
-    """Whether the user trusts this folder or one above; an unreadable list trusts nothing."""
+    """Whether the user trusts this folder or one above; an unreadable list trusts none."""
     trusted = {Path(folder) for folder in _read(data)}
     return any(folder in trusted for folder in (workspace, *workspace.parents))
 
@@ -29,9 +29,9 @@ def trust(data: Path, workspace: Path) -> None:
 
 
 def standing(data: Path, workspace: Path, *, trusted: bool) -> Path:
-    """Return the starting folder of the user's own programs: the workspace only if trusted.
+    """Starting folder of the user's own programs: the workspace only if trusted.
 
-    Otherwise an empty folder: npx and similar tools run files of the current folder.
+    Otherwise an empty folder: npx and similar tools run files of the current one.
     """
     if trusted:
         return workspace

@@ -1,6 +1,6 @@
 """Open and stat resolved paths through no link. Blocks.
 
-On Linux a single `openat2`, as cheap as `open`. Where refused or missing, folder by folder
+On Linux a single `openat2`, as cheap as `open`; if refused or missing, folder by folder
 (`folder_of`), for a precise error.
 """
 
@@ -53,7 +53,7 @@ def stat_straight(real: bytes) -> os.stat_result:
 
 
 def link_straight(real: bytes) -> tuple[os.stat_result, bytes]:
-    """Return a link's stat, taken after reading, and its target; raises as `open_straight`."""
+    """A link's target, and its stat afterwards; raises as `open_straight`."""
     outer, _, name = real.rpartition(b"/")
     folder = open_straight(outer or b"/", WAY)
     try:

@@ -1,7 +1,6 @@
 """Reach a resolved path folder by folder, following no link. Blocks.
 
-Any folder may become a link after a path is resolved. Opening each folder from its parent's
-descriptor closes that gap.
+Folders may become links after a path is resolved: each is opened from its parent's descriptor.
 """
 
 import errno
@@ -29,7 +28,7 @@ class PathMoved(PermissionError):
 def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
     """Open the folder of a resolved path; `make` creates missing folders.
 
-    Yields a descriptor for looking, opening and renaming, not for reading or syncing.
+    The descriptor serves to look, open and rename, not to read or sync.
 
     Raises:
         PathMoved: a part of the path is a link by now.
@@ -50,8 +49,7 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
 def standing_in(real: Path) -> Iterator[str]:
     """Yield a path of a resolved folder to start a process in, within the block.
 
-    On Linux valid whatever becomes of the folder's path; elsewhere the path itself. Raises as
-    `folder_of`.
+    On Linux valid even if the folder moves. Raises as `folder_of`.
     """
     with folder_of(real / "-") as folder:
         name = f"/proc/self/fd/{folder}"
@@ -59,7 +57,7 @@ def standing_in(real: Path) -> Iterator[str]:
 
 
 def open_in(folder: int, real: Path, flags: int) -> int:
-    """Open a resolved path's last name in its folder, never through a link; raises OSError."""
+    """Open a resolved path in its folder, never through a link; raises OSError."""
     try:
         return os.open(real.name or ".", flags | getattr(os, "O_NOFOLLOW", 0), dir_fd=folder)
     except OSError as error:
@@ -93,7 +91,7 @@ def _enter(folder: int, name: str, real: Path, *, make: bool) -> int:
 
 
 def _told(error: OSError, real: Path, folder: int, name: str) -> OSError:
-    """Add the whole path to an error; a link in the path becomes PathMoved."""
+    """Add the whole path to an error; a link becomes PathMoved."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(folder, name):
         return PathMoved(errno.EPERM, "moved while it was opened; try again", str(real))
     return type(error)(error.errno, os.strerror(error.errno or 0), str(real))

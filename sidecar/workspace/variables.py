@@ -18,7 +18,7 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """Find a program in absolute folders of PATH: relative ones may lie in a workspace."""
+    """Find a program in PATH, except in relative folders, maybe a workspace's."""
     folders = environment.get("PATH", "").split(os.pathsep)
     return shutil.which(name, path=os.pathsep.join(filter(os.path.isabs, folders)))
 
@@ -26,8 +26,8 @@ def program(name: str, environment: Mapping[str, str]) -> str | None:
 def for_git(environment: Mapping[str, str]) -> dict[str, str]:
     """Add variables that keep git from running programs named by a folder's files.
 
-    A bare repository is used only if named, no file monitor or pager starts, and no variable names
-    a diff program. Other settings made by variables stay.
+    Bare repositories only if named, no file monitor, pager or diff program. Other settings made by
+    variables stay.
     """
     kept = {name: value for name, value in environment.items() if not _names_setting(name)}
     own = re.compile(r"GIT_CONFIG_KEY_\d+")

@@ -1,6 +1,6 @@
 """Current state for the end of the newest user message.
 
-Date, git and editor state change all the time, so never stand in the prefix.
+Date, git and editor state always change, so never stand in the prefix.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ class Git:
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
     """Render the block; equal arguments give equal bytes.
 
-    `shown` comes from the client with the prompt: `openFiles` (paths, URIs or objects with one),
-    `selection` (`{path, range?, text?}`) and `diagnostics` (`{path, range?, severity?, message}`).
-    Missing and malformed items are left out.
+    `shown` is the client's: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
+    range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Missing and malformed
+    items are left out.
     """
     lines = [f"Date: {day.isoformat()}"]
     if git is not None:
@@ -63,8 +63,8 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
 async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> Git | None:
     """Ask git for branch and status, within a second; `None` for no answer.
 
-    Never runs in untrusted workspaces, since a repository's configuration can name programs to run.
-    Locks and refreshes nothing in the repository.
+    Not in untrusted workspaces: a repository's configuration can name programs to run. Locks and
+    refreshes nothing.
     """
     git = program("git", environment)
     if not trusted or git is None:
@@ -149,7 +149,7 @@ def _bounded(title: str, lines: Iterable[str], more: int) -> list[str]:
 
 
 def _path(item: Json, cwd: Path) -> str:
-    """Return a file as the model would name it, from a path, a URI or an object with one."""
+    """A file as the model would name it, from a path, URI or object with one."""
     if isinstance(item, dict):
         item = item.get("path") or item.get("uri") or item.get("file")
     if not isinstance(item, str) or not item:
@@ -183,7 +183,7 @@ def _diagnostic(item: Json, cwd: Path) -> str:
 
 
 def _lines(place: Json) -> str:
-    """Return `:line` of an LSP range (counted from 0) or of a plain line number."""
+    """`:line` of an LSP range (counted from 0) or of a plain line number."""
     if isinstance(place, int):
         return f":{place}"
     start = place.get("start") if isinstance(place, dict) else None
@@ -192,6 +192,6 @@ def _lines(place: Json) -> str:
 
 
 def _line(text: str) -> str:
-    """Shorten an outside value to `MAX_LINE` characters on one line."""
+    """Shorten an outside value to one line of `MAX_LINE` characters."""
     plain = " ".join(text.split()) if "\n" in text or "\r" in text else text
     return f"{plain[:MAX_LINE]}…" if len(plain) > MAX_LINE else plain

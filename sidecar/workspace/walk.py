@@ -1,6 +1,6 @@
-"""Files of a folder, except those ignored by .gitignore or in `SKIPPED`.
+"""Files of a folder, except those ignored by .gitignore or in `SKIPPED`. Blocks.
 
-Everything blocks: call in a thread. Links are listed, never followed.
+Links are listed, never followed.
 """
 
 import os
@@ -34,19 +34,14 @@ class Ignore:
 
 
 def list_folder(real: Path) -> tuple[str, ...]:
-    """Return the names in a folder, sorted, folders with a trailing `/`.
-
-    Raises:
-        OSError: no folder, or unreadable.
-    """
+    """Names in a folder, sorted, folders with a trailing `/`; raises OSError."""
     return tuple(sorted(f"{name}/" if is_folder else name for name, is_folder in _names(real)))
 
 
 def walk(real: Path) -> Iterator[str]:
     """Yield the files below a folder, sorted, as relative paths with `/`.
 
-    The enclosing repository's .gitignore files apply too. Unreadable folders are skipped, as in
-    git.
+    The enclosing repository's .gitignore files apply; unreadable folders are skipped, as in git.
     """
     yield from _walk(str(real), "", inherited(real))
 
@@ -98,7 +93,7 @@ def _walk(folder: str, prefix: str, ignores: tuple[Ignore, ...]) -> Iterator[str
 
 
 def _names(real: Path) -> list[tuple[str, bool]]:
-    """List the names in a folder and whether each is a folder; follows no link."""
+    """Names in a folder, reached without links, and whether each is a folder."""
     with folder_of(real / "-") as way:
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
         try:
@@ -126,9 +121,9 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 
 
 def inherited(real: Path) -> tuple[Ignore, ...]:
-    """Return the rules of the folders above, up to the one with .git; none outside of git.
+    """Rules of the folders above, up to the one with .git; none outside of git.
 
-    None if those rules ignore the folder itself: a request for an ignored folder wants its files.
+    None if they ignore the folder itself: whoever asks for an ignored folder wants its files.
     """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)
@@ -163,7 +158,7 @@ def _valid(lines: list[str]) -> Iterator[str]:
 
 
 def _alternatives(pattern: str, limit: int = 64) -> list[str]:
-    """Expand `{a,b}`: .gitignore patterns have no braces, but models use them."""
+    """Expand `{a,b}`, used by models but unknown to .gitignore."""
     done: list[str] = []
     open_ones = [pattern]
     while open_ones and len(done) + len(open_ones) < limit:

@@ -1,4 +1,4 @@
-"""Carry out a restore's steps: check again, move, and check the moved entries. Blocks."""
+"""Carry out a restore's steps: check again, move, check the moved. Blocks."""
 
 import errno
 import os
@@ -37,7 +37,7 @@ class StateMoved(Exception):
 
 
 class _Kept(Exception):
-    """A folder holds entries removed by no step, so the folder stays."""
+    """A folder with entries removed by no step stays."""
 
 
 def apply(
@@ -47,11 +47,10 @@ def apply(
     changed: Mapping[bytes, int],
     done: Callable[[int], None],
 ) -> list[bytes]:
-    """Carry out all steps; return the folders kept because of other entries in them.
+    """Carry out all steps; return folders kept because of other entries.
 
-    `changed`: `ctime` (ns) of each path at its check. `done` is called after each step with the
-    number of finished steps, and may raise. On any error, including StateMoved and OSError, the
-    caller must undo finished steps.
+    `changed`: `ctime` (ns) of each path at its check. `done` gets the number of finished steps
+    after each, and may raise. After any error, also StateMoved or OSError, the caller must undo.
     """
     kept: list[bytes] = []
     with root_folder(root) as top:
@@ -131,7 +130,7 @@ def _set_aside(step: Step, mark: FileMark, target: At, old: At) -> None:
 
 
 def _look(step: Step, mark: FileMark, aside: At, back: Callable[[], object]) -> None:
-    """Compare an entry set aside with its mark; put back and raise on a difference."""
+    """Check an entry set aside against its mark; on a difference, put back and raise."""
     found = stat_in(aside.folder, aside.name)
     if found is None or not same(mark, found):
         back()
@@ -155,7 +154,7 @@ def _expect(step: Step, mark: FileMark, found: os.stat_result | None, changed: i
 
 
 def _settled(top: int, stages: Sequence[bytes], steps: Sequence[Step]) -> None:
-    """Raise StateMoved if an entry set aside was written through a descriptor opened before."""
+    """Raise StateMoved if an entry set aside was written through an older descriptor."""
     for step in steps:
         if step.kind != "put" or step.old is None or stat.S_ISDIR(step.old.mode):
             continue

@@ -41,7 +41,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """An action whose path is as expected, with its stat; `None` for nothing there.
+    """An action whose path is as expected; `found` is `None` for nothing there.
 
     `mark` holds the hash of the bytes read.
     """
@@ -55,7 +55,7 @@ def check_plan(actions: Sequence[Action]) -> None:
     """Refuse an impossible plan.
 
     Raises:
-        BadRequest: a path closed to restores, a path listed twice, or content not stored.
+        BadRequest: a path closed to restores or listed twice, or content not stored.
     """
     seen: set[bytes] = set()
     for action in actions:
@@ -108,7 +108,7 @@ def check(
 
 
 def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, FileMark] | str:
-    """Compare an entry with the disk; return its stat and mark, or the reason it differs."""
+    """Compare an entry with the disk; return stat and mark, or the difference for people."""
     found = stat_in(at, name)
     if found is None:
         return GONE
@@ -178,7 +178,7 @@ def names_in(top: int, path: bytes) -> list[bytes]:
 
 
 def missing_folders(top: int, checked: Sequence[Checked]) -> list[bytes]:
-    """Return missing parent folders of new entries, except those made by an action."""
+    """Missing parent folders of new entries, except those made by an action."""
     made = {c.action.path for c in checked if c.action.entry is not None}
     found: set[bytes] = set()
     there: set[bytes] = set()

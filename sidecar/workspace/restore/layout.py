@@ -1,7 +1,7 @@
-"""Order a plan's steps, and assign each a staging folder.
+"""Order a plan's steps, each with a staging folder.
 
-Files leave first, then emptied folders; new entries come next, outer before inner. Modes are set
-last, so a folder is closed only when complete.
+Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last:
+only complete folders are closed.
 """
 
 import os
@@ -21,9 +21,9 @@ OPEN = 0o700
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """An entry that leaves a path, comes to it, or both; `entry` comes.
+    """A step that empties a path, fills it with `entry`, or both.
 
-    `action` is `None` for a missing parent folder, made with the user's umask.
+    `action` is `None` for a missing parent folder, with the umask's mode.
     """
 
     path: bytes
@@ -36,10 +36,9 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Staging folders and ordered steps.
+    """Ordered steps. `stages`: folders to make a staging folder in.
 
-    `stages`: folders, relative to the root, in which to make a staging folder. `loosened`: folders
-    made writable first.
+    `loosened`: folders made writable first.
     """
 
     stages: tuple[bytes, ...]
@@ -48,7 +47,7 @@ class Layout:
     modes: tuple[Step, ...]
 
     def steps(self, staged: Mapping[int, FileMark]) -> tuple[Step, ...]:
-        """Return all steps; `staged` maps each number to the mark of the staged entry."""
+        """All steps; `staged` has the mark of each staged entry by number."""
         made = [
             Step("put", put.path, put.number, put.stage, put.old, staged.get(put.number))
             for put in self.puts
@@ -96,7 +95,7 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
 
 
 class _Devices:
-    """Outermost folder of each file system, for staging: moves cannot cross file systems."""
+    """Staging places by file system: moves cannot cross file systems."""
 
     def __init__(self, top: int) -> None:
         self._top = top
@@ -104,7 +103,7 @@ class _Devices:
         self.folders: list[bytes] = []
 
     def stage(self, path: bytes) -> int:
-        """Return the number of the staging folder for a folder's entries."""
+        """Number of the staging folder for a folder's entries."""
         _, outermost = self._place(path)
         if outermost not in self.folders:
             self.folders.append(outermost)

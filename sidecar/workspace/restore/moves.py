@@ -1,6 +1,6 @@
-"""Moves that never overwrite: to a free name, or two names exchanged.
+"""Moves that never overwrite: to a free name, or an exchange of two names.
 
-Where the system cannot exchange names, the entry in the way is set aside first.
+Without support for exchanges, the entry in the way is set aside first.
 """
 
 import ctypes

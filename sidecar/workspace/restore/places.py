@@ -1,6 +1,6 @@
-"""Reach paths folder by folder, following no link, so never leaving the root.
+"""Reach paths folder by folder without following links, so never outside the root.
 
-No descriptor is kept between uses, because a folder may be moved away.
+Descriptors are not kept between uses: a folder may be moved away.
 """
 
 import errno
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Blocked(Exception):
-    """A parent of a path, `at`, is no folder: `missing`, or else a file or link."""
+    """`at`, a parent of a path, is no folder: `missing`, or a file or link."""
 
     def __init__(self, at: bytes, *, missing: bool) -> None:
         super().__init__(at)
@@ -52,7 +52,7 @@ def check_path(path: bytes) -> None:
 
 
 class _Opened(AbstractContextManager[T]):
-    """A descriptor closed at the end of the block; a generator would double the time."""
+    """A descriptor closed after the block; a generator would double the time."""
 
     __slots__ = ("_descriptor", "_given")
 
@@ -74,13 +74,13 @@ def root_folder(root: bytes) -> AbstractContextManager[int]:
 
 
 def folder(root: int, path: bytes) -> AbstractContextManager[int]:
-    """Open a folder below the root (empty path: the root); raises Blocked or OSError."""
+    """Open a folder below the root, or the root (empty path); raises Blocked or OSError."""
     descriptor = _entered(root, path)
     return _Opened(descriptor, descriptor)
 
 
 def around(root: int, path: bytes) -> AbstractContextManager[tuple[int, bytes]]:
-    """Open a path's parent folder, as its descriptor and the path's last name."""
+    """Open a path's parent folder: its descriptor and the path's last name."""
     outer, _, name = path.rpartition(b"/")
     descriptor = _entered(root, outer)
     return _Opened(descriptor, (descriptor, name))
@@ -108,7 +108,7 @@ def _entered(root: int, path: bytes) -> int:
 
 
 def stat_in(at: int, name: bytes) -> os.stat_result | None:
-    """Stat a name in a folder, not through a link; `None` where missing."""
+    """Stat a name in a folder, not through a link; `None` if missing."""
     try:
         return os.stat(name, dir_fd=at, follow_symlinks=False)
     except FileNotFoundError:
@@ -118,8 +118,8 @@ def stat_in(at: int, name: bytes) -> os.stat_result | None:
 def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
     """Tell whether all names of a path are listed in this exact spelling.
 
-    Case-insensitive disks find `a` under `A`, though `A` is not listed. `names` lists a folder by
-    path; an unreadable folder counts as listed.
+    Case-insensitive disks also find `a` under `A`. `names` lists a folder by path; unreadable ones
+    count as listed.
     """
     try:
         places = (at.rpartition(b"/") for at in (*ancestors(path), path))
@@ -129,7 +129,7 @@ def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
 
 
 def stat_at(root: int, path: bytes) -> os.stat_result | None:
-    """Stat a path; `None` where missing or blocked."""
+    """Stat a path; `None` if missing or blocked."""
     try:
         with around(root, path) as (at, name):
             return stat_in(at, name)
@@ -138,7 +138,7 @@ def stat_at(root: int, path: bytes) -> os.stat_result | None:
 
 
 def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
-    """Read a file's bytes or a link's target; `None` if kind or size changed since `found`."""
+    """Read a file's bytes or a link's target; `None` if changed since `found`."""
     try:
         if stat.S_ISLNK(found.st_mode):
             return os.readlink(name, dir_fd=at)
@@ -157,7 +157,7 @@ def content_in(at: int, name: bytes, found: os.stat_result) -> bytes | None:
 
 
 def set_mode(at: int, name: bytes, mode: int) -> None:
-    """Set the mode of a file or folder, never through a link; raises OSError."""
+    """Set a file's or folder's mode, never through a link; raises OSError."""
     try:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:

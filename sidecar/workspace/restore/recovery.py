@@ -39,13 +39,13 @@ def claimed(root: bytes) -> Iterator[RestoreClaim]:
 async def recover(
     root: Path, store: Store, *, touched: OnTouched | None = None
 ) -> Recovered | None:
-    """End a restore left by a dead process; `None` where there is none.
+    """End a restore left by a dead process; `None` without one.
 
-    Due before loading a session of the workspace and before its first snapshot. `touched` is called
-    with the paths (`Snapshots.mark_dirty`).
+    Due before a session of the workspace is loaded and before its first snapshot. `touched` gets
+    the paths (`Snapshots.mark_dirty`).
 
     Raises:
-        StorageFailed: cannot be ended now; the next call tries again.
+        StorageFailed: not now; the next call tries again.
     """
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     with claimed(base) as claim:
@@ -56,12 +56,10 @@ async def recover(
 
 
 async def settle(root: Path, store: Store, *, touched: OnTouched | None = None) -> Recovered | None:
-    """Undo or finish files as `recover` does, but leave the report to a later `recover`.
-
-    The next user of the workspace gets the report, even in another process.
+    """End a restore as `recover` does, but leave its report to the next `recover`, in any process.
 
     Raises:
-        StorageFailed: cannot be done now; the next call tries again.
+        StorageFailed: not now; the next call tries again.
     """
     base = os.fsencode(await asyncio.to_thread(os.path.realpath, root))
     rows = store.restores
@@ -135,10 +133,9 @@ async def clean(
     *,
     small: bool = False,
 ) -> str:
-    """Remove the staging folders and forget the restore; return why not, for people, or empty.
+    """Remove the staging folders and forget the restore; return a failure for people, or empty.
 
-    `meanwhile` runs during the removal; its error is raised afterwards. `small`: the restore was of
-    a few files.
+    `meanwhile` runs during the removal, and may raise afterwards. `small`: of a few files.
     """
     removed = asyncio.get_running_loop().run_in_executor(None, remove_stages, root, stages)
     try:
@@ -168,7 +165,7 @@ async def _undo(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conf
 
 
 async def _tidy(root: bytes, rows: RestoreRows, found: Unfinished) -> str:
-    """Clean up, recording an undo first: until then nothing may be removed."""
+    """Clean up after recording an undo: before, nothing may be removed."""
     if found.state == "applying":
         try:
             await rows.undone(found.id)

@@ -1,9 +1,8 @@
-"""Carry out a plan completely, with the session's records of it, or not at all.
+"""Carry out a plan and record it in the session's log, completely or not at all.
 
-New content is first written beside the files. Then the store records the intended moves; from here
-on a restart undoes everything, since replaced entries are only set aside. The transaction with the
-conversation's records also marks the restore as done; afterwards only the entries set aside remain
-to be removed.
+New content is written beside the files, then the intended moves are stored: from here on a restart
+undoes everything, since replaced entries are only set aside. One transaction writes the records and
+marks the restore as done; removing the entries set aside remains.
 """
 
 import asyncio
@@ -56,18 +55,16 @@ INLINE_BYTES = 256 * 1024
 
 
 async def _nothing() -> Sequence[StoreChange]:
-    """Return no changes, for a restore without a session."""
+    """No changes, for a restore without a session."""
     return ()
 
 
 class _Stopped(Exception):
-    """Cancelled before the restore was done."""
+    """Cancelled before the commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A restore's root, store rows, claim and callbacks."""
-
     root: bytes
     rows: RestoreRows
     claim: RestoreClaim
@@ -90,7 +87,7 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A plan checked against the folder with the real path `root`."""
+    """A plan checked against the real path `root`."""
 
     root: bytes
     layout: Layout
@@ -110,23 +107,20 @@ async def restore(
 ) -> RestoreOutcome:
     """Carry out a plan in a workspace, completely or not at all.
 
-    `record` returns the session's log changes to commit with the files. The call comes once, after
-    all moves, and its changes are written before any later write to the store. An error from
-    `record` undoes everything and is raised here; no change is then written.
+    `record` returns the session's changes to commit with the files: called once, after all moves;
+    written before any later write to the store. Its error undoes everything and is raised here.
+    `touched` gets the paths before and after the moves, and after an undo (`Snapshots.mark_dirty`).
+    `stands` is called once durable, during clean-up, and must not raise. `progress` gets steps done
+    and total. `quick`: a fast file system; few small files are checked without a thread.
 
-    `touched` is called with the paths before the moves, after them, and after an undo
-    (`Snapshots.mark_dirty`). `stands` is called once the restore is durable, during clean-up, and
-    must not raise. `progress` is called with steps done and total. `quick`: the file system is
-    fast, so few small files are checked without a thread.
-
-    Cancelled before the commit, everything is undone and CancelledError raised; after the commit,
-    the outcome is returned.
+    Cancelled before the commit, everything is undone and CancelledError raised; after, the outcome
+    is returned.
 
     Raises:
         BadRequest: an impossible plan, or unwritable files.
         Overloaded: another window is restoring files in this folder.
-        StorageFailed: a full or failing disk. Every file is unchanged, unless the message says that
-            the restore will be undone later.
+        StorageFailed: a full or failing disk. Files are unchanged, unless the message announces a
+            later undo.
     """
     check_plan(actions)
     stop = threading.Event()
@@ -295,7 +289,7 @@ def _write(
     first: bool,
     last: bool,
 ) -> dict[int, FileMark]:
-    """Write a batch of new entries; the first makes the staging folders, the last syncs them."""
+    """Write a batch; the first makes the staging folders, the last syncs them."""
     if first:
         make_stages(root, stages)
     marks = write_batch(root, stages, batch, contents)
@@ -305,7 +299,7 @@ def _write(
 
 
 async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> RestoreOutcome:
-    """Wait for a restore's end even when cancelled, so that nothing is left half done."""
+    """Wait for a restore's end even when cancelled: nothing may be left half done."""
     cancelled: asyncio.CancelledError | None = None
 
     async def guarded() -> RestoreOutcome | Exception:
@@ -340,14 +334,14 @@ async def _whole(work: Awaitable[RestoreOutcome], stop: threading.Event) -> Rest
 
 
 def _needed(put: Put) -> str:
-    """Return the hash of the blob needed at a path, or empty."""
+    """Hash of the blob needed at a path, or empty."""
     if put.entry is None or put.entry.is_folder or put.entry.hash == EMPTY:
         return ""
     return "" if put.action is not None and put.action.content is not None else put.entry.hash
 
 
 def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
-    """Read an entry about to be replaced; `None` if changed, noticed at a later check."""
+    """Read an entry about to be replaced; `None` if changed, as a later check notices."""
     try:
         with root_folder(root) as top, around(top, put.path) as (at, name):
             found = stat_in(at, name)
@@ -358,7 +352,7 @@ def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
 
 
 def _touch_nobody(*paths: bytes) -> None:
-    """Ignore the paths: no caller asked for them."""
+    """Ignore the paths."""
 
 
 def _shown(path: bytes) -> str:

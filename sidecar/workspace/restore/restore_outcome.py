@@ -40,9 +40,9 @@ SWEPT = (
 
 @dataclass(frozen=True, slots=True)
 class FilesRestored:
-    """The restore is complete. `kept`: folders that stay because of other entries in them.
+    """A complete restore. `kept`: folders that stay because of other entries.
 
-    `leftover`: why a staging folder remains, for people; else empty.
+    `leftover`: why a staging folder remains, for people, or empty.
     """
 
     kept: tuple[bytes, ...] = ()
@@ -61,11 +61,10 @@ RestoreOutcome: TypeAlias = FilesRestored | RestoreRefused
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Outcome of ending an interrupted restore.
+    """Outcome of an interrupted restore: `finished` (was complete) or `undone`.
 
-    `finished`: the restore was complete. `undone`: files and session logs are as before; some of
-    the `paths` had been touched. `left`: paths changed by somebody meanwhile, left alone.
-    `leftover`: why a staging folder remains, for people; else empty.
+    `undone`: some `paths` had been touched; files and logs are as before, except `left`, changed by
+    somebody meanwhile. `leftover`: why a staging folder remains, for people, or empty.
     """
 
     how: Literal["finished", "undone"]

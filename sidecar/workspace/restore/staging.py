@@ -41,7 +41,7 @@ def old_name(number: int) -> bytes:
 def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
     """Make the staging folders; raises OSError.
 
-    Each has a `.gitignore` of everything, so `git clean` and `git add` leave it alone.
+    A `.gitignore` of everything keeps `git clean` and `git add` away.
     """
     with root_folder(root) as top:
         for stage in stages:
@@ -55,7 +55,7 @@ def make_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
-    """Split new entries into batches of `BATCH_FILES` files or `BATCH_BYTES` bytes."""
+    """Split new entries into batches of `BATCH_FILES` or `BATCH_BYTES`."""
     batch: list[Put] = []
     size = 0
     for put in puts:
@@ -115,7 +115,7 @@ def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
     """Remove the staging folders with their contents.
 
     Raises:
-        OSError: an entry cannot be removed, such as a folder that is not empty.
+        OSError: an entry cannot be removed, such as a non-empty folder.
     """
     with root_folder(root) as top:
         for stage in stages:
@@ -148,7 +148,7 @@ def _content(put: Put, contents: Mapping[str, bytes]) -> bytes:
 
 
 def _begin_writing(opened: Sequence[int]) -> None:
-    """Start writeback of all files, where the system can, without waiting."""
+    """Start writeback of all files without waiting, where supported."""
     call = _sync_file_range()
     if call is not None:
         for descriptor in opened:

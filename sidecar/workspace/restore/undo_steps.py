@@ -1,7 +1,6 @@
-"""Undo steps from last to first. Blocks.
+"""Undo steps from last to first; may be repeated. Blocks.
 
-Finished steps are recognised on disk, since a restore may be killed between any two system calls.
-Paths already as before are left alone, so undoing may be repeated.
+Finished steps are recognised on disk: a restore may be killed between any two system calls.
 """
 
 import errno
@@ -45,9 +44,9 @@ REST = b".before-restore"
 def undo(
     root: bytes, stages: Sequence[bytes], steps: Sequence[Step], contents: Mapping[str, bytes]
 ) -> list[Conflict]:
-    """Undo all steps; return paths changed by somebody meanwhile, each with its outcome.
+    """Undo all steps; return paths changed by somebody meanwhile, with their outcome.
 
-    `contents`: bytes by hash, for the hashes from `lacking`.
+    `contents`: bytes by hash, for `lacking` hashes.
 
     Raises:
         OSError: a step cannot be undone; all others are.
@@ -71,7 +70,7 @@ def undo(
 
 
 def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> frozenset[str]:
-    """Return hashes of content whose staging folder, with the original, was removed by somebody."""
+    """Hashes of originals lost because somebody removed their staging folder."""
     found: set[str] = set()
     with root_folder(root) as top:
         for step in steps:
@@ -84,10 +83,10 @@ def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> froz
 
 
 class _Now(NamedTuple):
-    """A step's path and staging folder as found on disk.
+    """A step's path and staging folder on disk.
 
-    `staged`: the staging folder exists. `aside`: the name there of the former entry. `waiting`: the
-    new entry is still there.
+    `staged`: the folder exists. `aside`: name there of the former entry. `waiting`: the new entry
+    is still there.
     """
 
     target: os.stat_result | None
@@ -165,7 +164,7 @@ def _put_back(step: Step, source: At, target: At, *, ours: bool, there: bool) ->
 def _without_aside(
     top: int, step: Step, now: _Now, *, ours: bool, contents: Mapping[str, bytes]
 ) -> Conflict | None:
-    """Undo a step with no entry set aside, or whose entry was since removed."""
+    """Undo a step without a former entry, or whose former entry was removed since."""
     data = None if step.old is None else contents.get(step.old.hash)
     folder_left = step.old is not None and stat.S_ISDIR(step.old.mode)
     # What is neither there nor here went with the staging folder; where that one stands, it was
@@ -236,7 +235,7 @@ def _undo_mode(top: int, step: Step) -> Conflict | None:
 
 
 def _is_ours(mark: FileMark, found: os.stat_result) -> bool:
-    """Tell whether an entry is the restored one; a folder's mode is ignored, since set later."""
+    """Tell whether an entry is the restored one; folders may still lack their mode."""
     if stat.S_ISDIR(mark.mode):
         return mark.inode == found.st_ino and stat.S_ISDIR(found.st_mode)
     return same(mark, found)

@@ -1,1 +1,1 @@
-"""Snapshots of a workspace: the exact state of every file at a moment, cheaply."""
+"""Snapshots: exact states of all files of a workspace, taken cheaply."""

@@ -26,7 +26,7 @@ BRIEFLY = 5
 class SnapshotChain:
     """The known head of a chain, and operations on the chain.
 
-    `begun`: a first snapshot exists. `complete`: its content is stored. `held`: bytes stored.
+    `complete`: the first snapshot's content is stored. `held`: bytes stored.
     """
 
     def __init__(self, base: bytes, rows: SnapshotRows, now: Callable[[], int]) -> None:
@@ -46,10 +46,10 @@ class SnapshotChain:
         return self.head > 0
 
     async def wait(self, patience: int) -> None:
-        """Wait while another process stores a first snapshot; give up after `patience` idle looks.
+        """Wait while another process stores a first snapshot, up to `patience` idle looks.
 
-        Starting a new chain meanwhile would replace the other's, and with many files two processes
-        could do so to each other for ever.
+        A new chain would replace the other's; with many files, two processes could replace each
+        other's for ever.
         """
         before, still = None, 0
         while still < patience and (now := await self._rows.telling(self._base)) is not None:
@@ -59,7 +59,7 @@ class SnapshotChain:
     async def load(self, patience: int = 0) -> dict[bytes, SeenEntry]:
         """Continue from the stored chain; return its state by path, or empty if unusable.
 
-        `patience`: idle looks to `wait` for another process storing a first snapshot.
+        `patience`: see `wait`.
         """
         self._untold = {}
         found = await self._stored()
@@ -78,7 +78,7 @@ class SnapshotChain:
         self._stand(await self._rows.begin(self._base, self._now()))
 
     async def append(self, addition: Addition) -> ChainMoved | None:
-        """Append a snapshot; return the chain's head instead if other processes moved it."""
+        """Append a snapshot; return the chain's head instead if others moved it."""
         parent = self.head
         moved = self._done(await self._rows.append(self._id, parent, addition, self._now()))
         few = moved is None and len(addition.delta) <= MOST_UNTOLD
@@ -86,7 +86,7 @@ class SnapshotChain:
         return moved
 
     async def fill(self, addition: Addition, *, complete: bool = False) -> ChainMoved | None:
-        """Store more of the state at the head; return the chain's head if others moved it."""
+        """Store more of the head's state; return the chain's head if others moved it."""
         moved = self._done(await self._rows.fill(self._id, self.head, addition, complete=complete))
         self.complete = self.complete or (complete and moved is None)
         if moved is None:
@@ -106,8 +106,7 @@ class SnapshotChain:
     async def adopt(self, moved: ChainMoved) -> dict[bytes, SeenEntry | None] | None:
         """Move to the chain's current head; return the state of paths changed by others.
 
-        `None` for another chain, to be read with `load`. If another process has just begun that
-        chain, waits until its first snapshot is stored.
+        `None` for another chain, to be loaded; waits while another process begins that chain.
         """
         deltas = await self._rows.deltas(self._id, self.head, moved.head)
         if deltas is None:
@@ -120,7 +119,7 @@ class SnapshotChain:
         return {path: _to_look_at(path, seen.get(path)) for path in paths}
 
     async def deltas(self, first: SnapshotId, last: SnapshotId) -> tuple[Delta, ...] | None:
-        """Return the deltas from one snapshot to a later one; `None` if swept."""
+        """Deltas from one snapshot to a later one; `None` if swept."""
         if self._newest is not None and self._newest[:2] == (first, last):
             return (self._newest[2],)
         return await self._rows.deltas(self._id, first, last)
@@ -130,7 +129,7 @@ class SnapshotChain:
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:
-        """Drop some content of snapshots before one; return whether any was left to look at."""
+        """Drop some content of snapshots before one; return whether any was left."""
         done = await self._rows.sweep(self._id, before, SWEPT_AT_ONCE)
         self.held = done.held
         return done.looked > 0
@@ -155,6 +154,6 @@ class SnapshotChain:
 
 
 def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
-    """Distrust others' stats of folders and .gitignore files: both must be read here."""
+    """Distrust others' stats of folders and .gitignore files, which must be read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

@@ -19,7 +19,7 @@ NOTHING = Tracked(frozenset(), frozenset())
 
 
 def read_tracked(git: Path) -> Tracked:
-    """Read the index of a `.git` folder; empty where missing, over `MOST_BYTES` or unknown."""
+    """Read the index of a `.git` folder; empty if missing, over `MOST_BYTES` or unknown."""
     index = git / "index"
     try:
         if index.stat().st_size > MOST_BYTES:

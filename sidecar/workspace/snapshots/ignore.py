@@ -1,7 +1,7 @@
 """Ignored paths: .gitignore at every level, git's own excludes, built-in names.
 
-Paths are bytes. A path is asked about only if no folder above is ignored, so the last matching line
-decides, and rules inside ignored folders are never read.
+A path (bytes) is asked about only if no folder above is ignored: the last matching line decides,
+and rules inside ignored folders are never read.
 """
 
 import os
@@ -49,9 +49,8 @@ _BRACKETS = re.compile(r"\\.|\[(?!\^/\])\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
 class Pattern:
     """One line of a rule file.
 
-    `plain`: no `/` except at the end, so matches names at any depth. `literal`: the only name
-    matched; empty with wildcards or if not plain. `piece`: text contained in every matching name;
-    empty if unknown.
+    `plain`: no `/` except at the end; matches names at any depth. `literal`: the only name matched,
+    or empty. `piece`: text in every matching name, or empty.
     """
 
     regex: "re.Pattern[str]"
@@ -78,14 +77,14 @@ class Patterns:
         self._names: tuple[dict[bytes, tuple[int, bool]], ...] = ({}, {})
 
     def silent(self, names: list[bytes], text: bytes) -> bool:
-        """Tell quickly that no line matches any of the names; `text` contains all names."""
+        """Tell quickly that no line matches any name; `text` contains all names."""
         if not self._literals.isdisjoint(names):
             return False
         # A generator would take longer than the search.
         return not any(map(text.__contains__, self._pieces))
 
     def verdict(self, path: bytes, name: bytes, is_folder: bool) -> bool | None:
-        """Whether a path relative to the file's folder is ignored; `None` without a match."""
+        """Whether a path, relative to the file's folder, is ignored; `None` without a match."""
         known = self._names[is_folder]
         best = known.get(name) if self._wild or name in self._literals else NO_OPINION
         if best is None:
@@ -101,7 +100,10 @@ class Patterns:
 
 @dataclass(frozen=True)
 class Repository:
-    """A folder with `.git`: at `folder` inside the workspace, or `above` levels around the root."""
+    """A folder with `.git`, at the path `folder` of the workspace.
+
+    `above`: the path from an enclosing repository to the root, with `/` at the end.
+    """
 
     git: Path
     folder: bytes
@@ -113,14 +115,14 @@ class Repository:
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
-        """Tell whether a path of the workspace is tracked, or a folder of tracked files."""
+        """Tell whether a path of the workspace, or any file below it, is tracked."""
         relative = self.above + (path[len(self.folder) + 1 :] if self.folder else path)
         return relative in (self.tracked.folders if is_folder else self.tracked.files)
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreLevel:
-    """Patterns for paths below a folder of the workspace, or (`above`) of one around the root."""
+    """Patterns of `folder`, or of one around the root, with the path `above` from there."""
 
     patterns: Patterns
     folder: bytes
@@ -149,7 +151,7 @@ class IgnoreRules:
         return self.repository is None or not self.repository.tracks(path, is_folder)
 
     def keeps_all(self, names: list[bytes]) -> bool:
-        """Tell quickly that no name of a folder is ignored, the usual case."""
+        """Tell quickly that no name is ignored, the usual case."""
         text = b"/" + b"/".join(names)
         # What is left out by its name alone begins with a dot, as little else does.
         dotted = b"/." in text and (
@@ -170,7 +172,7 @@ class IgnoreRules:
     ) -> "IgnoreRules":
         """Return the rules inside a folder below this one.
 
-        `unsaid`: no rule is known to match that folder (`keeps_all`).
+        `unsaid`: no rule matches that folder (`keeps_all`).
         """
         only = self.only_tracked or (not unsaid and self._matches(folder, True))
         if not (git or gitignore) and self.own == (False, False) and only == self.only_tracked:
@@ -185,7 +187,7 @@ class IgnoreRules:
         return rules
 
     def with_own_looked_at(self, real: Path, folder: bytes) -> Self:
-        """Treat a .gitignore that ignores itself as unwatched, to be checked each time."""
+        """Treat a .gitignore that ignores itself as unwatched."""
         path = folder + b"/.gitignore" if folder else b".gitignore"
         if not (self.own[1] and self.ignored(path, False)):
             return self
@@ -228,7 +230,6 @@ def root_rules(root: Path) -> IgnoreRules:
 
 
 def _leaves_out(top: Path, root: Path) -> bool:
-    """Tell whether a repository's own rules ignore a folder inside."""
     if top == root:
         return False
     rules, folder = root_rules(top), b""
@@ -312,14 +313,14 @@ def _pattern(line: str) -> Pattern | None:
 
 
 def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
-    """Join patterns into one expression matching any of them; none never match."""
+    """Join patterns into one expression; without patterns, one that never matches."""
     return re.compile("|".join(f"(?:{p.regex.pattern})" for p in patterns) or r"(?!)")
 
 
 def _last(
     patterns: list[tuple[int, Pattern]], some: "re.Pattern[str]", name: str, is_folder: bool
 ) -> tuple[int, bool]:
-    """Return number and verdict of the last matching pattern."""
+    """Number and verdict of the last matching pattern."""
     folder = name + "/"
     if not (some.match(name) or (is_folder and some.match(folder))):
         return NO_OPINION

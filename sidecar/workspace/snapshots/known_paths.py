@@ -19,9 +19,9 @@ KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
 
 class KnownPaths:
-    """Known paths and their stats; `folders` maps each folder to its names, the root being empty.
+    """Known paths and their stats; `folders` maps each folder to its names (root: empty).
 
-    A path may be known without its folder, where a tool wrote an ignored file.
+    An ignored file written by a tool may be known without its folder.
     """
 
     def __init__(self) -> None:
@@ -82,9 +82,9 @@ class KnownPaths:
                 yield join(folder, name), seen
 
     def table(self, base: bytes) -> StatTable | None:
-        """Return the table of proven stats, made on first use; `None` where unsupported.
+        """The table of proven stats for the root's path `base`; `None` where unsupported.
 
-        `base`: the root's path. Remade when most of its paths are gone.
+        Made on first use, and again when most of its paths are gone.
         """
         known = len(self)
         if self._table is None or len(self._table) > 2 * known + 1000:
@@ -136,10 +136,7 @@ def ancestors(path: bytes) -> Iterator[bytes]:
 
 
 def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
-    """Tell whether a stat proves an entry unchanged.
-
-    An unread entry counts as unchanged even with a time stamp too young to prove so.
-    """
+    """Tell whether a stat proves an entry unchanged, or an unread one as first seen."""
     return (
         seen.ctime == found.st_ctime_ns
         and seen.mtime == found.st_mtime_ns
@@ -162,20 +159,20 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def is_tracked_kind(mode: int) -> bool:
-    """Tell whether a kind of file can be restored: no pipes, sockets, devices."""
+    """Tell whether files of a kind can be restored: no pipes, sockets, devices."""
     return mode & 0o170000 in KINDS
 
 
 def seen_of(
     entry: TreeEntry, found: os.stat_result, read_ms: int, *, followed: bool = False
 ) -> SeenEntry:
-    """Make the record of an entry read at a time (ms), with its stat."""
+    """Record of an entry read at a time (ms), with its stat."""
     racy = is_racy(found, read_ms)
     return SeenEntry(entry, found.st_mtime_ns, found.st_ctime_ns, found.st_ino, racy, followed)
 
 
 def unread_of(found: os.stat_result, at: int) -> SeenEntry:
-    """Make the record of an entry found at a time (ms), to be read later."""
+    """Record of an entry found at a time (ms), to be read later."""
     mode, mtime = found.st_mode, found.st_mtime_ns
     is_folder = mode & 0o170000 == 0o040000
     # Every file of a workspace comes by here before its first turn: tuples are made without the
@@ -190,16 +187,16 @@ def unread_of(found: os.stat_result, at: int) -> SeenEntry:
 
 
 def is_racy(found: os.stat_result, read_ms: int) -> bool:
-    """Tell whether a file read at a time (ms) may change again without a new time stamp."""
+    """Tell whether a file read at `read_ms` may change without a new time stamp."""
     stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
     return stamp >= read_ms * 1_000_000 - (FINE_NS if stamp % 1_000_000 else COARSE_NS)
 
 
 def lost(found: os.stat_result, why: Loss) -> TreeEntry:
-    """Make the entry of a file without stored content."""
+    """Entry of a file without stored content."""
     return TreeEntry(found.st_mode, "", found.st_size, why, found.st_mtime_ns)
 
 
 def left_out(mode: int, size: int) -> TreeEntry:
-    """Make the entry of an ignored path, whose content is unknown."""
+    """Entry of an ignored path, of unknown content."""
     return TreeEntry(mode, "", size, "ignored")

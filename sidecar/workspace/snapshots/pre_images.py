@@ -1,4 +1,4 @@
-"""Read the contents of files before the agent changes them. Blocks: call in a thread."""
+"""Read file contents before the agent changes them. Blocks."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ Batch: TypeAlias = dict[bytes, SeenEntry]
 
 
 class Beginning:
-    """Paths of a first snapshot whose content is still to be stored, with their stats.
+    """Paths of a first snapshot, with stats, whose content is still to be stored.
 
     Until gathered by `left`, all known paths count.
     """
@@ -38,7 +38,7 @@ class Beginning:
         self._left = None
 
     def left(self, state: KnownPaths) -> Batch:
-        """Return the remaining paths; the first call takes time in proportion to their number."""
+        """The remaining paths; the first call takes time in proportion."""
         if self._left is None:
             self._left = dict(state.items())
         return self._left
@@ -72,7 +72,7 @@ class PreImage:
 
 
 def slice_of(unread: Mapping[bytes, SeenEntry]) -> Batch:
-    """Return the next paths to read, up to `SLICE_FILES` files or `SLICE_BYTES` bytes."""
+    """The next paths to read, up to `SLICE_FILES` or `SLICE_BYTES`."""
     batch: Batch = {}
     size = 0
     for path, seen in unread.items():
@@ -90,7 +90,7 @@ def read_batch(
     room: int,
     now: Callable[[], int],
 ) -> Looked:
-    """Read paths unchanged since the first snapshot; changed ones are left to a later snapshot."""
+    """Read paths unchanged since the first snapshot, leaving others to a later one."""
     stats: dict[bytes, os.stat_result] = {}
     restless: set[bytes] = set()
     for path, seen in batch.items():

@@ -11,7 +11,7 @@ def check_root(root: Path, data_dir: Path, home: Path | None = None) -> Path:
 
     Raises:
         BadRequest: no folder, the file system's root, the home folder or one above, or a folder
-            that contains Sidecar's data or lies inside.
+            containing Sidecar's data or inside.
     """
     real = Path(os.path.realpath(root))
     own = Path(os.path.realpath(data_dir))

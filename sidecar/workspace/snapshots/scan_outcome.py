@@ -11,7 +11,7 @@ from sidecar.workspace.snapshots.steady_read import Looked
 
 @dataclass(frozen=True, slots=True)
 class ScanOutcome:
-    """`delta`: changes since the last snapshot. `known`: each path's new state, changed or not."""
+    """`delta`: changes since the last snapshot. `known`: new state by path, changed or not."""
 
     delta: Delta
     known: Mapping[bytes, SeenEntry | None]
@@ -45,9 +45,9 @@ def take_over(state: KnownPaths, known: Mapping[bytes, SeenEntry | None]) -> Non
 
 
 def missed(scan: Scan, state: KnownPaths) -> set[bytes]:
-    """Return scanned paths that differ from the known state.
+    """Scanned paths that differ from the known state.
 
-    A folder's new time stamp alone does not count: its contents are scanned separately.
+    A folder's new time stamp alone does not count: its contents are scanned.
     """
     found = set(scan.gone)
     for path, now in scan.stats.items():

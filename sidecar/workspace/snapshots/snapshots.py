@@ -1,4 +1,4 @@
-"""Snapshots of one workspace: exact states of its files, reading only changed ones."""
+"""Snapshots of one workspace: exact states of its files, reading only changes."""
 
 import asyncio
 import os
@@ -34,7 +34,7 @@ BUSY = "Too many other processes take snapshots of this folder. Try again."
 
 
 class Snapshots:
-    """Takes and keeps states of a workspace's files. Methods belong to one event loop.
+    """Snapshots of a workspace, bound to one event loop.
 
     Paths are bytes relative to the root, with `/`. All methods may raise StorageFailed.
     """
@@ -69,8 +69,8 @@ class Snapshots:
     ) -> "Snapshots":
         """Open a workspace's snapshots, new or stored; looks at no file yet.
 
-        `now` returns milliseconds since 1970. `watch` makes the source of events; without a watch,
-        each snapshot looks at everything.
+        `now` returns milliseconds since 1970. `watch` makes the source of events; without one, each
+        snapshot looks at everything.
 
         Raises:
             BadRequest: the folder can have no snapshots.
@@ -90,10 +90,9 @@ class Snapshots:
         return self
 
     async def snapshot(self) -> SnapshotId:
-        """Take a snapshot of the files' current state.
+        """Take a snapshot with every change whose system call returned before this call.
 
-        Includes every change whose system call returned before this call. Without changes, returns
-        the newest snapshot.
+        Without changes, returns the newest snapshot.
         """
         if not self._lock.locked() and self._chain.begun and self._noticing.quiet(self._state):
             return self._chain.head
@@ -101,9 +100,9 @@ class Snapshots:
             return await self._take()
 
     async def ready(self) -> None:
-        """Wait until the contents of the first snapshot are stored.
+        """Wait until the first snapshot's contents are stored.
 
-        Due before any command that may overwrite files, such as in a shell.
+        Due before a command that may overwrite files.
         """
         while not self._chain.complete:
             async with self._lock:
@@ -124,9 +123,9 @@ class Snapshots:
                 await self._chain.keep()
 
     async def note_edit(self, path: bytes) -> TreeEntry | None:
-        """Store a file's content before a tool writes the file; `None` where there is none.
+        """Store a file's content before a tool's write; `None` where there is none.
 
-        From now on snapshots include the file even if ignored, up to the limit for tracked files.
+        Snapshots then include the file even if ignored, up to the limit for tracked files.
         """
         async with self._lock:
             if not self._chain.begun:
@@ -143,10 +142,7 @@ class Snapshots:
             self._noticing.waiting.add(path)
 
     async def delta(self, before: SnapshotId, after: SnapshotId) -> Delta | None:
-        """Return the changes from one snapshot to another, in either direction.
-
-        `None` if either was swept.
-        """
+        """Changes from one snapshot to another, in either direction; `None` if either was swept."""
         first, last = sorted((before, after))
         deltas = await self._chain.deltas(first, last)
         if deltas is None:
@@ -154,10 +150,10 @@ class Snapshots:
         return net(deltas) if before <= after else inverse(net(deltas))
 
     async def recheck(self) -> tuple[bytes, ...]:
-        """Look at all files; return those changed without an event.
+        """Look at all files; return those changed without an event, for the next snapshot.
 
-        Writes through `mmap` or outside hard links cause no event. The next snapshot includes the
-        changes; if there are any, every later snapshot looks at all files.
+        Writes through `mmap` or outside hard links cause none. If any are found, every later
+        snapshot looks at all files.
         """
         async with self._lock:
             await self._take()
@@ -190,11 +186,11 @@ class Snapshots:
 
     @property
     def quick(self) -> bool:
-        """Whether the file system is local, so that few files are read sooner without a thread."""
+        """Whether the file system is local: few files are read sooner without a thread."""
         return self._noticing.quick
 
     def status(self) -> JsonObject:
-        """Return watch mode and its reason, known paths, stored bytes and their limit.
+        """Watch mode and its reason, known paths, stored bytes and their limit.
 
         `unread`: files whose first content is not yet stored.
         """
@@ -208,16 +204,16 @@ class Snapshots:
         }
 
     def entry(self, path: bytes) -> TreeEntry | None:
-        """Return the newest snapshot's entry at a path."""
+        """The newest snapshot's entry at a path."""
         seen = self._state.get(path)
         return None if seen is None else seen.entry
 
     def entries(self) -> dict[bytes, TreeEntry]:
-        """Return all entries of the newest snapshot, in time proportional to their number."""
+        """All entries of the newest snapshot, copied in proportional time."""
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:
-        """Store known stats for the next start, and release the watch; may be called twice."""
+        """Store known stats for the next start, and release the watch; repeatable."""
         async with self._lock:
             if self._closed:
                 return
@@ -259,7 +255,7 @@ class Snapshots:
         self._work.set()
 
     async def _look(self, noticed: Noticed, rules: bool) -> ChainMoved | None:
-        """Look at noticed paths and append a snapshot; return the head instead if others did."""
+        """Append noticed changes as a snapshot; return the head instead if others did."""
         scan, looked = await self._scanned(noticed, rules, partial(self._read, at=self._now()))
         outcome = conclude(self._state, scan, looked)
         if outcome.delta:
@@ -286,7 +282,6 @@ class Snapshots:
             self._noticing.give_up("Many files here have several names (hard links).")
 
     async def _read_more(self) -> None:
-        """Read and store a slice of the first snapshot's contents."""
         left = await self._in_thread(partial(self._beginning.left, self._state))
         batch = slice_of(left)
         # Half of what a workspace may take is left for what changes later.
@@ -299,7 +294,7 @@ class Snapshots:
             self._beginning.told(batch)
 
     async def _tell(self, batch: Batch, looked: Looked, *, complete: bool = False) -> bool:
-        """Store more of the state at the head, unchanged."""
+        """Store more of the head's state, unchanged."""
         known = {path: looked.seen.get(path, seen) for path, seen in batch.items()}
         addition = Addition((), looked.blobs, list(known.items()))
         moved = await self._chain.fill(addition, complete=complete)
@@ -389,7 +384,6 @@ class Snapshots:
         return looked
 
     def _limit(self, scan: Scan, path: bytes, size: int) -> int:
-        """Return the most bytes of a file to store."""
         if size <= self._limits.untracked:
             return self._limits.untracked
         generous = path in self._noticing.unwatched.follow or scan.rules.outside(path).tracked(path)

@@ -1,8 +1,8 @@
 """Stats of all known paths as raw kernel bytes, compared in bulk.
 
-Looking everywhere costs one system call per path. Turning each stat into an object and comparing
-its fields would double the time; adjacent bytes compare at once. Equal bytes prove a path
-unchanged; any difference, even in the access time alone, is checked again with `os.lstat`.
+Looking everywhere costs one system call per path; objects and comparisons by field would double the
+time. Equal bytes prove a path unchanged; others, even with only a new access time, are checked
+again with `os.lstat`.
 """
 
 import ctypes
@@ -28,8 +28,8 @@ _Fstatat: TypeAlias = Callable[[int, bytes, ctypes.c_void_p, int], int]
 class StatTable:
     """Tells which paths are proven unchanged. Blocks: used in a scan's thread.
 
-    A raw stat counts as proof only if taken before an `os.lstat` that proved the path unchanged, so
-    a change in between is always noticed.
+    A raw stat is proof only if taken before an `os.lstat` that proved no change: none in between
+    goes unnoticed.
     """
 
     def __init__(self, base: bytes, fstatat: _Fstatat) -> None:
@@ -47,7 +47,7 @@ class StatTable:
         return len(self._paths)
 
     def suspects(self) -> set[bytes]:
-        """Return known paths whose stat differs from the proven one, or without one.
+        """Known paths without a proven stat, or with another one.
 
         Raises:
             OSError: the root cannot be opened.
@@ -71,9 +71,9 @@ class StatTable:
         return suspects
 
     def prove(self, path: bytes) -> None:
-        """Keep a path's latest raw stat as proof.
+        """Keep a path's latest raw stat as proof, after `os.lstat` found no change.
 
-        Call after `os.lstat` has proven the path unchanged; ignored for paths not suspected.
+        Ignored for paths not suspected.
         """
         piece, at = divmod(self._at[path], AT_ONCE)
         if piece in self._found:
@@ -97,7 +97,7 @@ class StatTable:
 
 
 def stat_table(base: bytes) -> StatTable | None:
-    """Make an empty table for a root; `None` where the system has no `fstatat`."""
+    """Empty table for a root; `None` without `fstatat`."""
     if not sys.platform.startswith("linux"):
         return None
     try:

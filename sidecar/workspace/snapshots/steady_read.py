@@ -1,6 +1,6 @@
-"""Read scanned files between two stats, again after a change in between. Blocks.
+"""Read scanned files between two equal stats, following no link. Blocks.
 
-A scan goes by path. Reads follow no link, so a folder since replaced by a link is not read through.
+A scan goes by path; a folder may since be a link.
 """
 
 import os
@@ -23,9 +23,9 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes: of an untracked or tracked file, read per snapshot, and stored per workspace.
+    """Bytes: of an untracked or tracked file, read per snapshot, stored per workspace.
 
-    The last counts compressed bytes, the others uncompressed ones.
+    The last is compressed.
     """
 
     untracked: int = 2 * MIB
@@ -69,10 +69,9 @@ class Looked:
 def read(
     base: bytes, path: bytes, found: os.stat_result, limit: int
 ) -> tuple[os.stat_result, bytes | Loss] | None:
-    """Read a file or a link's target; return its stat and bytes, or the reason for having none.
+    """Read a file or a link's target; return stat and bytes, or the reason for none.
 
-    `base` is the root's real path. `None` where nothing can be reached without a link, or only a
-    folder or pipe.
+    `base` is the root's real path. `None` if unreachable without a link, or a folder or pipe.
     """
     real = base + b"/" + path
     for _ in range(TRIES):
@@ -101,9 +100,9 @@ def read(
 
 
 def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
-    """Stat a scanned path again; `None` where nothing can be reached without a link.
+    """Stat a scanned path again; `None` if unreachable without a link.
 
-    Returns the earlier stat where unknown: no file descriptors left, or the root has moved.
+    Returns `found` where unknown: no file descriptors left, or the root has moved.
     """
     try:
         return stat_straight(base + b"/" + path)
@@ -126,8 +125,8 @@ def look(
 ) -> Looked:
     """Read paths, small ones first, within the budget.
 
-    `limit` returns the most bytes to read, from path and size. `now` and `scanned`, the time before
-    any folder was listed, are milliseconds since 1970.
+    `limit` returns the most bytes to read, by path and size. `now`, and `scanned` (before any
+    folder was listed), are milliseconds since 1970.
     """
     looked = Looked()
     for path in sorted(stats, key=lambda path: stats[path].st_size) if len(stats) > 1 else stats:
@@ -188,7 +187,7 @@ def _take(
 
 
 def _content(real: bytes, size: int) -> tuple[os.stat_result, bytes]:
-    """Read a regular file of an expected size, with its stat after reading."""
+    """Read a regular file of an expected size, with its stat afterwards."""
     descriptor = open_straight(real, _FLAGS)
     try:
         data = os.read(descriptor, size + 1)
@@ -201,7 +200,6 @@ def _content(real: bytes, size: int) -> tuple[os.stat_result, bytes]:
 
 
 def _stands(base: bytes) -> bool:
-    """Tell whether the root can still be reached without a link."""
     try:
         os.close(open_straight(base, WAY))
     except OSError:

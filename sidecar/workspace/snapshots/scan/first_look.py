@@ -1,7 +1,7 @@
 """First look at a workspace: every folder's names with their stats.
 
-Kept minimal, because every file passes here before the first turn. Rules are asked about many
-folders at once.
+Minimal, because every file passes here before the first turn; many folders share one question to
+the rules.
 """
 
 import os
@@ -22,7 +22,7 @@ Folders = dict[bytes, dict[bytes, SeenEntry]]
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """`folders`: names in each folder. `linked`: inodes of files with several hard links."""
+    """`folders`: names in each. `linked`: inodes of files with several hard links."""
 
     folders: Folders
     linked: dict[bytes, int]
@@ -37,8 +37,8 @@ def first_look(
 ) -> FirstLook:
     """Look at everything below a root; `at` is the start time (ms).
 
-    `names_in` watches and lists a folder; `left_out` tells whether a path, file or folder, is
-    ignored.
+    `names_in` watches and lists a folder; `left_out` tells whether rules ignore a path (file or
+    folder).
     """
     found = FirstLook({}, {})
     pending = [[b""]]

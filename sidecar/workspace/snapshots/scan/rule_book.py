@@ -1,7 +1,7 @@
-"""The rules of each folder of a workspace, read once and kept between scans.
+"""The rules of each folder of a workspace, read once.
 
-Rules read in a scan are kept only with the scan's result, so after a failed scan the next one
-notices changed rules again.
+Rules are kept only with a scan's result: after a failed scan, the next one notices changed rules
+again.
 """
 
 import os
@@ -16,9 +16,9 @@ RULE_NAMES = frozenset({b".git", b".gitignore"})
 
 
 class RuleBook:
-    """Reads rules by folder, in addition to the kept `rules`.
+    """Reads rules by folder, beside the kept `rules`.
 
-    `is_other`: a folder's rules changed. `unsaid`: folders matched by no line, from a first look.
+    `is_other`: a folder's rules changed. `unsaid`: folders no line matches, from a first look.
     """
 
     def __init__(self, root: Path, rules: dict[bytes, IgnoreRules]) -> None:
@@ -29,11 +29,11 @@ class RuleBook:
         self.unsaid: set[bytes] = set()
 
     def known(self, folder: bytes) -> IgnoreRules | None:
-        """Return the rules inside a folder, if already read."""
+        """Rules inside a folder, if already read."""
         return self._changes[folder] if folder in self._changes else self._kept.get(folder)
 
     def inside(self, folder: bytes) -> IgnoreRules:
-        """Return the rules inside a folder."""
+        """Rules inside a folder."""
         rules = self.known(folder)
         if rules is not None:
             return rules
@@ -43,7 +43,7 @@ class RuleBook:
         )
 
     def listed(self, folder: bytes, names: list[bytes], *, stale: bool) -> IgnoreRules:
-        """Return the rules inside a folder with the given names.
+        """Rules inside a folder with these names.
 
         `stale`: rules read before may be out of date.
         """
@@ -55,10 +55,9 @@ class RuleBook:
         return self._read(folder, own)
 
     def keep_all(self, listed: Mapping[bytes, list[bytes]]) -> bool:
-        """Tell quickly that all names in some folders are kept; `False` where unknown.
+        """Tell quickly that no name in some folders is ignored; `False` where unknown.
 
-        The folders share one parent and are listed for the first time. Most have no rules of their
-        own.
+        The folders share a parent and are listed for the first time; most have no rules.
         """
         folder = next(iter(listed), b"")
         if not folder or not self.unsaid.issuperset(listed):
@@ -73,7 +72,7 @@ class RuleBook:
         return False
 
     def outside(self, path: bytes) -> IgnoreRules:
-        """Return the rules that decide on a path: those of its parent folder."""
+        """Rules that decide on a path: those inside its parent folder."""
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
@@ -83,14 +82,11 @@ class RuleBook:
         return self.outside(path).ignored(path, False)
 
     def drop(self, folder: bytes) -> None:
-        """Forget the rules of a removed folder, so that a new one of that name starts afresh."""
+        """Forget a removed folder's rules, lest a new folder of that name inherit them."""
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:
-        """Forget the rules of unvisited folders below one whose rules changed.
-
-        `kept`: visited folders.
-        """
+        """Forget rules of unvisited folders (not `kept`) below one with changed rules."""
         begin = folder + b"/" if folder else b""
         for path in self._kept.keys() | self._changes.keys():
             if path.startswith(begin) and path not in kept:

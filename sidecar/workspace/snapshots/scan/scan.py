@@ -1,8 +1,7 @@
 """Find possible changes by stat alone: of single paths, whole folders, or everything.
 
-Rules exclude new paths only. As in git, known paths stay known: a rule added later, by anybody,
-never takes a file away from a restore. A scan reads the known state and changes none of it. Blocks:
-runs in a thread.
+Rules exclude new paths only: as in git, a later rule takes no known file away from a restore. A
+scan changes no known state. Blocks: runs in a thread.
 """
 
 import os
@@ -39,11 +38,10 @@ it was ignored before."""
 class Scan:
     """One look at a workspace.
 
-    `stats`: existing paths not proven unchanged. `gone`: known paths now missing. `shown`: new
-    paths that were ignored before. `linked`: inodes of files with several hard links, which may
-    change without an event. `root_stat`: the root's stat, after a look at everything. `unread`:
-    names by folder, to be read later, from a first look that began at `begun` (ms); without stats,
-    at half a KiB per file.
+    `stats`: paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths that
+    were ignored before. `linked`: inodes of files with several hard links, which may change without
+    an event. `root_stat`: set after a look at everything. `unread`: names by folder, to be read
+    later, of a first look begun at `begun` (ms); kept without stats, at half a KiB each.
     """
 
     def __init__(
@@ -96,7 +94,7 @@ class Scan:
     def everything(self, *, deep: bool, rules: bool = False, again: bool = False) -> None:
         """Look everywhere; `deep` also lists folders with an unchanged stat.
 
-        `again`: known paths are looked at again, so a table of their stats pays.
+        `again`: known paths are looked at again, so a table of stats pays.
         """
         known = self._state.root
         found = os.lstat(self._base)
@@ -155,7 +153,7 @@ class Scan:
             self._visit((target, True, False, False), everywhere=True)
 
     def _read_anew(self, folder: bytes) -> None:
-        """Look at a folder and everything below, because its rules may have changed."""
+        """Look at a folder and everything below, whose rules may have changed."""
         if folder:
             found, seen = self._stat(folder), self._state.get(folder)
             if found is None or not stat.S_ISDIR(found.st_mode):
@@ -165,7 +163,7 @@ class Scan:
         self._visit((folder, True, True, False), everywhere=True)
 
     def _target(self, path: bytes) -> bytes | None:
-        """Return the path to look at: the path itself, or its outermost unknown folder."""
+        """The path to look at: the path itself, or its outermost unknown folder."""
         followed = path in self._follow
         known = followed or self._state.get(path) is not None
         if known and not self._visited and not self._closed:
@@ -260,7 +258,7 @@ class Scan:
             self._watch.drop(folder)
 
     def _visit(self, first: _Visit, *, everywhere: bool) -> None:
-        """Look at a folder and everything below; `everywhere` lists all folders anew."""
+        """Look at a folder and everything below; `everywhere` lists all folders."""
         pending = [first]
         while pending:
             folder, listed, anew, unseen = pending.pop()
@@ -310,13 +308,12 @@ class Scan:
         return inner
 
     def _begin(self, begun: int) -> None:
-        """Look at everything while nothing is known."""
         found = first_look(self._base, begun, self.rules, self._names, self._is_left_out)
         self.unread, self.linked = found.folders, found.linked
         self._visited.update(found.folders)
 
     def _list(self, folder: bytes, anew: bool, unseen: bool) -> list[_Visit]:
-        """List a folder and look at each name; return the folders to visit."""
+        """List a folder, look at each name; return the folders to visit."""
         names = self._names(folder)
         if names is None:
             return []

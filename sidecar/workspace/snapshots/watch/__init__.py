@@ -1,1 +1,1 @@
-"""Notice changes in a workspace, by events or by looking at each path."""
+"""Notice changes in a workspace, by events or by stats."""

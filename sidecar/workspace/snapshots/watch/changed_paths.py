@@ -21,9 +21,9 @@ class InThread(Protocol):
 
 
 class Noticing:
-    """Gathers possibly changed paths: from a watch, from tools, and from a few stats.
+    """Gathers possibly changed paths from a watch, tools and stats.
 
-    `why_rescan`: the reason for having no watch, for people; empty with a watch.
+    `why_rescan`: why there is no watch, for people, or empty.
     """
 
     def __init__(self, base: bytes, in_thread: InThread) -> None:
@@ -41,7 +41,7 @@ class Noticing:
 
     @property
     def quick(self) -> bool:
-        """Whether the file system is local: only local ones have a trusted inotify watch."""
+        """Whether the file system is local, as with every inotify watch."""
         return self.mode == "inotify"
 
     def begin(self, watch: Watch) -> None:
@@ -69,7 +69,7 @@ class Noticing:
     def quiet(self, state: KnownPaths) -> bool:
         """Tell quickly that nothing changed before this call; `False` where unknown.
 
-        Equals an empty `gather`, in few system calls.
+        Like an empty `gather`, in few system calls.
         """
         watch, waiting = self.watch, self.waiting
         if watch is None or waiting or not watch.idle() or self._moved(state):
@@ -79,7 +79,7 @@ class Noticing:
     async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
         """Return and forget all changes before this call.
 
-        The second value tells whether rules outside the workspace changed.
+        Also returns whether rules outside the workspace changed.
         """
         noticed, self.waiting = self.waiting, Noticed()
         try:
@@ -107,7 +107,7 @@ class Noticing:
             into.lose()
 
     def _moved(self, state: KnownPaths) -> bool:
-        """Tell whether the root was replaced by another folder, which has no watch."""
+        """Tell whether another, unwatched folder replaced the root."""
         try:
             found = os.lstat(self._base)
         except OSError:

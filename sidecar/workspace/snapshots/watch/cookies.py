@@ -1,7 +1,7 @@
 """A watch by `watchfiles`, complete once the event of a file of our own has come.
 
-The file, a cookie, is made in a folder covered by the same watch, so its event follows all earlier
-ones. Two gaps: lost events are not reported, and a name invalid in UTF-8 ends the watch.
+The file, a cookie, lies in a folder of the same watch, so its event follows all earlier ones. Gaps:
+lost events are not reported, and a name invalid in UTF-8 ends the watch.
 """
 
 import os
@@ -63,8 +63,8 @@ class CookieWatch:
     def settle(self, into: Noticed) -> bool:
         """Make a cookie and take all events up to its own.
 
-        After a folder's creation or removal, waits for a second cookie, since watching a new folder
-        begins some time after its event.
+        A folder's creation or removal needs a second cookie: watching a new folder begins after its
+        event.
         """
         if not self._until_cookie(into):
             return False

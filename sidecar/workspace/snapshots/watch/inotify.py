@@ -1,8 +1,7 @@
-"""A watch by inotify, read in this process: complete whenever its queue is empty.
+"""A watch by inotify, read in this process: complete when its queue is empty.
 
-A folder is watched before being listed, so a write during listing causes an event. New folders are
-watched when the next snapshot lists them; until then their own event makes all their contents
-suspect.
+A folder is watched before being listed, so no write escapes. New folders are watched once the next
+snapshot lists them; until then all their contents are suspect.
 """
 
 import ctypes
@@ -30,7 +29,7 @@ _EVENT = struct.Struct("iIII")
 
 
 class InotifyWatch:
-    """Watches folders of a workspace individually. Drained on one thread, extended on another."""
+    """Watches folders individually. Drained on one thread, extended on another."""
 
     mode: Mode = "inotify"
 

@@ -1,6 +1,6 @@
 """Paths without events, few enough to look at each time.
 
-Ignored files written by tools, files with several hard links, and rule files outside the workspace.
+Ignored files written by tools, files with several hard links, rule files outside the workspace.
 """
 
 import os

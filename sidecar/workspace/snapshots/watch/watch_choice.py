@@ -1,8 +1,8 @@
 """Choose a workspace's watch.
 
-On Linux, inotify read in this process: the kernel queues an event inside the system call of the
-change, so the queue is complete, and losses are reported. Elsewhere `watchfiles` with a cookie.
-Where neither can be trusted, every snapshot looks at everything.
+On Linux, inotify read in this process: the kernel queues an event inside the changing system call,
+so the queue is complete, and losses are reported. Elsewhere `watchfiles` with a cookie. Where
+neither is trusted, every snapshot looks at everything.
 """
 
 import os
@@ -24,9 +24,9 @@ NO_EVENTS = frozenset(
 
 
 def why_no_events(root: bytes, mounts: str | None = None) -> str:
-    """Return why a folder's file system has no reliable events; empty if it does.
+    """Why a folder's file system has no reliable events; empty if it has.
 
-    `mounts` is the text of /proc/self/mountinfo, read when not given.
+    `mounts`: text of /proc/self/mountinfo, read if not given.
     """
     if mounts is None:
         if not sys.platform.startswith("linux"):
