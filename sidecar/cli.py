@@ -1,7 +1,7 @@
 """The command line: parses arguments and calls the commands.
 
-Editors start `serve`, which must be quick: it is recognised before anything else is imported. typer
-and rich serve the commands typed by people.
+Editors start `serve`, which must be quick: recognised before other imports. typer and rich serve
+the commands for people.
 """
 
 import sys

@@ -67,8 +67,8 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 def read_clock() -> Millis:
     """Milliseconds since 1970.
 
-    `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use, with seconds to add, so that tests
-    need not wait. A second number counts seconds the clock was set ahead while no time passed.
+    `SIDECAR_CLOCK_OFFSET_FILE` names a file, read at each use, with seconds to add, for tests. A
+    second number: seconds the clock was set ahead while no time passed.
     """
     passed, jump = _offset()
     return round((time.time() + passed + jump) * 1000)
@@ -88,8 +88,8 @@ def _offset() -> tuple[float, float]:
 def id_source(now: Callable[[], Millis]) -> Callable[[str], str]:
     """Make a function that mints ids like `msg_01jd…`, ordered by time.
 
-    As in ULID, 48 bits of time and 80 random bits, incremented within a millisecond. If the clock
-    steps back, the last time is kept, so order holds.
+    As in ULID: 48 bits of time, 80 random bits, incremented within a millisecond. If the clock
+    steps back, the last time stays.
     """
     last = [0, 0]
 
@@ -224,7 +224,7 @@ def look_into(folder: Path) -> Store:
 
 
 async def looking(config: Config, store: Store) -> Environment:
-    """Make an environment for reading sessions: no writes, no model requests, no watches."""
+    """Environment for reading sessions: no writes, model requests or watches."""
     models = Models(read_clock, secrets.SystemRandom().random, 0.0)
     return Environment(
         store=store,
@@ -245,9 +245,8 @@ async def looking(config: Config, store: Store) -> Environment:
 def keep_memory_private() -> None:
     """Hide this process's memory and environment, with keys, from others of the same user.
 
-    Otherwise any command run by the model could read the daemon's `/proc/PID/environ`, and a crash
-    could leave a dump. Linux only. `SIDECAR_DEBUGGABLE=1` keeps the process open to debuggers and
-    profilers.
+    Otherwise any command of the model could read `/proc/PID/environ`, and a crash could leave a
+    dump. Linux only; off with `SIDECAR_DEBUGGABLE=1`, for debuggers and profilers.
     """
     if sys.platform == "linux" and os.environ.get("SIDECAR_DEBUGGABLE") != "1":
         libc = import_module("ctypes").CDLL(None)
@@ -305,7 +304,7 @@ def open_store(folder: Path) -> Store:
 
 
 async def _open_in_time(folder: Path) -> Store:
-    """Open the store and record the time, before anything is stored."""
+    """Open the store, recording the time before anything is stored."""
     store = await asyncio.to_thread(open_store, folder)
     if not store.read_only:
         await see_time_pass(store.keeping)

@@ -1,7 +1,7 @@
 """`sidecar checkpoints`, `diff` and `restore`: list, compare and go back.
 
-Each command starts a daemon over the user's store. None runs while a question waits for an answer:
-nobody owns the session then, and a changed revision reveals later changes.
+Each starts a daemon over the user's store, but none while a question waits: the session is free
+then, and a new revision reveals changes.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ SHORTEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The state to go back to, by one of these fields; `redo` may also have a checkpoint."""
+    """The state to go back to, in one field; `redo` may also have a checkpoint."""
 
     checkpoint: str | None = None
     before: str | None = None
@@ -169,7 +169,7 @@ async def _asked(
 
 
 def _named(listed: CheckpointListResult, name: str) -> str:
-    """Find a checkpoint's id by its number, the id, or at least `SHORTEST` last characters."""
+    """Checkpoint id from its number, id, or at least `SHORTEST` last characters."""
     checkpoints = listed.checkpoints
     if name.isdecimal() and 0 < int(name) <= len(checkpoints):
         return checkpoints[int(name) - 1].checkpoint_id
@@ -183,7 +183,7 @@ def _named(listed: CheckpointListResult, name: str) -> str:
 
 
 def _message(listed: CheckpointListResult, target: Target) -> str:
-    """Id of the message to go back before: by turn number, id, or the last turn."""
+    """Message id to go back before: by turn number, id, or the last turn."""
     numbers = draw.turns_of(listed.checkpoints)
     first: dict[str, Checkpoint] = {}
     for one in listed.checkpoints:
@@ -201,7 +201,7 @@ def _message(listed: CheckpointListResult, target: Target) -> str:
 
 
 def _foreseen(console: Console, plan: CheckpointRestoreResult, *, refuses: bool) -> int:
-    """Show a plan; the exit code is 1 if empty or about to be refused."""
+    """Show a plan; the exit code is 1 if empty or to be refused."""
     if isinstance(plan.reason, str):
         return _nothing(console, plan.reason, plan.files)
     console.print(Text("What would be done:", style="bold"))
@@ -225,7 +225,7 @@ def _fared(console: Console, result: CheckpointRestoreResult) -> None:
 
 
 def _nothing(console: Console, why: str, files: RestoredFiles) -> int:
-    """Show why nothing is to be done, overall and by path; return the exit code."""
+    """Show why nothing is to be done, also by path; return the exit code."""
     refused(console, why)
     table = draw.fates(files)
     if table.row_count:
@@ -249,7 +249,6 @@ def _clashes(console: Console, conflicts: Sequence[RestoredFile]) -> None:
 
 
 def _afterwards(console: Console, session: str, result: CheckpointRestoreResult) -> None:
-    """Show the rolled-back prompt, and the command that undoes the restore."""
     if isinstance(result.restored_prompt, str) and result.restored_prompt:
         console.print(Text("The prompt that left the conversation:", style="bold"))
         console.print(result.restored_prompt, soft_wrap=True)
@@ -258,7 +257,6 @@ def _afterwards(console: Console, session: str, result: CheckpointRestoreResult)
 
 
 def _refused(console: Console, conflicts: int) -> int:
-    """Advise on conflicts; return the exit code."""
     files = "One path is" if conflicts == 1 else f"{conflicts} paths are"
     console.print(
         Text.assemble(
@@ -283,8 +281,6 @@ def _agreed(console: Console) -> bool:
 
 
 def _run(console: Console, work: Callable[[Client], Awaitable[int]]) -> int:
-    """Run some work with a daemon, and show refusals."""
-
     async def run() -> int:
         async with own_daemon() as client:
             return await work(client)

@@ -1,4 +1,4 @@
-"""`sidecar config`: show settings and their origin, check files, write a first file."""
+"""`sidecar config`: show settings with origin, check files, write a first file."""
 
 import json
 import os
@@ -27,7 +27,7 @@ PIPED = 200
 def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
     """Print every setting with its value, and with `origin` its source.
 
-    `options` are the client's, as JSON; those of a running editor are unknown here.
+    `options` are a client's, as JSON; a running editor's are unknown.
     """
     try:
         resolved = _resolved(folder, options)
@@ -44,7 +44,7 @@ def show(folder: Path, options: str, *, origin: bool, as_json: bool) -> int:
 
 
 def check(folder: Path) -> int:
-    """Print problems of the files and the environment; the exit code is 1 if there are any."""
+    """Print problems of files and environment; exit code 1 if any."""
     resolved = _resolved(folder, "{}")
     for problem in resolved.problems:
         print(visible(str(problem)))

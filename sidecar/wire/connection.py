@@ -1,4 +1,4 @@
-"""One client: its capabilities, and the requests and notifications sent to it."""
+"""One client: capabilities, requests and notifications."""
 
 import asyncio
 import logging
@@ -76,7 +76,7 @@ class Connection:
 
     @property
     def knows_us(self) -> bool:
-        """Whether the client announced any of Sidecar's own methods, unlike plain LSP clients."""
+        """Whether the client announced any of Sidecar's own methods."""
         return _inside(self._capabilities, "experimental", "sidecar") is not None
 
     @property
@@ -119,7 +119,7 @@ class Connection:
             self.log(WARNING, text)
 
     def warn_unread(self, method: str, params: Json, shape: type | None) -> None:
-        """Warn once of each field sent by the client but never read."""
+        """Warn once of each unknown field from the client."""
         for text in unread(method, params, shape):
             self.log_once(text)
 
@@ -148,7 +148,7 @@ class Connection:
                 self._outbox.update(_session_of(message), message)
 
     def _progress(self, event: Progressed, session_id: str, message: JsonObject) -> None:
-        """Show progress if the client can; announce a token made by the daemon first."""
+        """Show progress if the client can, announcing the daemon's own tokens first."""
         if event.ours:
             if _inside(self._capabilities, "window", "workDoneProgress") is not True:
                 return
@@ -173,10 +173,10 @@ class Connection:
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json
     ) -> JsonObject:
-        """Run one of the client's tools; cancelling this task cancels the call there.
+        """Run one of the client's tools; cancellation reaches the client.
 
         Raises:
-            ClientFailed: the client announced no tools, or answered with an error.
+            ClientFailed: no tools announced, or an error as answer.
         """
         if not self.can_call_tools:
             raise self._lacks("this editor runs no tools: it did not announce `toolCall`")
@@ -194,7 +194,7 @@ class Connection:
         """Ask the user; `None` when the question was dismissed.
 
         Raises:
-            ClientFailed: the client cannot ask, or answered with an unknown option.
+            ClientFailed: the client cannot ask, or chose an unknown option.
         """
         if not self.can_ask_permission:
             raise self._lacks(
@@ -263,17 +263,15 @@ class Connection:
         return ClientFailed(text)
 
     def _asking(self, method: str, params: JsonObject) -> JsonObject:
-        """Make a request with a fresh id."""
         self._number += 1
         request_id = f"sidecar-{self._number}"
         return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
     def _withdrawal(self, request_id: str) -> JsonObject:
-        """Notification that a request needs no answer any more."""
         return {"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": request_id}}
 
     def answered(self, request_id: Json, result: Json, error: Json) -> None:
-        """Take the client's answer; drop one to an abandoned request."""
+        """Take the client's answer; late ones are dropped."""
         answer = self._asked.get(str(request_id))
         if answer is None or answer.done():
             return

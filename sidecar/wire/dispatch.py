@@ -1,4 +1,4 @@
-"""JSON-RPC for both faces: each request gets exactly one answer."""
+"""JSON-RPC for both faces: exactly one answer to each request."""
 
 import asyncio
 import logging
@@ -35,9 +35,9 @@ AT_ONCE = 32
 class Ticket:
     """One request in progress.
 
-    A handler that `ends_itself` learns of a cancellation by `on_cancel`, or afterwards from
-    `cancelled`; tasks of all others are cancelled. `on_answered` is called once the result is
-    queued, for messages that must follow the answer.
+    A handler that `ends_itself` learns of a cancellation by `on_cancel`, or from `cancelled` if
+    earlier; other handlers' tasks are cancelled. `on_answered` runs once the result is queued, for
+    messages that must follow.
     """
 
     def __init__(self, *, ends_itself: bool = False) -> None:
@@ -100,7 +100,7 @@ class Dispatch:
         return tuple(task for _, task in self._under_way.values())
 
     async def settle(self, limit: float) -> None:
-        """Wait up to `limit` seconds until all requests except prompts are answered."""
+        """Wait up to `limit` seconds for answers to all requests except prompts."""
         asked = [task for ticket, task in self._under_way.values() if not ticket.ends_itself]
         if asked:
             await asyncio.wait(asked, timeout=limit)
@@ -108,7 +108,7 @@ class Dispatch:
     # --- what comes in -----------------------------------------------------------------------
 
     def receive(self, frame: Frame) -> None:
-        """Handle one frame; every request in it gets exactly one answer."""
+        """Handle one frame, with exactly one answer per request."""
         match frame:
             case Malformed(reason=reason):
                 self._refuse(None, RefusedMessage(PARSE_ERROR, "parse_error", reason))
@@ -147,7 +147,7 @@ class Dispatch:
             self._refuse(None, RefusedMessage(INVALID_REQUEST, "invalid_request", text))
 
     def _not_taken(self, message: JsonObject, refused: RefusedMessage) -> None:
-        """Refuse a message of any kind, of which only the first members may be known."""
+        """Refuse a message, possibly known only by its first members."""
         request_id, method = _id_of(message), message.get("method")
         if method is None and ("result" in message or "error" in message):
             self._connection.answered(request_id, None, refused.error)
@@ -203,7 +203,6 @@ class Dispatch:
     async def _answer(
         self, request_id: str | int, method: str, work: DispatchedWork, ticket: Ticket
     ) -> None:
-        """Run a handler and answer exactly once."""
         try:
             result = await self._in_turn(method, work, ticket)
         except asyncio.CancelledError:
@@ -222,8 +221,8 @@ class Dispatch:
     async def _in_turn(self, method: str, work: DispatchedWork, ticket: Ticket) -> Json:
         """Run a handler once there is room for its answer.
 
-        Not reading from the client would be no alternative: thousands of requests may already be
-        read, and nothing may delay a cancellation, or an answer needed by a request.
+        Pausing reads instead would not do: thousands of requests may already be read, and
+        cancellations and awaited answers must pass.
         """
         if ticket.ends_itself or method == "shutdown":
             # A prompt waits for people, its session has a line of its own, and it answers little.
@@ -273,14 +272,12 @@ class Dispatch:
 
 
 def _id_of(message: JsonObject) -> str | int | None:
-    """A message's id; `None` if missing or invalid."""
     found = message.get("id")
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None
 
 
 @lru_cache
 def _required(shape: type) -> frozenset[str]:
-    """Wire names of a params struct's required fields."""
     if not issubclass(shape, msgspec.Struct):
         return frozenset()
     return frozenset(f.encode_name for f in msgspec.structs.fields(shape) if f.required)

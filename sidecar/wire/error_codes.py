@@ -76,7 +76,7 @@ def fault(error: SidecarError) -> JsonObject:
 
 
 def _short(message: str) -> str:
-    """Cut the middle of a long message: input stands there, advice at the end."""
+    """Cut the middle of a long message; input stands there, advice at the end."""
     if len(message) <= MOST_SAID:
         return message
     half = MOST_SAID // 2
@@ -84,7 +84,7 @@ def _short(message: str) -> str:
 
 
 def internal(error: BaseException) -> JsonObject:
-    """JSON-RPC error for a bug, without paths or bodies; details are in the log."""
+    """JSON-RPC error for a bug, without paths or bodies, logged elsewhere."""
     message = "Something went wrong inside the daemon: its log on stderr says what."
     # Python has no class of its own for a thread that found no room.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":

@@ -1,7 +1,7 @@
 """Bytes to messages and back, for both framings; no I/O.
 
-A stream has LSP's framing (`Content-Length:` headers) or one JSON object a line, as shown by its
-first byte that is not blank. Chunk borders do not matter.
+A stream has LSP's `Content-Length:` headers, or one JSON object a line if its first byte that is
+not blank is `{` or `[`. Chunk borders do not matter.
 """
 
 import json
@@ -43,7 +43,7 @@ class Malformed:
 class DroppedMessage:
     """A message dropped for lack of memory; the stream continues.
 
-    `head` has the message's first members, with the id to answer, and the next one as null.
+    `head`: its first members, with the id to answer, and the next one as null.
     """
 
     head: JsonObject
@@ -60,7 +60,7 @@ Frame: TypeAlias = Arrived | Malformed | DroppedMessage | Broken
 
 
 class FrameDecoder:
-    """Decodes a stream of bytes into frames; buffers at most one frame."""
+    """Decodes a stream into frames, buffering at most one."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -87,7 +87,6 @@ class FrameDecoder:
         return frames
 
     def _give_up(self) -> DroppedMessage:
-        """Drop a partial message, and skip its rest."""
         head = _head(self._buffer)
         if self._length is None:
             self._skipping = True
@@ -135,7 +134,7 @@ class FrameDecoder:
         self._searched = 0
 
     def _cut(self, size: int) -> bytes | DroppedMessage:
-        """Take bytes off the buffer, dropping the message if memory is short."""
+        """Take bytes off the buffer; without memory, drop the message."""
         try:
             with memoryview(self._buffer) as whole:
                 return bytes(whole[:size])
@@ -161,7 +160,7 @@ class FrameDecoder:
         return body if isinstance(body, DroppedMessage) else parse(body)
 
     def _header(self) -> int | Broken | None:
-        """Body length, once the headers are complete; header names are case-insensitive."""
+        """Body length once the headers are complete; names are case-insensitive."""
         while self._buffer.startswith((b"\r", b"\n")):
             del self._buffer[:1]
         marks = (b"\r\n\r\n", b"\n\n")
@@ -182,7 +181,7 @@ class FrameDecoder:
 
 
 def parse(body: bytes) -> Arrived | Malformed | DroppedMessage:
-    """Parse one JSON value, without losing digits of numbers; NaN and infinity are refused."""
+    """Parse one JSON value with all digits of numbers; NaN and infinity are refused."""
     try:
         return Arrived(read(body))
     except ValueError as error:
@@ -209,7 +208,7 @@ def encode(message: Json, framing: Framing) -> bytes:
 
 
 def _head(message: bytes | bytearray) -> JsonObject:
-    """First members of a message, if among id, method and version."""
+    """First members of a message, while id, method or version."""
     found = _HEAD.match(message[:_HEAD_SIZE])
     head = {} if found is None else read(b"{%bnull}" % found[1])
     return head if isinstance(head, dict) else {}

@@ -1,9 +1,9 @@
-"""Messages waiting to be written to one client: bounded, and never delaying other clients.
+"""Messages waiting for one client: bounded, never delaying other clients.
 
-Answers and requests are never dropped; from a client with too many unread, nothing more is read.
-Waiting text chunks of one part are joined, and only the newest meter is kept. At the limits, a
-session's updates are dropped; once the client reads again, a `session/changed` tells it to catch up
-with `session/load {after}`.
+Answers and requests are never dropped; with too many unread, no more is read from the client.
+Waiting chunks of one part are joined; of meters, only the newest waits. At the limits, a session's
+updates are dropped; a client that reads again is told by `session/changed` to catch up with
+`session/load {after}`.
 """
 
 import asyncio
@@ -64,9 +64,9 @@ class Outbox:
         self._offer(_Entry("update", message, _size(message), session_id))
 
     def chunk(self, session_id: str, key: str, message: JsonObject, text: list[str]) -> None:
-        """Queue a piece of a part, joined to a directly preceding piece of the same `key`.
+        """Queue a piece of a part, joined to a preceding piece of the same `key`.
 
-        `text` lists the keys that lead to the text in the message.
+        `text`: the keys to the text in the message.
         """
         last = self._waiting[-1] if self._waiting else None
         joins = last is not None and last.kind == "chunk" and last.key == key
@@ -88,7 +88,7 @@ class Outbox:
         self._add(entry)
 
     async def paced(self, session_id: str, message: JsonObject) -> None:
-        """Queue an update once there is room: for replays, which lose nothing."""
+        """Queue an update once there is room, for replays, which lose nothing."""
         while self._full() and not self._closed:
             self._moved.clear()
             await self._moved.wait()
@@ -107,7 +107,7 @@ class Outbox:
         self._moved.set()
 
     async def run(self) -> None:
-        """Write until closed and empty, or until the client is gone (`write` raises OSError)."""
+        """Write until closed and empty; OSError from `write` means the client is gone."""
         while True:
             if not self._waiting:
                 self._resync()
@@ -187,7 +187,7 @@ def _at(message: JsonObject, path: list[str]) -> JsonObject:
 
 
 def _size(value: Json) -> int:
-    """Estimate a message's bytes in memory: its strings, and a constant for each value."""
+    """Estimate a message's bytes in memory."""
     match value:
         case str():
             return 50 + len(value)

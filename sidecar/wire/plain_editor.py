@@ -25,10 +25,10 @@ LEVELS = {"error": ERROR, "warning": WARNING}
 
 
 class PlainEditor(ThroughClient):
-    """Implements `tools.tool_contract.Client` for a client without Sidecar's methods.
+    """Implements `tools.tool_contract.Client` for a plain LSP client.
 
-    Asks by `window/showMessageRequest`, and shows only important events. `said` is the model's
-    newest text, `work` the progress shown.
+    Asks by `window/showMessageRequest`; shows important events only. `said`: the model's newest
+    text; `work`: progress shown.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -103,7 +103,7 @@ class PlainEditor(ThroughClient):
 
 
 def _changes(tool_call: JsonObject) -> list[str]:
-    """Lines removed and added by a call, at most `MOST_LINES`, then the number cut."""
+    """Lines removed and added by a call, at most `MOST_LINES`."""
     content = tool_call.get("content")
     lines: list[str] = []
     for block in content if isinstance(content, list) else ():

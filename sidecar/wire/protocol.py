@@ -2,8 +2,7 @@
 
 pygls 2.1.1 turns params of unknown methods into namedtuples with other keys, looks for messages
 inside nested objects, leaves bad requests unanswered, and writes tracebacks onto the wire. So
-messages are parsed here, pygls's converter structures only LSP's own, and all output passes
-`_send_data`.
+messages are parsed here, its converter sees only LSP's, and all output passes `_send_data`.
 """
 
 import asyncio
@@ -132,7 +131,6 @@ class SidecarProtocol(LanguageServerProtocol):
         return lambda: self._builtin(builtin, shaped)
 
     async def _initialize(self, builtin: Callable[..., Any], shaped: object, params: Json) -> Json:
-        """Answer `initialize` with capabilities of pygls and Sidecar."""
         if isinstance(params, dict):
             capabilities = params.get("capabilities")
             announced = capabilities if isinstance(capabilities, dict) else {}
@@ -163,7 +161,7 @@ class SidecarProtocol(LanguageServerProtocol):
         return shaped
 
     async def _builtin(self, handler: Callable[..., Any], params: Any) -> Json:  # noqa: ANN401 - pygls's
-        """Run one of pygls's handlers, which are generators over other handlers."""
+        """Run one of pygls's handlers, generators over other handlers."""
         done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         key = f"builtin-{id(done)}"
 

@@ -33,7 +33,7 @@ def wanted(words: str) -> tuple[Scope, OnConflict, int | None]:
 
 @dataclass(frozen=True, slots=True)
 class UndoableTurn:
-    """A turn open to undoing: id of its first message, title, and changed paths."""
+    """A turn open to undoing: first message's id, title, changed paths."""
 
     message_id: str
     title: str
@@ -41,10 +41,10 @@ class UndoableTurn:
 
 
 async def turns_back(session: Session) -> list[UndoableTurn]:
-    """List the turns open to undoing, newest first.
+    """Turns open to undoing, newest first.
 
     Raises:
-        BadRequest: there is none.
+        BadRequest: there are none.
     """
     found = (await list_checkpoints(session.state, session.differences)).checkpoints
     turns = [
@@ -71,7 +71,6 @@ def _title(one: ListedCheckpoint) -> str:
 
 
 def _changed(found: Sequence[ListedCheckpoint], turn_id: str) -> tuple[str, ...]:
-    """Paths changed by the steps of a turn, each once."""
     steps = (one for one in found if one.checkpoint.turn_id == turn_id)
     files = (file for one in steps if one.checkpoint.kind != "turn" for file in one.files)
     return tuple(dict.fromkeys(str(file["path"]) for file in files))
@@ -83,7 +82,7 @@ def paths(done: Done, fate: str) -> list[str]:
 
 
 def summary(done: Done) -> str:
-    """Summarise a restore's outcome for files and conversation in a few words."""
+    """A restore's outcome for files and conversation, in a few words."""
     parts = [] if done.prompt is None else ["the conversation"]
     for fate, word in (("restored", "restored"), ("merged", "merged"), ("conflict", "in conflict")):
         names = paths(done, fate)

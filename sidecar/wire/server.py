@@ -1,4 +1,4 @@
-"""Serve one client: join streams, framing, protocol, outbox and handlers, and end in time."""
+"""Serve one client: join streams, framing, protocol, outbox, handlers; end in time."""
 
 import asyncio
 import logging
@@ -54,7 +54,7 @@ async def serve(
     """Serve a client until `exit`, end of stream or its death; return the exit code.
 
     The first byte tells the protocol. `on_initialized` runs after the answer to `initialize`, for
-    slow loading. `on_outbox` gets the outbox.
+    slow loading; `on_outbox` gets the outbox.
     """
     outbox = Outbox(write, sessions.revision_of)
     on_outbox(outbox)
@@ -169,7 +169,7 @@ def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
 
 async def _first(read: ReadBytes, decoder: FrameDecoder) -> list[Frame]:
-    """Read until the framing is known; return the frames read so far."""
+    """Read until the framing is known; return the frames so far."""
     while decoder.framing is None and (data := await read()):
         if frames := decoder.feed(data):
             return frames
@@ -205,7 +205,7 @@ async def _after(answered: asyncio.Event, then: Callable[[], Awaitable[None]]) -
 
 
 async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
-    """Wait until the editor is gone: the process named by the client, or our parent."""
+    """Wait for the end of the editor: the named process, or our parent."""
     started_by = os.getppid()
     named = await parent
     while os.getppid() == started_by and (named is None or _alive(named)):  # noqa: ASYNC110 - no event tells

@@ -25,7 +25,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr(level: str) -> None:
-    """Send the daemon's logs to stderr; of pygls, whose logs hold whole bodies, errors only."""
+    """Send the daemon's logs to stderr; libraries' only if errors: pygls logs whole bodies."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)

@@ -1,7 +1,6 @@
 """stdin and stdout in threads of their own, so that neither blocks the event loop.
 
-Threads work for pipes, files and terminals alike. Handlers use other threads, so a cancellation
-arrives however busy those are.
+Works for pipes, files and terminals. Handlers use other threads: a cancellation always arrives.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ WriteBytes: TypeAlias = Callable[[bytes], Awaitable[None]]
 def take_stdio() -> tuple[int, int]:
     """Reserve stdin and stdout for the protocol; return their descriptors.
 
-    From now on prints go to stderr, and children inherit neither.
+    Later prints go to stderr; children inherit neither.
     """
     read, write = os.dup(0), os.dup(1)
     os.dup2(2, 1)
@@ -35,7 +34,7 @@ def take_stdio() -> tuple[int, int]:
 
 
 def reader(descriptor: int) -> ReadBytes:
-    """Read a descriptor in a thread; return a function that waits for bytes, `b""` at the end."""
+    """Read a descriptor in a thread; return a function that awaits bytes, `b""` at the end."""
     loop = asyncio.get_running_loop()
     chunks: asyncio.Queue[bytes] = asyncio.Queue(AHEAD)
 
@@ -57,7 +56,7 @@ def reader(descriptor: int) -> ReadBytes:
 
 
 def writer(descriptor: int) -> WriteBytes:
-    """Write to a descriptor in a thread; return a function that waits until all is written."""
+    """Write to a descriptor in a thread; return a function that awaits the write."""
     loop = asyncio.get_running_loop()
     jobs: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
 

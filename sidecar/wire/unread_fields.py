@@ -1,4 +1,4 @@
-"""Warnings of fields sent by a client but never read, mostly typing errors."""
+"""Warn of fields unknown to the protocol, mostly typing errors."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -17,9 +17,9 @@ LONGEST = 60
 
 
 def unread(method: str, params: Json, shape: object) -> Iterator[str]:
-    """Report each unknown field of `params` and of objects inside, with the closest known name.
+    """Report unknown fields of `params` and inner objects, each with the closest known name.
 
-    Names with a leading `_` are skipped; objects of no fixed shape are not searched.
+    Skips names with a leading `_`, and objects of no fixed shape.
     """
     known = _fields(shape)
     if not known or not isinstance(params, dict):
@@ -44,7 +44,7 @@ def _told(method: str, key: str, shape: object) -> str:
 
 @lru_cache
 def _fields(shape: object) -> Mapping[str, type[msgspec.Struct] | None]:
-    """Wire names of a struct's fields, each with the struct inside, if any."""
+    """Wire names of a struct's fields, with the struct inside, if any."""
     if not isinstance(shape, type) or not issubclass(shape, msgspec.Struct):
         return {}
     fields = msgspec.structs.fields(shape)

@@ -1,8 +1,7 @@
 """`sidecar demo`: a session with the offline model, played as an editor would.
 
-Starts the daemon over stdio through the Python client, sends turns that read, search, edit and run,
-compacts and undoes the compaction, restores and redoes, kills the daemon without warning, and finds
-everything again.
+Reads, searches, edits, runs, compacts and undoes, restores and redoes, kills the daemon and
+resumes, all through the Python client.
 """
 
 import asyncio

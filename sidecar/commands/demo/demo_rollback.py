@@ -55,14 +55,13 @@ async def go_back_and_forth(
 
 
 def _ended(result: CheckpointRestoreResult) -> list[list[tuple[str, str]]]:
-    """(path, reason) by outcome, without diffs, present in previews only."""
+    """(path, reason) by outcome, without the diffs of previews."""
     files = result.files
     kinds = (files.restored, files.merged, files.skipped, files.conflicts)
     return [[(file.path, file.reason) for file in kind] for kind in kinds]
 
 
 def _show(screen: Screen, result: CheckpointRestoreResult) -> None:
-    """Print each path's outcome, and the rolled-back prompt."""
     screen.console.print(fates(result.files))
     if isinstance(result.restored_prompt, str):
         screen.line(shown(f"  to edit and send again: {result.restored_prompt}", "dim"))

@@ -103,7 +103,7 @@ class Screen:
         self.line(Text(title, style="bold"))
 
     def _say(self, who: str, style: str, text: str) -> None:
-        """Print whole words only, so that lines break between words."""
+        """Print whole words only, for line breaks between words."""
         if self._speaking != who:
             self.end_line()
             self.console.print(Text(f"{who:>8} ", style="bold"), end="")

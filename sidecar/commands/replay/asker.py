@@ -34,9 +34,9 @@ class UnreadAnswer(Exception):
 
 
 class Asker:
-    """A model with its usage so far.
+    """A model and its usage so far.
 
-    `most` is the tokens of one answer. `cost` is USD, `None` after a request of unknown price.
+    `most`: tokens of one answer. `cost`: USD, `None` after a request of unknown price.
     """
 
     def __init__(self, model: Model, info: ModelInfo, most: int) -> None:
@@ -74,7 +74,7 @@ class Asker:
         return "\n".join(part.text for part in draft.parts if isinstance(part, TextPart))
 
     def _count(self, usage: Usage) -> None:
-        """Add one request's usage; a request that failed before any answer is free."""
+        """Add one request's usage; one that failed before its answer is free."""
         if not usage.prompt:
             return
         cost = price(self.info, usage)
@@ -89,7 +89,7 @@ class Asker:
         request: Callable[[Sequence[Question]], str],
         read: Callable[[str, Sequence[Question]], Mapping[str, T]],
     ) -> dict[str, T]:
-        """Ask until each question has an answer; missing answers are asked for once more.
+        """Ask until each question has an answer; missing ones once more.
 
         Raises:
             ModelFailed: no answer.
@@ -109,9 +109,9 @@ class Asker:
         )
 
     def writer(self, loop: asyncio.AbstractEventLoop, stopped: threading.Event) -> CaseAnswer:
-        """Make a function that requests a summary and blocks, for a thread beside the loop.
+        """Make a blocking function that requests a summary, for a thread beside the loop.
 
-        After `stopped`, unnoticed by the thread itself, no further request is sent.
+        After `stopped`, unnoticed by the thread, nothing more is sent.
         """
 
         def write(text: str) -> str:

@@ -45,8 +45,7 @@ LIMIT_MOST = 1_000
 def judge(options: Options, model_id: str = "", limit: int = 3) -> int:
     """Judge at most `limit` sessions and print the verdicts.
 
-    Exit codes: 0 passed, 1 failed or a session could not be judged, 2 missing or wrong settings,
-    130 interrupted.
+    Exit codes: 0 passed, 1 failed or not judged, 2 bad settings, 130 interrupted.
     """
     try:
         settings = settings_of(options)
@@ -132,7 +131,7 @@ async def _asked(
 
 
 async def _judged(cases: Sequence[Case], asker: Asker, settings: Settings) -> Judgement:
-    """Judge sessions in parallel; failures stay with their session, except a refused key.
+    """Judge sessions in parallel; a failure stays with its session, except a refused key.
 
     Raises:
         ModelFailed: the provider refuses the key.
@@ -170,7 +169,7 @@ async def _outcome(case: Case, asker: Asker) -> JudgedSession | Unjudged:
 
 
 async def _ask_about(case: Case, asker: Asker) -> tuple[Judged, ...]:
-    """Have the questions answered from full and compacted context, and compare."""
+    """Have questions answered from full and compacted context, and compared."""
     questions = case.questions
 
     async def answers(context: str, reader: str) -> dict[str, str]:

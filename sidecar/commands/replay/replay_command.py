@@ -120,7 +120,7 @@ def settings_of(options: Options) -> Settings:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether a path exists; a session in a store is named like a file in a folder."""
+    """Whether a path exists, or names a session inside a store's file."""
     return path.exists() or any(parent.is_file() for parent in path.parents)
 
 
@@ -174,7 +174,7 @@ def _outcomes(
 
 @contextmanager
 def _no_modules_of_the_folder() -> Iterator[None]:
-    """Keep child processes from importing modules of the current folder."""
+    """Keep children from importing modules of the current folder."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:

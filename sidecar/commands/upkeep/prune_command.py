@@ -1,4 +1,4 @@
-"""`sidecar prune`: the hourly sweep now, or with `--dry-run` its plan."""
+"""`sidecar prune`: the hourly sweep now, or its plan (`--dry-run`)."""
 
 import asyncio
 import os

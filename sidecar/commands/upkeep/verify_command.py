@@ -21,10 +21,10 @@ REPAIR = "`sidecar verify --repair` saves what is readable and keeps the damaged
 
 
 def check(*, mend: bool = False) -> int:
-    """Print counts and every problem; the exit code is 1 if there is one.
+    """Print counts and every problem; the exit code is 1 if any.
 
-    With `mend`, put a damaged store aside, and print the new store's counts and the losses; the
-    exit code is then 1 only if the repair failed.
+    `mend` puts a damaged store aside and prints the new one's counts and losses; then 1 only if
+    that failed.
     """
     console = terminal()
     try:

@@ -36,7 +36,7 @@ _CONTENT_TEXT = ["params", "update", "content", "text"]
 class AgentConnection(Connection):
     """Implements `tools.tool_contract.Client` for an ACP client.
 
-    Updates of a session start once `entered`: until then the client has no id for the session.
+    Updates of a session wait until `entered`: before, the client has no id for it.
     """
 
     def __init__(self, outbox: Outbox) -> None:
@@ -84,7 +84,7 @@ class AgentConnection(Connection):
     # --- what it is told ---------------------------------------------------------------------
 
     def watch(self, event: Event) -> None:
-        """Queue an event's update; skips text typed by this user, already shown."""
+        """Queue an event's update, except text typed by this user."""
         session_id = _session_of(event)
         if session_id and session_id not in self._folders:
             self._early.append(event)
@@ -133,14 +133,14 @@ class AgentConnection(Connection):
                 self._outbox.update(session_id, message)
 
     def _tell_ours(self, session_id: str, event: Event) -> None:
-        """Send events unknown to ACP to a client that announced Sidecar's own notifications."""
+        """Send events unknown to ACP to a client that announced Sidecar's notifications."""
         if isinstance(event, SessionChanged | StatusChanged | AlertChanged):
             message = notification(event)
             message["method"] = outgoing(str(message["method"]))
             self._outbox.update(session_id, message)
 
     def _show_output(self, session_id: str, event: ToolOutputChunk) -> None:
-        """Show a running tool's output so far; the final output comes with the call's result."""
+        """Show a running tool's output so far; the call's result has the final one."""
         text, shown = self._output.get(event.call_id, ("", 0.0))
         text = (text + event.text)[-MOST_SHOWN:]
         now = monotonic()
@@ -177,7 +177,6 @@ class AgentConnection(Connection):
         return await super().request(outgoing(method), params)
 
     def _post(self, method: str, params: JsonObject) -> None:
-        """Send a request without waiting for its answer."""
         self._outbox.answer(self._asking(outgoing(method), params))
 
     def _withdrawal(self, request_id: str) -> JsonObject:

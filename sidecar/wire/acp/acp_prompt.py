@@ -80,7 +80,7 @@ def _stop(task: "asyncio.Task[str]") -> None:
 
 
 async def _said(command: SlashCommand, scene: CommandScene) -> str:
-    """Run a command; a failure becomes text, for the person who typed the command."""
+    """Run a command; report a failure as text, for the person who typed it."""
     try:
         return await run(command, scene)
     except (SidecarError, ExceptionGroup) as error:

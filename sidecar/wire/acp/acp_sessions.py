@@ -29,7 +29,7 @@ AcpMethod: TypeAlias = tuple[type[acp_params.Shape], Callable[[Any, Ticket], Awa
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Sessions, the client, and handlers of Sidecar's own methods, for ACP's methods."""
+    """Resources of ACP's methods: sessions, client, handlers of Sidecar's own methods."""
 
     sessions: Sessions
     connection: AgentConnection
@@ -46,7 +46,7 @@ class Desk:
         return session
 
     async def watch(self, session_id: str) -> Session:
-        """Return a session; one not yet opened by the client counts as resumed."""
+        """Return a session, resuming one not yet opened by the client."""
         if self.connection.knows(session_id):
             return await self.sessions.get(SessionId(session_id), window=True)
         session = await self.enter(session_id)
@@ -156,7 +156,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
 
 
 async def _made(desk: Desk, made: Json, ticket: Ticket) -> JsonObject:
-    """Answer with a new session, whose updates start after the answer."""
+    """Answer with a new session; its updates follow the answer."""
     assert isinstance(made, dict)
     session = await desk.sessions.get(SessionId(str(made["sessionId"])))
     folder = session.state.log.row.cwd

@@ -1,4 +1,4 @@
-"""Session events as ACP's `session/update`; fields of our own only in `_meta.sidecar`."""
+"""Session events as ACP's `session/update`; our own fields only in `_meta.sidecar`."""
 
 from decimal import Decimal
 from math import ceil
@@ -30,7 +30,7 @@ THOUGHT = "agent_thought_chunk"
 
 
 def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
-    """Update for an event in a session of this folder; `None` if ACP has none."""
+    """Update for an event, in a session of this folder; `None` if ACP has none."""
     match event:
         case MeterChanged(meter=measured):
             return usage_update(measured)
@@ -54,7 +54,7 @@ def update(event: Event, can: Abilities, folder: str) -> JsonObject | None:
 
 
 def usage_update(measured: Meter) -> JsonObject:
-    """The meter: ACP's fields, and the rest in `_meta.sidecar`."""
+    """The meter: ACP's fields, the rest in `_meta.sidecar`."""
     told: JsonObject = {
         "sessionUpdate": "usage_update",
         "used": measured.used,
@@ -120,7 +120,7 @@ def _rewritten(event: EpochChanged, can: Abilities) -> JsonObject | None:
 
 
 def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonObject | None:
-    """A notice; without support for notices, a thought for warnings and errors only."""
+    """A notice, or, for clients without notices, a thought (warnings and errors only)."""
     meta: JsonObject = {"sidecar": about}
     if can.notices:
         return {"sessionUpdate": "notice", "severity": level, "title": text, "_meta": meta}
@@ -130,7 +130,7 @@ def _noticed(level: str, text: str, can: Abilities, about: JsonObject) -> JsonOb
 
 
 def _retrying(event: Retrying, can: Abilities) -> JsonObject | None:
-    """Declare the shown part of a retried step void, since ACP cannot withdraw parts."""
+    """Declare a retried step's shown part void: ACP cannot withdraw parts."""
     void = " What was just shown of it is void." if event.discard else ""
     seconds = ceil(event.delay_ms / 1000)
     text = (

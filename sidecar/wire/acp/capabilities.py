@@ -18,7 +18,7 @@ KEY_HELP = (
 class Abilities:
     """Capabilities announced beyond ACP's core.
 
-    `ours`: Sidecar's own notifications; `compaction` and `notices`: updates shown; `terminal`: runs
+    `ours`: Sidecar's own notifications; `compaction`, `notices`: updates shown; `terminal`: runs
     commands.
     """
 

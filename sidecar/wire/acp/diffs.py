@@ -15,9 +15,9 @@ def wanted(given: Json, folder: str) -> list[Json]:
 
 
 def done(metadata: JsonObject, folder: str) -> list[Json]:
-    """Change made by an edit, from its result's metadata.
+    """Change made by an edit, from its result's metadata; empty for counts only.
 
-    Empty if the metadata has counts only; long changes are cut.
+    Long changes are cut.
     """
     path, text = metadata.get("path"), metadata.get("diff")
     if not isinstance(path, str) or not isinstance(text, str):

@@ -28,8 +28,8 @@ from sidecar.wire.messages import METHODS
 class AgentFace:
     """Implements `dispatch.Face`.
 
-    `on_ready` is called at the first request after `initialize`, when workspace and configuration
-    are known.
+    `on_ready` is called at the first request after `initialize`, with workspace and configuration
+    known.
     """
 
     def __init__(
@@ -95,7 +95,6 @@ class AgentFace:
         return lambda: handle(given, ticket)
 
     def _own(self, name: str, params: Json, ticket: Ticket) -> DispatchedWork:
-        """Find the handler of a method with Sidecar's prefix."""
         known, handler = METHODS.get(name), self._ours.get(name)
         if known is None or known.direction != "clientToDaemon":
             raise RefusedMessage(
@@ -134,9 +133,9 @@ class AgentFace:
         return welcome(self._version)
 
     def _take_root(self, cwd: object) -> None:
-        """Use the first named folder as the workspace whose configuration holds.
+        """Take the first named folder as the workspace whose configuration holds.
 
-        Without a valid folder, use the daemon's current one, chosen by the client.
+        Without a valid one, the daemon's current folder, chosen by the client.
         """
         if not self._rooted:
             self._rooted = True

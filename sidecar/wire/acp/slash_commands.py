@@ -74,7 +74,7 @@ class CommandScene:
 
 
 async def run(command: SlashCommand, scene: CommandScene) -> str:
-    """Run a command; return a report as Markdown.
+    """Run a command; return a Markdown report.
 
     Raises:
         SidecarError: impossible; the message says why.

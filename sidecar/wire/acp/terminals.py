@@ -16,7 +16,7 @@ MOST_BYTES = 1024 * 1024
 class AgentTerminals:
     """Implements `tools.tool_contract.Terminals`.
 
-    `ask` sends a request, `post` one without waiting for the answer; `show` puts a terminal into a
+    `ask` sends a request, `post` one without awaiting its answer; `show` puts a terminal into a
     tool call (session, call, terminal).
     """
 

@@ -1,6 +1,6 @@
-"""`textDocument/codeAction`: arguments for commands, from the text, in editors without a plugin.
+"""`textDocument/codeAction`: arguments for commands in editors without a plugin.
 
-Many editors run a server's commands without arguments; there the selection is the prompt.
+Many editors run a server's commands without arguments; the selection is the prompt.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,6 @@ def offer_actions(server: LanguageServer, connection: Connection) -> None:
 
 
 def _lines(server: LanguageServer, uri: str) -> Sequence[str]:
-    """Lines of an open document or of its file; empty if unreadable."""
     try:
         return server.workspace.get_text_document(uri).lines
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""`workspace/executeCommand`: sessions for editors without a plugin, through LSP alone.
+"""`workspace/executeCommand`: sessions through LSP alone, without a plugin.
 
-A command is answered at once, since editors give up on long requests; results come as messages, and
-meanwhile progress. Where the editor cannot ask questions, arguments answer instead:
-`sidecar.rollback 2 files overwrite`.
+A command is answered at once, since editors give up on long requests; progress and result come as
+messages. Where the editor asks no questions, arguments answer: `sidecar.rollback 2 files
+overwrite`.
 """
 
 import asyncio
@@ -237,7 +237,7 @@ class Commands:
         self._tell(session, f"Went forth again: {summary(done)}.")
 
     async def _turn(self, session: Session, number: int | None) -> str | None:
-        """Id of the message of the turn to undo; asks the user without a number."""
+        """Message id of the turn to undo; asks the user without a number."""
         turns = await turns_back(session)
         if number is not None:
             return numbered(turns, number).message_id
@@ -246,7 +246,7 @@ class Commands:
         return None if choice not in offered else offered[choice].message_id
 
     async def _agreed(self, foreseen: Done, wish: Wish) -> tuple[Scope, OnConflict] | None:
-        """Show the expected changes and ask how to proceed; `None`: not at all."""
+        """Show the expected changes and ask how to proceed; `None`: do nothing."""
         conflicts = paths(foreseen, "conflict")
         ways: dict[str, tuple[Scope, OnConflict]] = {BACK: ("both", wish.on_conflict)}
         if conflicts:
@@ -267,7 +267,7 @@ class Commands:
         """Ask the user; `else_` is the answer where the editor cannot ask.
 
         Raises:
-            BadRequest: the editor cannot ask, and an answer is needed; says how to proceed.
+            BadRequest: the editor cannot ask, and no `else_`; has advice.
         """
         try:
             return await self._editor.choose(question, choices)
