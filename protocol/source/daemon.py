@@ -30,8 +30,8 @@ class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
 class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
     """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
 
-    `config` has any other of `docs/reference/settings.md`, as in a file: `{retry: {totalMs:
-    60000}}`.
+    `config` has any other of `docs/reference/settings.md`, as in a file:
+    `{retry: {totalMs: 60000}}`.
     """
 
     model: str | msgspec.UnsetType = msgspec.UNSET

@@ -641,8 +641,8 @@ class PermissionRules(msgspec.Struct, rename="camel", kw_only=True):
 class InitializationOptions(msgspec.Struct, rename="camel", kw_only=True):
     """`initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
 
-    `config` has any other of `docs/reference/settings.md`, as in a file: `{retry: {totalMs:
-    60000}}`.
+    `config` has any other of `docs/reference/settings.md`, as in a file:
+    `{retry: {totalMs: 60000}}`.
     """
 
     model: str | msgspec.UnsetType = msgspec.UNSET
@@ -785,10 +785,10 @@ class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
 class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
     """The call waiting for the answer; the fields of a `tool_call_update`.
 
-    `content` of an edit shows the expected change as ACP's `{type: "diff", path, oldText,
-    newText}`, one per hunk with three lines of context. Texts are cut beyond 400,000 characters in
-    total, and each cut text says so at its end. `path` is absolute; `oldText` is null for a new
-    file. A command stands whole in `rawInput.command`.
+    `content` of an edit shows the expected change as ACP's
+    `{type: "diff", path, oldText, newText}`, one per hunk with three lines of context. Texts are
+    cut beyond 400,000 characters in total, and each cut text says so at its end. `path` is
+    absolute; `oldText` is null for a new file. A command stands whole in `rawInput.command`.
     """
 
     tool_call_id: str

@@ -39,9 +39,9 @@ class Git:
 def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -> str:
     """Render the block; equal arguments give equal bytes.
 
-    `shown` is the client's: `openFiles` (paths, URIs or objects with one), `selection` (`{path,
-    range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Missing and malformed
-    items are left out.
+    `shown` is the client's: `openFiles` (paths, URIs or objects with one), `selection`
+    (`{path, range?, text?}`), `diagnostics` (`{path, range?, severity?, message}`). Missing and
+    malformed items are left out.
     """
     lines = [f"Date: {day.isoformat()}"]
     if git is not None:

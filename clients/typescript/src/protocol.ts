@@ -501,8 +501,8 @@ export interface PermissionRules {
 /**
  * `initializationOptions` of `initialize`; over ACP `_meta.sidecar`. All are optional.
  *
- * `config` has any other of `docs/reference/settings.md`, as in a file: `{retry: {totalMs:
- * 60000}}`.
+ * `config` has any other of `docs/reference/settings.md`, as in a file:
+ * `{retry: {totalMs: 60000}}`.
  */
 export interface InitializationOptions {
   model?: string;
@@ -637,10 +637,10 @@ export interface PermissionOption {
 /**
  * The call waiting for the answer; the fields of a `tool_call_update`.
  *
- * `content` of an edit shows the expected change as ACP's `{type: "diff", path, oldText,
- * newText}`, one per hunk with three lines of context. Texts are cut beyond 400,000 characters in
- * total, and each cut text says so at its end. `path` is absolute; `oldText` is null for a new
- * file. A command stands whole in `rawInput.command`.
+ * `content` of an edit shows the expected change as ACP's
+ * `{type: "diff", path, oldText, newText}`, one per hunk with three lines of context. Texts are
+ * cut beyond 400,000 characters in total, and each cut text says so at its end. `path` is
+ * absolute; `oldText` is null for a new file. A command stands whole in `rawInput.command`.
  */
 export interface PermissionToolCall {
   toolCallId: string;

@@ -1,8 +1,8 @@
-"""Files that a rule for writing covers without naming them: known kinds of source, text and data.
+"""Files covered by a rule for writing without being named: source, text and data.
 
-Any program may obey a file of its own, so that no list of those is ever whole
-(`tools/rules/runs_later` has the known ones). Hence the other way round: a name that stands here
-is ordinary, and every other is asked about until a rule names that very path.
+Any program may obey files of its own, so no list of those is complete (`tools/rules/runs_later` has
+the known ones). Hence the reverse: names listed here are ordinary, and every other file is asked
+about until a rule names that very path.
 """
 
 import unicodedata
@@ -47,10 +47,10 @@ _NAMES = (
 
 
 def is_ordinary(path: str) -> bool:
-    """Whether the kind of a file, given relative to the workspace, is known from its name.
+    """Whether a file, relative to the workspace, is of a known kind by name.
 
-    A hidden name, or one in a hidden folder, is not, but for a few that only list other files.
-    Nor is one with marks that nobody sees: to some disks a name is the same without them.
+    Hidden names and folders are not, except some files that only list others. Neither are names
+    with invisible letters, ignored by some disks.
     """
     *folders, name = path.casefold().split("/")
     unseen = any(unicodedata.category(letter) == "Cf" for letter in path)

@@ -1,27 +1,27 @@
 r"""Whether a call may run: a pure decision over rules. Nobody is asked here.
 
-A rule is `TOOL`, `TOOL:PATTERN`, or for commands `TOOL@FOLDER` and `TOOL@FOLDER:PATTERN`. TOOL is
-a tool's name, a kind (read, edit, search, execute, other) or `*`. In PATTERN, `\*` is a star and
-`\\` a backslash.
+A rule is `TOOL`, `TOOL:PATTERN`, or for commands `TOOL@FOLDER` and `TOOL@FOLDER:PATTERN`. TOOL is a
+tool's name, a kind (read, edit, search, execute, other) or `*`. In PATTERN, `\*` is a star and `\\`
+a backslash.
 
-Paths. `write_file` covers every call of the tool inside the workspace, and nothing outside of it.
-`edit:src/*` covers paths inside, its `*` any characters; `read:/etc/hosts` names one outside, by
-its resolved path. What runs later (`tools/rules/runs_later`) is asked about each time, whatever is
-allowed; a file to write that is of no known kind (`tools/rules/ordinary_files`) unless a rule
-without a `*` names it.
+Paths. `write_file` covers every call of the tool inside the workspace, and none outside.
+`edit:src/*` covers paths inside, `*` being any characters; `read:/etc/hosts` names an outside path,
+with links resolved. Files that run later (`tools/rules/runs_later`) are asked about each time,
+whatever the rules allow; a file of unknown kind (`tools/rules/ordinary_files`) to be written,
+unless a rule without `*` names the file.
 
-Commands. `shell` covers every command inside the workspace. A pattern without a `*` covers that
-command alone. One with a `*` is compared word by word, and covers exactly one simple command of
-plain literal words (`tools/rules/shell_words`): at the end, `*` stands for any number of them; as a
-word elsewhere for one; within a word for a part of it without `..`. Glued to the last word
-(`git status*`), it stands for the rest of that word and any number after it; glued to a path or
-a value (`rm build/*`), for the rest of that word alone. What it does not cover of a program's
-options and words is in `tools/rules/programs`. The program itself no `*` stands for.
-A rule with a pattern holds in the workspace's root; `shell@docs:make html` holds in the folder
-`docs` of it alone, and a folder outside is named by its whole path.
+Commands. `shell` covers every command inside the workspace. A pattern without `*` covers that
+command alone. A pattern with `*` covers exactly one simple command of literal words
+(`tools/rules/shell_words`), compared word by word: a `*` at the end stands for any number of words,
+elsewhere for one; inside a word for a part without `..`. Joined to the last word (`git status*`),
+`*` stands for the rest of the word and any number of words after; joined to a path or value
+(`rm build/*`), for the rest of the word alone. Options and words of a program not covered are in
+`tools/rules/programs`. No `*` stands for the program. A rule with a pattern holds in the
+workspace's root; `shell@docs:make html` holds in the folder `docs` alone, and an outside folder is
+named by its whole path.
 
-A rule that rejects goes before one that allows, and its `*` stands for anything, in any folder
-unless it names one. It is compared with the whole command and with each simple one in it.
+Rejecting rules precede allowing ones; their `*` stands for anything, in any folder unless one is
+named. They are compared with the whole command and with each simple command inside.
 """
 
 import re
@@ -46,7 +46,7 @@ _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the configuration and the user's earlier answers allow and reject."""
+    """Rules from the configuration and the user's earlier answers."""
 
     allow: tuple[str, ...] = ()
     reject: tuple[str, ...] = ()
@@ -59,9 +59,9 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The user decides. `rules` are what `always` answers add, by the options' ids.
+    """The user decides. `rules`: rules added by `always` answers, by option id.
 
-    `why`: what a rule that seems to cover the call does not cover of it; empty where none does.
+    `why`: the uncovered part of a call that some rule nearly covers, or empty.
     """
 
     title: str
@@ -72,7 +72,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """The call may not run; the model is told the reason."""
+    """The call may not run; the model gets the reason."""
 
     reason: str
 
@@ -88,9 +88,8 @@ _ONCE = (
 def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> PermissionDecision:
     """Decide on a call. Reading inside the workspace, todo and recall are free.
 
-    A subtask touches nothing by itself but spends, so that it asks, trusted or not. An untrusted
-    workspace refuses our own tools that edit or execute. A client's tools run in the client, so
-    those only ask.
+    A subtask costs money, so asks, trusted or not. In an untrusted workspace, built-in tools that
+    edit or execute are refused; a client's tools run in the client, so only ask.
     """
     if access.problem:
         return Allow()
@@ -117,7 +116,7 @@ def decide(spec: ToolSpec, access: Access, rules: Rules, trusted: bool) -> Permi
 
 
 def remember(rules: Rules, key: str, allowed: bool) -> Rules:
-    """Add an `always` answer. The newest answer replaces an opposite one."""
+    """Add an `always` answer, replacing an opposite one."""
     allow = tuple(rule for rule in rules.allow if rule != key)
     reject = tuple(rule for rule in rules.reject if rule != key)
     if allowed:
@@ -126,7 +125,7 @@ def remember(rules: Rules, key: str, allowed: bool) -> Rules:
 
 
 def literal(text: str) -> str:
-    """Write text as a pattern that matches it alone."""
+    """Escape text as a pattern that matches only itself."""
     return re.sub(r"[\\*]", r"\\\g<0>", text)
 
 
@@ -157,7 +156,7 @@ def _where(access: Access) -> str:
 
 
 def _key(spec: ToolSpec, access: Access) -> str:
-    """Give the rule that covers just this call; empty where none can say it."""
+    """The rule for just this call; empty if none can express it."""
     named = access.outside or (access.shown if _is_odd(access) else ())
     if not (access.command or named):
         return spec.name
@@ -169,7 +168,7 @@ def _key(spec: ToolSpec, access: Access) -> str:
 
 
 def _at(spec: ToolSpec, access: Access) -> str:
-    """Name the tool, and the folder where that is not the root; empty where it has no name."""
+    """The tool's name, with the folder unless the root; empty if the folder has no name."""
     folder = access.shown[0] if len(access.shown) == 1 else ""
     if not folder or re.search(r"[:\\*]", folder) or folder != folder.strip():
         return ""
@@ -177,7 +176,7 @@ def _at(spec: ToolSpec, access: Access) -> str:
 
 
 def _wider(spec: ToolSpec, access: Access) -> str:
-    """Give a safe rule that covers this command and others like it, where the table knows one."""
+    """A safe rule for this command and similar ones; empty if unknown."""
     beginning = wider(access.words) if access.words else ()
     rule = f"{_at(spec, access)}:{' '.join((*beginning, '*'))}"
     return rule if beginning and not _problem(rule, access) else ""
@@ -207,7 +206,7 @@ def _allowed(spec: ToolSpec, access: Access, allow: tuple[str, ...]) -> bool:
 
 
 def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
-    """Whether a rule that allows covers a call that is no command: all of its paths."""
+    """Whether an allowing rule covers all paths of a call other than a command."""
     tool, colon, pattern = rule.partition(":")
     if "@" in tool or not _names(rule, spec):
         return False
@@ -221,13 +220,13 @@ def _covers(rule: str, spec: ToolSpec, access: Access) -> bool:
 
 
 def _is_odd(access: Access) -> bool:
-    """Whether a call writes a file of which nobody knows by its name what may obey it."""
+    """Whether a call writes a file of unknown kind."""
     names = (*access.shown, *access.linked) if access.kind == "edit" else ()
     return not all(is_ordinary(name) for name in names)
 
 
 def _problem(rule: str, access: Access) -> str | None:
-    """Say why a rule does not cover a command: empty if it does, `None` if it is about another."""
+    """Why a rule does not cover a command: empty if it does, `None` if unrelated."""
     tool, colon, pattern = rule.partition(":")
     _, at, folder = tool.partition("@")
     if not colon and not at:
@@ -245,7 +244,7 @@ def _problem(rule: str, access: Access) -> str | None:
 
 
 def _starred(rule: tuple[str, ...], access: Access) -> str | None:
-    """Compare a rule with a `*` with a command, word by word; see `_problem`."""
+    """Compare a rule with `*` and a command, word by word; see `_problem`."""
     words = access.words
     if not rule or not words:
         return None
@@ -275,7 +274,7 @@ def _starred(rule: tuple[str, ...], access: Access) -> str | None:
 
 
 def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """Give what a rule says word by word, and whether any number of words may follow."""
+    """The rule's words, and whether any number of words may follow."""
     if rule[-1] == STAR:
         return rule[:-1] or (STAR,), True
     if not rule[-1].endswith(STAR):
@@ -288,9 +287,9 @@ def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
 
 
 def _stands_in(folder: str, access: Access) -> bool:
-    """Whether a command runs in the folder that a rule names, or in the root where it names none.
+    """Whether a command runs in the rule's folder, by default the root.
 
-    Names whose bytes are no text are shown with backslashes, which other names may have too.
+    Names of invalid bytes are shown with backslashes, also possible in other names, so never match.
     """
     where = access.shown[0] if len(access.shown) == 1 else ""
     named = folder.removeprefix("./").rstrip("/") or ("/" if folder[:1] == "/" else ".")
@@ -301,7 +300,7 @@ def _stands_in(folder: str, access: Access) -> bool:
 
 
 def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
-    """Whether a rule that rejects hits a call: any of its paths, or anything in its command."""
+    """Whether a rejecting rule matches any path of a call, or anything in its command."""
     tool, colon, pattern = rule.partition(":")
     _, at, folder = tool.partition("@")
     if not _names(rule, spec) or (at and not (access.command and _stands_in(folder, access))):
@@ -332,7 +331,7 @@ def _hits(pattern: str, access: Access) -> list[bool]:
 
 
 def _pieces(pattern: str) -> str:
-    """Read a pattern: each `*` becomes `STAR`, and what is escaped becomes itself."""
+    """Parse a pattern: `*` becomes `STAR`, escaped characters themselves."""
     pieces = re.findall(r"\\[\\*]|\*+|.", pattern.replace(STAR, ""), re.DOTALL)
     return "".join(STAR if p.startswith("*") else p[1:] if len(p) == 2 else p for p in pieces)
 
@@ -343,9 +342,9 @@ def _rule_words(pieces: str) -> tuple[str, ...]:
 
 
 def _fits(pieces: str, text: str) -> bool:
-    """Whether a text is what a pattern says, each `STAR` being any characters.
+    """Whether a text matches a pattern, each `STAR` being any characters.
 
-    No regular expression: with two stars those take hours for a long command of a model's.
+    Without regular expressions: two stars take hours on a model's long command.
     """
     head, *rest = pieces.split(STAR)
     if not rest:

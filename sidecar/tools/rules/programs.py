@@ -1,10 +1,8 @@
-"""What a rule's `*` does not cover, program by program, each with the reason.
+"""Words not covered by a rule's `*`, by program, with reasons.
 
-For a program that stands here, the options that a `*` covers are listed, and only those: so an
-option that nobody thought of, an abbreviation of one, or one of next year's is asked about. What
-the listed ones leave out, and why, is `why`. Programs in `_RUNNING` run what they are given, so
-that a `*` covers nothing of them. Of any other program a `*` covers all plain words: who writes
-`foo *` trusts foo.
+A program listed here has only its listed options covered, so unknown, abbreviated and future
+options are asked about; `why` has the reason. Programs in `_RUNNING` run other programs, so nothing
+is covered. Of any other program `*` covers all literal words: a rule `foo *` trusts foo.
 """
 
 from collections.abc import Mapping
@@ -325,7 +323,7 @@ TRUSTED = {
 
 
 def _table() -> dict[str, Program]:
-    """Give every program by its name; a program that runs what it is given covers no word."""
+    """Every program by name; for programs that run their arguments, no word is covered."""
     tables = {**_READING, **TRUSTED, "git": GIT}
     found = {name: program for names, program in tables.items() for name in names.split()}
     for why, names in _RUNNING.items():

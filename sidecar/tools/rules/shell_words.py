@@ -1,8 +1,8 @@
-"""A command as the words that its shell will see, where these can be known without running it.
+"""A command's words as its shell will see them, where known without running.
 
-The grammar says where words begin and end; what this module takes of them is so little that no
-two shells read it differently: bare words of letters, digits and a few signs, and quotes with
-nothing in them that a shell would replace. All else has no words here, and so no rule covers it.
+The grammar finds the words' borders. Accepted are only words every shell reads alike: bare words of
+letters, digits and a few signs, and quotes without anything a shell would replace. Other commands
+have no words here, so no rule covers them.
 """
 
 import re
@@ -33,11 +33,11 @@ _ESCAPED = {r"\(": "(", r"\)": ")", r"\!": "!", "!": "!"}
 
 
 def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
-    """Give the words of exactly one simple command of literal words, and `()` for any other.
+    """Words of exactly one simple command of literal words, else `()`.
 
-    Variables, globs, braces, tildes, most escapes, assignments, redirections, substitutions,
-    comments, operators, control characters and whatever the grammar cannot read have no words.
-    With `rule`, a word may hold `STAR`.
+    Refused: variables, globs, braces, tildes, most escapes, assignments, redirections,
+    substitutions, comments, operators, control characters, and syntax errors. With `rule`, a word
+    may hold `STAR`.
     """
     text = command.strip(BLANK)
     if not text or len(text) > LONGEST:
@@ -65,9 +65,9 @@ def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
 
 
 def simple_commands(command: str) -> tuple[str, ...]:
-    """Give the simple commands in a text, wherever they stand, each with single blanks.
+    """All simple commands in a text, nested ones too, with single blanks.
 
-    Gives none of a text that is longer than `LONGEST`: to parse some takes quadratic time.
+    None for texts over `LONGEST` characters: parsing some takes quadratic time.
     """
     root = _parsed(command) if len(command) <= LONGEST else None
     found: list[str] = []
@@ -82,7 +82,7 @@ def simple_commands(command: str) -> tuple[str, ...]:
 
 
 def _command(text: str) -> "Node | None":
-    """Give the one simple command that a text is; `None` where it is more, less or broken."""
+    """The single simple command of a text; `None` for more, less or broken ones."""
     root = _parsed(text)
     if root is None or root.has_error or len(root.children) != 1:
         return None
@@ -90,7 +90,7 @@ def _command(text: str) -> "Node | None":
 
 
 def _parsed(text: str) -> "Node | None":
-    """Give the tree of a text; `None` too where no file can be opened to load the parser."""
+    """Syntax tree of a text; `None` also if no file can be opened to load the parser."""
     try:
         from tree_sitter import Parser  # noqa: PLC0415 - most of a daemon's life needs none
 
@@ -130,7 +130,7 @@ def _word(node: "Node", rule: bool) -> str | None:
 
 
 def _joined(node: "Node", rule: bool) -> str | None:
-    """Join pieces such as `a'b'`; a tilde in a later one is asked about, whatever it would be."""
+    """Join pieces such as `a'b'`; a tilde in a later piece refuses the word too."""
     pieces: list[str] = []
     end = node.start_byte
     for child in node.children:

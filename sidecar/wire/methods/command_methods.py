@@ -1,8 +1,8 @@
 """`workspace/executeCommand`: sessions through LSP alone, without a plugin.
 
 A command is answered at once, since editors give up on long requests; progress and result come as
-messages. Where the editor asks no questions, arguments answer: `sidecar.rollback 2 files
-overwrite`.
+messages. Where the editor asks no questions, arguments answer:
+`sidecar.rollback 2 files overwrite`.
 """
 
 import asyncio
