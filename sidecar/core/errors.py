@@ -1,4 +1,4 @@
-"""Errors, by whose fault they are; each message says what to do.
+"""Errors, by whose fault they are; each message gives advice.
 
 SidecarError
 ├── BadRequest            the client's: a wrong parameter, named by `path`
@@ -115,7 +115,7 @@ class ModelFailed(SidecarError):
 
 
 class StorageFailed(SidecarError):
-    """The store failed."""
+    """The store failed; `kind` says how, such as `full` or `corrupt`."""
 
     def __init__(self, message: str, *, kind: StorageFailure) -> None:
         super().__init__(message)

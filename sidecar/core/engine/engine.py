@@ -60,7 +60,7 @@ class Chosen(Generic[One]):
         return "; ".join(dict.fromkeys(self.refused))
 
     def breaker(self, before: Breaker, standing: Standing) -> Breaker:
-        """Breaker after a choice of nothing."""
+        """Next breaker after a choice of nothing; tries in vain count, waiting does not."""
         return before if self.waits else before.in_vain(len(self.refused), standing)
 
 

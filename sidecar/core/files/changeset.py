@@ -1,7 +1,7 @@
-"""Changes between two snapshots, per path, each with its author. Pure.
+"""Changes between two snapshots, per path, each with an author. Pure.
 
-The agent's: writes of its tools, and writes its commands state. Other changes while a command ran
-are unknown: the command's or the user's. The rest is the user's: between steps, saved by the
+The agent's: writes of its tools, and writes that its commands state. Other changes while a command
+ran are unknown: the command's or the user's. The rest is the user's: between steps, saved by the
 editor, or by other sessions' agents.
 """
 

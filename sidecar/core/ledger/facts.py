@@ -34,7 +34,7 @@ SPEAKERS: tuple[Speaker, ...] = get_args(Speaker)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A confirmed claim: the confirming turn `source`, its time `at`, its speaker `who`.
+    """A confirmed claim: the confirming turn `source`, when (`at`) and by whom (`who`) said.
 
     A tool's words may be anybody's; `nobody`: only the names were found.
     """
@@ -114,7 +114,7 @@ def normalised(text: str) -> str:
 
 @dataclass(slots=True)
 class _Said:
-    """One speaker's words in one message, normalised, by part."""
+    """Words of a speaker in a message, normalised, by part."""
 
     turn: TurnId
     at: Millis

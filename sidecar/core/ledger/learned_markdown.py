@@ -65,7 +65,7 @@ class Bullet:
 class LearnedEntry:
     """A bullet or paragraph, and its lines (`end` exclusive).
 
-    `day` and `session_id` are empty for people's entries; `ours`: unchanged since we wrote it.
+    `day` and `session_id` are empty for people's entries; `ours`: unchanged since Sidecar wrote it.
     """
 
     text: str

@@ -1,6 +1,6 @@
-"""A milestone: the ledger at one moment, as JSON for machines and Markdown for people.
+"""A milestone: a session's ledger at some moment, as JSON for machines and Markdown for people.
 
-Handoffs, forks and fresh windows start from it. An older milestone never replaces a newer.
+Start of handoffs, forks and fresh windows. An older milestone never replaces a newer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,10 +21,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Milestone:
-    """A session's ledger and facts at one moment.
+    """A session's ledger and facts at some moment.
 
-    `window_id`: the context window; `state_version`: the log's revision; `branch`: that of `cwd`,
-    or empty; `why`: the occasion.
+    `window_id`: the context window; `state_version`: the log's revision; `branch`: of `cwd`, or
+    empty; `why`: the occasion.
     """
 
     session_id: SessionId

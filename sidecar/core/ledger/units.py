@@ -1,4 +1,4 @@
-"""Units: parts that a rewrite keeps, shortens or drops whole; a call and its result are one."""
+"""Units, which a rewrite keeps, shortens or drops whole; a call and its result form one."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ NOTHING = repeat(0.0)
 
 
 class _Short(NamedTuple):
-    """Lines with one or two names, as columns; a missing `second` is the place of `""`."""
+    """Lines with one or two names, as columns; `first` and `second` are places in `order`."""
 
     numbers: tuple[int, ...]
     sizes: tuple[int, ...]

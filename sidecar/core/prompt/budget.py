@@ -68,7 +68,7 @@ def budget(window: int, max_tokens: int) -> Budget:
 
 
 def at_most(tokens: int, guessed: int) -> int:
-    """Highest likely size of a prompt with `guessed` tokens estimated."""
+    """Tokens a prompt may really take: a fiftieth more for the `guessed` ones."""
     return tokens + guessed // GUESSED_OFF
 
 

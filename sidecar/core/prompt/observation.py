@@ -115,7 +115,7 @@ class SnapshotTaken:
 
 @dataclass(frozen=True, slots=True)
 class RestoreDone:
-    """A restore or redo is done."""
+    """Files, conversation or both were restored or redone."""
 
     session_id: SessionId
     seconds: float

@@ -18,7 +18,7 @@ EPHEMERAL = 32_768
 
 @dataclass(frozen=True, slots=True)
 class Volatile:
-    """A volatile piece; `offset` in characters."""
+    """A volatile piece of a text; `offset` in characters."""
 
     kind: VolatileKind
     text: str

@@ -44,7 +44,7 @@ class Adk:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause once a turn is over or the limit is reached."""
+        """Return `budget` once a turn is over or the limit is reached, or a forced cause."""
         cause = forced(standing)
         if cause is not None:
             return cause

@@ -53,7 +53,7 @@ class Aircher:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause at the threshold."""
+        """Return `budget` from the threshold on, or a forced cause."""
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

@@ -37,7 +37,7 @@ class Codex:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause at the threshold."""
+        """Return `budget` from the threshold on, or a forced cause."""
         return full(standing, min(standing.limit, round(TRIGGER * standing.window)))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
@@ -53,7 +53,7 @@ class Codex:
 
 
 def typed(situation: Situation) -> tuple[frozenset[PartId], tuple[Change, ...]]:
-    """Typed parts kept whole, newest first, and the cut one."""
+    """Ids of typed parts kept whole, newest first, and the change that cuts one more."""
     spared = untouchable(situation)
     room = TYPED_TOKENS
     kept: set[PartId] = set()

@@ -20,13 +20,13 @@ RAW = frozenset({"call", "reasoning", "opaque"})
 
 @dataclass(frozen=True, slots=True)
 class Dyad:
-    """Due when a turn opens on a cold cache; most plans find nothing old enough."""
+    """Purges when free; most plans find nothing old enough."""
 
     name: str = "dyad"
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause when purging is free."""
+        """Return `cold` when a turn opens on a cold cache."""
         return "cold" if standing.opens_turn and not standing.warm else None
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

@@ -45,7 +45,7 @@ class Gemini:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause at the threshold."""
+        """Return `budget` from the threshold on, or a forced cause."""
         return full(standing, trigger(standing))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

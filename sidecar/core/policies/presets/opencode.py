@@ -48,7 +48,7 @@ class Opencode:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause when the reserve is reached."""
+        """Return `budget` once the reserve is reached, or a forced cause."""
         return full(standing, below(standing, RESERVE))
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

@@ -24,7 +24,7 @@ class OpenManus:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause when a message is too many."""
+        """Return `budget` above 100 messages, or a forced cause."""
         return forced(standing) or ("budget" if standing.messages > MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:

@@ -46,7 +46,7 @@ class PicoClaw:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause when a summary is due or the limit near."""
+        """Return `budget` when a summary is due or the limit near, or a forced cause."""
         cause = forced(standing)
         if cause is not None:
             return cause

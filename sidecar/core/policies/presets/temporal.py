@@ -30,11 +30,11 @@ class Temporal:
     static_ttl: Ttl = "5m"
 
     def due(self, standing: Standing) -> Cause | None:
-        """Return the cause at the threshold."""
+        """Return `budget` from 250 messages on, or a forced cause."""
         return forced(standing) or ("budget" if standing.messages >= MESSAGES else None)
 
     def plan(self, situation: Situation, cause: Cause) -> Plan | None:
-        """Start anew."""
+        """Leave out all that may go, with a summary of two sentences."""
         items = situation.items
         count = message_count(items)
         if cause in ("budget", "idle") and count < MESSAGES:
