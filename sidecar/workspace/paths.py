@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -185,10 +186,11 @@ def printable(name: str) -> str:
 def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
-    As on some disks, `.git` matches in any case, with trailing dots or spaces, and with invisible
-    letters. So does any folder with HEAD, objects and refs: a `.git` file may point there.
+    As on some disks, `.git` matches in any case, with trailing dots or spaces, with invisible
+    letters, and as `GIT~1`. So does any folder with HEAD, objects and refs: a `.git` file may point
+    there.
     """
-    named = any(_plain(part) == ".git" for part in real.parts)
+    named = any(re.fullmatch(r"\.git|git~\d+", _plain(part)) for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))
 
 

@@ -9,6 +9,8 @@ from sidecar.tools.rules.runs_later import runs_later
 
 _NOTHING: Mapping[str, Program] = {}
 _SIGNS = re.compile(r"[^A-Za-z]")
+_COMMIT = re.compile(r"HEAD|[\w-]+~\d+")
+"""What a file may be called as well, where git takes it for a commit."""
 
 
 def known(name: str) -> Program | None:
@@ -97,7 +99,7 @@ def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
         pattern = program.script if program.script and operands == 1 else program.operands
         if operands > program.most or not re.fullmatch(pattern, word):
             return f"`{name} {word}`: {program.why}"
-        commit = program.commits and word == "HEAD" and operands == 1
+        commit = program.commits and operands == 1 and _COMMIT.fullmatch(word)
         if program.writes and not commit and _leads_away(word):
             return _away(name, word)
     return ""

@@ -17,7 +17,7 @@ class Program:
     `first` what the first word must be, `script` the first that is no option. With `passes`, all
     after `--` is covered. `nowhere`: what no word may hold, be it an option or not. `writes`:
     words lead to no hidden file, to nothing outside and to nothing that runs later; with `commits`
-    the first may be HEAD.
+    the first may be HEAD or HEAD~1.
     `subcommands` are covered as such; those in `named` only where the rule's own words name them.
     """
 

@@ -4,6 +4,8 @@ Reading subcommands are covered by any rule for git. Those that change something
 the rule names them, and those that run programs, change settings or talk to other machines never.
 """
 
+from dataclasses import replace
+
 from sidecar.tools.rules.program import Program, options
 
 _WHY = (
@@ -132,7 +134,13 @@ GIT = Program(
         "checkout": _git("bBqdt --quiet --detach --track --no-track", writes=True, commits=True),
         "switch": _git("cCqdt --create --quiet --detach --track --no-track --guess"),
         "restore": _git("sSWq --source --staged --worktree --quiet", writes=True, commits=True),
-        "stash": _git("uakqm --include-untracked --all --keep-index --quiet --message --index"),
+        "stash": replace(
+            _git("uakqm --include-untracked --all --keep-index --quiet --message"),
+            operands=r"(?!(?:pop|apply)$)[\s\S]*",
+            why="pop and apply merge, and what was stashed goes into what the history has renamed, "
+            "be it what runs later; a rule must name them",
+        ),
+        **{f"stash {name}": _git("q --quiet --index") for name in ("pop", "apply")},
         "branch": _git(_LISTED, "dDmMcCfut --delete --move --copy --set-upstream-to --track"),
         "tag": _git(_LISTED.replace("alrvi", "lni"), "amdf --annotate --message --delete --force"),
         "reset": _git("qN --soft --mixed --hard --keep --merge --quiet"),

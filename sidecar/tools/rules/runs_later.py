@@ -4,6 +4,7 @@ A rule that lets a tool write does not cover them: each is asked about by its na
 What lies in `.git` no tool writes at all.
 """
 
+import re
 import unicodedata
 from collections.abc import Mapping
 
@@ -16,11 +17,13 @@ _PACKAGES = "a package manager takes its registry, its keys or programs from it"
 _PYTHON = "Python runs it whenever it starts"
 _DEBUGGER = "a debugger or another program runs or obeys it when it starts"
 _SYSTEM = "the system runs it, or lets somebody in by it"
+_SHORT = re.compile(r"(?=.{3,8}(?:\.|$))[^.~]+~\d+(?:\.[^.]{0,3})?")
+"""Names such as `VSCODE~1`, by which Windows' disks, mounted anywhere, find `.vscode` as well."""
 
 _RUN_LATER: Mapping[str, str] = {
     ".envrc* .direnvrc .direnv/ .env.zsh .autoenv* .env.leave mise.* .mise.* mise/ .mise/ "
     ".rtx.toml .tool-versions .asdfrc .rvmrc .prototools .shadowenv.d/ devenv.* "
-    "flake.nix shell.nix default.nix devbox.json "
+    "flake.nix shell.nix default.nix replit.nix devbox.json hermit.hcl "
     ".pre-commit-config.* lefthook.* .lefthook* lefthook-local.* .huskyrc* "
     "husky.config.* .lintstagedrc* lint-staged.config.* simple-git-hooks.* .simple-git-hooks.* "
     ".overcommit.yml .git-hooks.yml grumphp.* captainhook.* prek.toml": "a shell or git runs it "
@@ -34,11 +37,15 @@ _RUN_LATER: Mapping[str, str] = {
     ".config/ .local/": "programs take their settings, or programs, from it",
     ".github/ .gitlab-ci* .gitlab/ .circleci/ "
     ".travis.yml jenkinsfile* azure-pipelines* .azure-pipelines/ "
-    ".azuredevops/ bitbucket-pipelines.yml .drone.yml .drone.yaml .drone.star .woodpecker.yml "
+    ".azuredevops/ buildkite.yml buildkite.yaml buildkite.json buildkite/pipeline.yml "
+    "buildkite/pipeline.yaml buildkite/pipeline.json bitbucket-pipelines.yml .drone.yml "
+    ".drone.yaml .drone.star .woodpecker.yml "
     ".woodpecker.yaml .woodpecker/ .travis.yaml .jenkins/ .buildkite/ .appveyor.yml "
     "appveyor.yml .cirrus.yml .cirrus.yaml .cirrus.star .gitea/ .forgejo/ .teamcity/ "
     ".semaphore/ cloudbuild.yaml buildspec.yml .tekton/ codefresh.yml wercker.yml .builds/ "
-    ".build.yml .readthedocs.yml .readthedocs.yaml netlify.toml vercel.json codemagic.yaml "
+    ".build.yml .readthedocs.yml .readthedocs.yaml netlify.toml vercel.json vercel.toml vercel.ts "
+    "vercel.mts "
+    "vercel.js vercel.mjs vercel.cjs codemagic.yaml "
     "bitrise.yml ci_scripts/ bamboo-specs/ zuul.d/ taskcluster/ *.gocd.yaml *.gocd.yml *.gocd.json "
     "amplify.yml render.yaml railway.toml railway.json nixpacks.toml heroku.yml apphosting.yaml "
     "wrangler.toml wrangler.json wrangler.jsonc": _CI,
@@ -47,7 +54,8 @@ _RUN_LATER: Mapping[str, str] = {
     ".lvimrc _vimrc _gvimrc .ideavimrc .kakrc .nanorc .vs/ .idx/ .replit .ctags .ctags.d/ "
     ".htaccess .user.ini .dir-locals.el .dir-locals-2.el .emacs .emacs.d/ .projectile .helix/ "
     "*.sublime-project *.sublime-workspace *.config.js *.config.cjs *.config.mjs *.config.ts "
-    "*.config.mts *.config.cts build.rs tailwind.js tailwind.cjs tailwind.mjs tailwind.ts "
+    "*.config.mts *.config.cts *.conf.js *.conf.cjs *.conf.mjs *.conf.ts *.run.xml session.vim "
+    "build.rs tailwind.js tailwind.cjs tailwind.mjs tailwind.ts "
     "tailwind.cts tailwind.mts tailwind.config.* vitest.workspace.* eslint-local-rules* cspell.* "
     "hie.yaml rust-analyzer.toml rust-project.json buildserver.json omnisharp.json "
     "analysis_options.yaml ruby_lsp/ renv/activate.r packrat/init.r _vimrc_local*": _EDITOR,
@@ -58,31 +66,35 @@ _RUN_LATER: Mapping[str, str] = {
     ".kiro/ .junie/ .augment/ .amazonq/ .mcp.json mcp.json .claude.json skill.md "
     ".agents/ .agent/ .amp/ .cline/ .kilocode/ .kilocodemodes .roomodes .openhands/ .factory/ "
     ".qwen/ .trae/ .devin/ .goose/ .qodo/ .tabnine/ .aiassistant/ .augment-guidelines codex.md "
-    "codex.local.md crush.local.md opencode.md opencode.local.md context.md replit.md iflow.md "
+    "soul.md heartbeat.md hermes.md workflow.md codex.local.md crush.local.md opencode.md "
+    "opencode.local.md context.md replit.md iflow.md "
     "knowledge.md codebuff.json amazonq.md codebuddy.md agents.local.md": _AGENT,
     ".gitconfig* .gitattributes .gitmodules .git-blame-ignore-revs .husky/ .githooks/ "
     "githooks/ .git-hooks/ git-hooks/ .hooks/ .git-templates/ .hgrc .hg/ .svn/ .jj/ "
-    ".lfsconfig _darcs/ .bzr/ _mtn/ cvs/root": _GIT,
+    ".lfsconfig _darcs/ .bzr/ _mtn/ cvs/root p4config* .p4config*": _GIT,
     "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit pre-push post-checkout "
     "post-merge pre-rebase post-rewrite applypatch-msg pre-applypatch post-applypatch "
-    "pre-auto-gc post-index-change reference-transaction pre-receive post-receive": "git runs it, "
-    "where it lies in a folder of hooks",
+    "pre-auto-gc post-index-change reference-transaction pre-receive post-receive post-update "
+    "push-to-checkout proc-receive "
+    "sendemail-validate fsmonitor-watchman query-watchman p4-changelist p4-prepare-changelist "
+    "p4-post-changelist p4-pre-submit": "git runs it, where it lies in a folder of hooks",
     "head": "git may take its folder for a repository, and run what that one's settings say",
     ".npmrc .yarnrc .yarnrc.yml .yarn/ .pnpmfile.cjs .pnpmfile.mjs .bunfig.toml bunfig.toml "
     "pip.conf .pip/ .pypirc .condarc uv.toml .cargo/ .gemrc .bundle/ nuget.config "
     ".m2/ .mvn/ .gradle/ gradle/wrapper/ .sbtopts .jvmopts .bazelrc .bazeliskrc .pnp.cjs "
     ".pnp.loader.mjs pnpm-workspace.yaml .bowerrc poetry.toml pdm.toml .pdm.toml .mambarc "
     "rust-toolchain rust-toolchain.toml ansible.cfg .terraform/ .terraformrc .netrc .curlrc "
-    ".wgetrc .ripgreprc": _PACKAGES,
+    ".wgetrc .ripgreprc pnpmfile.js": _PACKAGES,
     "site-packages/ dist-packages/ sitecustomize.py sitecustomize/ usercustomize.py "
     "usercustomize/ *.pth .pdbrc .pdbrc.py .pythonrc .pythonrc.py .pythonstartup "
-    "ipython_config.py jupyter_config.py jupyter_server_config.py jupyter_notebook_config.py "
-    "jupyter_lab_config.py jupyter_nbconvert_config.py jupyterhub_config.py profile_default/ "
-    "ipython_kernel_config.py entry_points.txt .ipython/ .jupyter/": _PYTHON,
+    "ipython_config.* jupyter_config.* jupyter_server_config.* jupyter_notebook_config.* "
+    "jupyter_lab_config.* jupyter_nbconvert_config.* jupyterhub_config.* profile_default/ "
+    "ipython_kernel_config.* entry_points.txt .ipython/ .jupyter/": _PYTHON,
     ".gdbinit .lldbinit .gdbearlyinit .irbrc .pryrc .psqlrc .sqliterc .my.cnf .rprofile "
     ".renviron .octaverc .ocamlinit .rdbgrc .byebugrc .duckdbrc .ghci .iex.exs .perldb .guile "
     ".sbclrc .erlang maxima-init.mac maxima-init.lisp .gprc .proverc irb.rc _irbrc $irbrc "
-    "pkg_add startup.m finish.m .latexmkrc latexmkrc .perltidyrc ctags.d/ .screenrc .tmux.conf "
+    "pkg_add startup.m finish.m pathdef.m .latexmkrc latexmkrc .perltidyrc ctags.d/ .screenrc "
+    ".tmux.conf "
     ".lesskey .lessfilter": _DEBUGGER,
     ".ssh/ authorized_keys .rhosts .shosts .forward .procmailrc .gnupg/ .aws/ .kube/ .docker/ "
     ".pam_environment crontab cron.d/ cron.daily/ launchagents/ launchdaemons/ init.d/ "
@@ -99,6 +111,8 @@ def runs_later(path: str) -> str:
     where `.VSCode.` is written.
     """
     parts = [_plain(part) for part in path.split("/") if part not in ("", ".")]
+    if any(_SHORT.fullmatch(part) for part in parts):
+        return "to some disks it is a short name of another file"
     for size in (2, 1):
         for start in range(len(parts) - size + 1):
             name = "/".join(parts[start : start + size])

@@ -249,7 +249,12 @@ def test_remembering(inside: ToolContext) -> None:
      "OpenCode.md", "CONTEXT.md", "replit.md", "sub/codebuff.json", "x.egg-info/entry_points.txt",
      "profile_default/startup/x.py", "sub/buildServer.json", "AmazonQ.md",
      "taskcluster/kinds/x.yml", "_vimrc_local.vim", ".openhands/setup.sh",
-     ".idx/dev.nix", ".\uff45nvrc", ".envrc. "],
+     ".idx/dev.nix", ".\uff45nvrc", ".envrc. ",
+     "VSCODE~1/tasks.json", "x/GITHUB~1/WORKFL~1/ci.yml", "sidec~12/config.toml",
+     "a/VS1A2B~1.COD/x", "Session.vim", "bin/hermit.hcl", "buildkite/pipeline.yml",
+     "p4config.txt", "vercel.mts",
+     "sub/jupyter_server_config.json", "sub/wdio.conf.ts", "replit.nix", "lib/pathdef.m",
+     "pnpmfile.js", "runs/all.run.xml", "SOUL.md", "WORKFLOW.md", "hooks/post-update"],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
     workflows = inside.cwd / ".github" / "workflows"
@@ -273,6 +278,7 @@ def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext
 @pytest.mark.parametrize(
     "path", ["a.py", "Makefile", "package.json", "pyproject.toml", "conftest.py", "docs/agents.py",
              "src/vscode/tasks.json", "README.md", "src/head.py", "config/x.toml",
+             "notes~1.draft/long_name~1.py",
              ".gitignore", "envrc.txt", "a.service.py", "LICENSE", "src/Dockerfile", ".env.example",
              "a/b/fixtures/data.JSON", "main.rs", "tsconfig.json", "index.test.tsx"],
 )  # fmt: skip
