@@ -1,7 +1,7 @@
-"""The configuration: one frozen value, merged once from layers.
+"""The configuration: one frozen value, merged once.
 
-Weakest first: defaults, user file, workspace file (if trusted), environment, `initialize`. TOML
-files write names in snake case, clients in camel case; both are accepted everywhere.
+Weakest layer first: defaults, user file, workspace file (if trusted), environment, `initialize`.
+Names may be in snake or camel case.
 """
 
 from sidecar.config.layers import Layer, Problem, merge

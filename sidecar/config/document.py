@@ -1,4 +1,4 @@
-"""Settings for people: a commented sample file, and values without secrets."""
+"""Settings for people: a sample file, and values without secrets."""
 
 import json
 import re
@@ -17,7 +17,7 @@ HIDDEN = "(set, not shown)"
 
 
 def sample() -> str:
-    """Write a TOML file with every setting commented out at its default."""
+    """Write a TOML file with every setting commented out."""
     lines = [
         "# Sidecar's settings. Everything is at its default: take away a # to set something.",
         "# `sidecar config check` says what is wrong, `sidecar config show --origin` what holds.",
@@ -54,7 +54,7 @@ _EXAMPLES: Mapping[str, Json] = {
 
 
 def told(value: object) -> Json:
-    """Convert a value to JSON: amounts and paths become strings, sets sorted lists."""
+    """Convert a value to JSON: amounts and paths as strings, sets sorted."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -78,9 +78,9 @@ def _fields(value: object) -> Iterator[tuple[str, object]]:
 
 
 def given(resolved: Resolved, config: Config) -> JsonObject:
-    """Describe the settings that a layer gave: `{value, origin: [{layer, at}], pending?}` by name.
+    """Describe given settings: `{value, origin: [{layer, at}], pending?}` by name.
 
-    `value` comes from the running `config`; `pending` is a different value after a restart.
+    `value` is from the running `config`; `pending`, if different, holds after a restart.
     """
     found: JsonObject = {}
     for name, origins in resolved.origins.items():
@@ -99,7 +99,7 @@ def places(origins: Sequence[Origin]) -> list[Json]:
 
 
 def shown(one: Setting, value: object) -> Json:
-    """Convert a value to JSON; hide keys, and logins in addresses."""
+    """Convert a value to JSON without keys and logins."""
     if one.secret:
         if isinstance(value, tuple):
             # Servers by name: their commands, addresses and headers may hold keys.

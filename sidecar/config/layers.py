@@ -1,6 +1,6 @@
 """Merge layers of settings: the strongest layer wins, setting by setting.
 
-Each setting keeps its origin. An unusable value is reported and changes nothing.
+An unusable value is reported and changes nothing.
 """
 
 import re
@@ -22,10 +22,10 @@ MOST_MESSAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Settings from one place; `name` is for error messages.
+    """Settings from one place.
 
-    `restricted` layers come from a workspace and may not set `own` settings. `names` are
-    environment variables by key; `text` is the file's source, for line numbers.
+    `restricted`: from a workspace, so no `own` settings. `names`: environment variables by key;
+    `text`: the file's source, for line numbers.
     """
 
     name: str
@@ -57,10 +57,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An ignored setting: layer name, dotted key, message.
-
-    `unknown`: no setting has this key; otherwise the value is wrong.
-    """
+    """An ignored setting; `unknown`: no such key, otherwise a wrong value."""
 
     where: str
     path: str
@@ -76,10 +73,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """The merged configuration with origins of given settings and problems.
-
-    Settings with `adds_up` may have several origins, weakest first.
-    """
+    """The merged configuration; origins are weakest first, several only with `adds_up`."""
 
     config: Config
     origins: Mapping[str, tuple[Origin, ...]]
@@ -95,7 +89,7 @@ def merge(layers: Iterable[Layer]) -> tuple[Config, tuple[Problem, ...]]:
 def resolve(layers: Iterable[Layer]) -> Resolved:
     """Merge layers, weakest first; join lists with `adds_up`.
 
-    Without a chosen model, the default depends on a key or base URL.
+    The default model depends on a key or base URL.
     """
     chosen: dict[str, object] = {}
     origins: dict[str, tuple[Origin, ...]] = {}
@@ -115,15 +109,12 @@ def resolve(layers: Iterable[Layer]) -> Resolved:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A setting as written: dotted path, known name, raw value."""
-
     path: str
     name: str
     value: object
 
 
 def _flat(values: Mapping[str, object]) -> Iterator[_Given]:
-    """Flatten tables one level deep; skip nulls."""
     for key, value in values.items():
         name = snake(key)
         if name in TABLES and isinstance(value, Mapping):
@@ -180,7 +171,7 @@ def _choose(
 
 
 def _cut(text: str, most: int) -> str:
-    """Cut a text: keys and values of any length reach an editor's dialog."""
+    # Keys and values of any length reach an editor's dialog.
     return text if len(text) <= most else f"{text[:most]}…"
 
 

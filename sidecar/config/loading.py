@@ -25,7 +25,7 @@ VARIABLES: Mapping[str, str] = {
 
 
 def user_file() -> Path:
-    """Path of the user's file, existing or not."""
+    """Path of the user's file."""
     return Path(platformdirs.user_config_dir("sidecar", appauthor=False)) / "config.toml"
 
 
@@ -43,7 +43,7 @@ def load(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> tuple[Config, tuple[Problem, ...]]:
-    """Merge all layers; return configuration and problems to show.
+    """Merge all layers; return problems to show.
 
     Raises:
       BadRequest: a client option has a wrong value.
@@ -60,7 +60,7 @@ def load(
 
 
 def check_options(resolved: Resolved) -> None:
-    """Raise BadRequest where a client option has a wrong value; ignore unknown names."""
+    """Raise BadRequest for a wrong value of a client option."""
     for problem in resolved.problems:
         if problem.where == OPTIONS and not problem.unknown:
             raise BadRequest(
@@ -82,10 +82,10 @@ def resolve_all(
     user: Path | None = None,
     trusted: Callable[[Config], bool] | None = None,
 ) -> Resolved:
-    """Read the files and merge all layers. Blocks.
+    """Read files and merge all layers. Blocks.
 
-    `user` replaces the user's file. The workspace's file is read only if the other layers set
-    `workspace_trusted`, or leave it unset and `trusted` returns true.
+    `user` replaces the user's file. The workspace's file counts only if the other layers set
+    `workspace_trusted`, or leave it unset and `trusted` agrees.
     """
     unread: list[Problem] = []
     usual = _read(user or user_file(), unread)
@@ -103,7 +103,7 @@ def _trusts(config: Config, trusted: Callable[[Config], bool] | None) -> bool:
 
 
 def environment_layer(environment: Mapping[str, str]) -> Layer:
-    """Settings from environment variables; empty variables count as unset."""
+    """Settings from environment variables; empty means unset."""
     found = {key: environment.get(name) or None for key, name in _VARIABLES.items()}
     provider = {key: environment.get(name) or None for key, name in _PROVIDER.items()}
     values = {**found, "provider": provider}
@@ -111,7 +111,7 @@ def environment_layer(environment: Mapping[str, str]) -> Layer:
 
 
 def options_layers(options: Mapping[str, object]) -> tuple[Layer, ...]:
-    """Two layers: options inside `config`, then the stronger top-level options."""
+    """Two layers: options inside `config`, then stronger top-level options."""
     nested = options.get("config")
     direct = {key: value for key, value in options.items() if key != "config"}
     inner = nested if isinstance(nested, Mapping) else {"config": nested}

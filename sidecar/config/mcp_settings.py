@@ -1,4 +1,4 @@
-"""MCP servers as settings: `name = {command, args, env}` or `{url, headers}`."""
+"""MCP servers in settings: `name = {command, args, env}` or `{url, headers}`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """A server with tools: a `command` to start, or a streamable HTTP `url`.
+    """A `command` to start, or a streamable HTTP `url`.
 
-    `repr` leaves out `environment` and `headers`, since both may hold keys.
+    `repr` leaves out `environment` and `headers`: both may hold keys.
     """
 
     name: str

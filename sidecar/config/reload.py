@@ -1,4 +1,4 @@
-"""Apply changed settings: at the next turn, in new sessions or after a restart."""
+"""Apply changed settings: next turn, new sessions or after a restart."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -30,8 +30,7 @@ class Reloaded:
 def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Reloaded:
     """Apply changes that need no restart.
 
-    One unusable value or unreadable file keeps the whole old configuration, never half of a file.
-    Unknown keys only cause a message.
+    An unusable value or unreadable file keeps the whole old configuration; unknown keys do not.
     """
     if any(not problem.unknown for problem in problems):
         said = " ".join(str(problem) for problem in problems)
@@ -47,7 +46,7 @@ def reloaded(before: Config, after: Config, problems: Sequence[Problem]) -> Relo
 
 
 def stamps(files: Sequence[Path]) -> Stamps:
-    """Return inode, bytes and mtime (ns) of each file, or `None` if missing."""
+    """Inode, bytes and mtime (ns) of each file, or `None` if missing."""
     found: list[tuple[int, int, int] | None] = []
     for file in files:
         try:
@@ -68,7 +67,6 @@ def _value(one: Setting, config: Config) -> str:
 
 
 def _taken(before: Config, after: Config) -> Config:
-    """Keep the old values of settings that need a restart."""
     kept = [one.name for one in SETTINGS.values() if one.applies == "restart"]
     plain = {name: value_of(before, name) for name in kept if "." not in name}
     tables = {}

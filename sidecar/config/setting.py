@@ -1,7 +1,6 @@
 """The declaration of one setting.
 
-`setting` makes dataclass fields; the table in `docs`, the sample file and `config show` are
-generated from those fields.
+The table in `docs`, the sample file and `config show` are generated from fields by `setting`.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ _ABOUT = "setting"
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A parser of values; `kind` names accepted values in words.
+    """A parser of values; `kind` names accepted values.
 
     `read` raises ValueError with the end of a sentence: "must be …".
     """
@@ -31,8 +30,8 @@ class Reader:
 class Setting:
     """A setting, with a dotted name inside a table: `retry.attempts`.
 
-    `own`: no workspace may set the value; `theirs` reads a workspace's values. `secret`: never
-    shown. `adds_up`: lists of all layers are joined.
+    `own`: not for workspaces; `theirs`: reader of a workspace's values; `secret`: never shown;
+    `adds_up`: lists of layers are joined.
     """
 
     name: str
@@ -107,7 +106,7 @@ def table_of(owner: type) -> dict[str, type]:
 
 
 def settings_of(owner: type) -> dict[str, Setting]:
-    """All settings of a dataclass and its tables by dotted name, in declared order."""
+    """Settings of a dataclass and its tables by dotted name, as declared."""
     return {one.name: one for one in _settings(owner)}
 
 

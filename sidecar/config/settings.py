@@ -1,4 +1,4 @@
-"""All settings: default, accepted values, meaning, when a change applies.
+"""All settings.
 
 A new setting is a field of `Config` or of one of its tables.
 """
@@ -44,7 +44,7 @@ DEFAULT_MODEL = "claude-opus-5-5"
 
 
 def default_model(has_key: bool) -> str:
-    """Choose the default model: without key or server only the offline model answers."""
+    """Choose the default model: offline without a key or server."""
     return DEFAULT_MODEL if has_key else OFFLINE_MODEL
 
 
@@ -163,7 +163,7 @@ class SnapshotSizes:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All settings. A session may choose its own model, agent, policy, window or limit."""
+    """All settings. A session may choose model, agent, policy, window or limit."""
 
     model: str = setting(
         OFFLINE_MODEL,

@@ -15,7 +15,7 @@ KEYS = ("policy", "weights", "auto_compact")
 class Strategy:
     """Overrides for one agent; `None` or empty changes nothing.
 
-    `weights` of the scorers in `evict-hybrid` need not add up to 1.
+    `weights` of scorers in `evict-hybrid` need not sum to 1.
     """
 
     policy: str = ""

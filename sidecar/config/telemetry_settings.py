@@ -32,9 +32,9 @@ def _port(value: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """Exporter settings, for the extra `telemetry` or an installed OpenTelemetry SDK.
+    """Exporter settings, for the extra `telemetry` or an existing SDK.
 
-    Nothing is sent and no port opened unless `exporter` is set.
+    Nothing is sent, no port opened, unless `exporter` is set.
     """
 
     exporter: Exporter = setting(

@@ -1,7 +1,6 @@
-"""Line numbers of TOML keys, for error messages.
+"""Line numbers of TOML keys, which `tomllib` does not report.
 
-`tomllib` reports no lines, so the file is cut into statements: the fewest lines that parse below
-the current heading.
+Statements are found as the fewest lines that parse below the current heading.
 """
 
 import tomllib
@@ -12,9 +11,9 @@ LONGEST = 400
 
 
 def lines_of(text: str) -> dict[str, int]:
-    """Return the line, from 1, of each dotted key in a valid file.
+    """Line, from 1, of each dotted key in a valid file.
 
-    Keys of an inline table share the line of its beginning.
+    Keys of an inline table have the line of its beginning.
     """
     found: dict[str, int] = {}
     heading = ""
@@ -35,7 +34,7 @@ def lines_of(text: str) -> dict[str, int]:
 
 
 def line_of(text: str, path: str) -> int | None:
-    """Return the line of a dotted key or its nearest enclosing table, or `None`."""
+    """Line of a dotted key or its nearest enclosing table, or `None`."""
     found = lines_of(text)
     while path:
         if path in found:

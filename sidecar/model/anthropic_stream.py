@@ -1,7 +1,7 @@
 """Streamed answers and pings with the Anthropic SDK, under our own retries.
 
-Importing the SDK takes 1 to 2 s and 70 MB, so the import runs after `initialize`, in a thread, with
-the garbage collector off: the event loop stalls for milliseconds only.
+Importing the SDK takes 1 to 2 s and 70 MB: done after `initialize`, in a thread, without garbage
+collection, so that the event loop stalls for milliseconds only.
 """
 
 import asyncio
@@ -191,10 +191,7 @@ class AnthropicModel:
 
 
 async def _drained(response: AsyncIterator[object]) -> None:
-    """Read the end of a finished stream, so that the connection can be used again.
-
-    The answer is complete, so errors and a timeout change nothing.
-    """
+    # To reuse the connection. The answer is complete, so no error matters.
     with suppress(Exception):
         async with asyncio.timeout(DRAIN):
             async for _ in response:

@@ -1,7 +1,7 @@
 """Known models: windows, limits and prices.
 
-A test compares the prices with `genai-prices`, the source for all other models. Windows and limits:
-Anthropic's model pages, read 2026-11. Least cacheable tokens: "Prompt caching", same date.
+A test compares prices with `genai-prices`, the source for other models. Windows, limits:
+Anthropic's model pages, 2026-11. Least cacheable tokens: "Prompt caching", same date.
 """
 
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ KNOWN: tuple[str, ...] = tuple(MODELS)
 def lookup(model_id: str) -> ModelInfo:
     """Look a model up by id, dated or not.
 
-    An unknown model gets a cautious window and no price, never a sibling's.
+    Unknown models get a cautious window and no price, never a sibling's.
     """
     known = MODELS.get(model_id) or MODELS.get(_undated(model_id))
     if known is not None:

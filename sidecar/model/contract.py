@@ -9,14 +9,14 @@ from sidecar.core.prompt.prompt import ModelRequest
 
 
 class Model(Protocol):
-    """A model with streamed answers. `AttemptFailed` voids all earlier events of a request."""
+    """A model with streamed answers; `AttemptFailed` voids all earlier events."""
 
     def body(self, request: ModelRequest) -> JsonObject:
-        """Return the provider's request body exactly as `stream` sends it."""
+        """Return the request body exactly as `stream` sends it."""
         ...
 
     def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
-        """Send the request, retry, and yield events up to `ResponseFinished`.
+        """Yield events up to `ResponseFinished`, with retries.
 
         Raises:
           ModelFailed: no attempt can succeed, or none is left.
@@ -24,9 +24,9 @@ class Model(Protocol):
         ...
 
     async def ping(self, request: ModelRequest) -> Usage:
-        """Have the provider read a prompt without answering; return the usage.
+        """Have a prompt read without an answer; return the usage.
 
-        Renews the lifetime of the cached prefix. `max_tokens` counts as 0. One attempt only.
+        Renews the cached prefix. `max_tokens` counts as 0. No retries.
 
         Raises:
           ModelFailed: the request failed.

@@ -1,4 +1,4 @@
-"""Decode the Messages API's raw stream into provider-neutral events. Pure."""
+"""Decode the Messages API's stream into provider-neutral events. Pure."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +36,7 @@ MOST = 10**12
 class ResponseDecoder:
     """Decoder of one response; `finished` only after `message_stop`.
 
-    With `limits`, `take` raises `Endless` for too much text, thinking and input together.
+    With `limits`, `take` raises `Endless` for too much content.
     """
 
     def __init__(self, limits: AnswerLimits | None = None) -> None:
@@ -142,7 +142,7 @@ class ResponseDecoder:
 
 
 def usage_of(told: JsonObject, before: Usage) -> Usage:
-    """Read a usage object; missing or invalid counts keep their value in `before`."""
+    """Read a usage object; missing or invalid counts stay as in `before`."""
 
     def number(value: Json, otherwise: int) -> int:
         counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST

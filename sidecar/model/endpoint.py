@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A provider's endpoint; the SDK takes neither key nor address from the environment.
+    """A provider's endpoint; `name` is anthropic, bedrock, vertex or foundry.
 
-    `name` is anthropic, bedrock, vertex or foundry. With `base_url`, anthropic means a proxy or
-    local server (Ollama, llama.cpp, LM Studio, vLLM).
+    With `base_url`, anthropic means a proxy or local server (Ollama, llama.cpp, LM Studio, vLLM).
+    For anthropic the SDK reads neither key nor address from the environment; clouds take
+    credentials and region from theirs.
     """
 
     name: str = "anthropic"

@@ -1,8 +1,8 @@
-"""Classify failed model calls, and whether another attempt can help.
+"""Classify failed model calls.
 
-The SDK (checked: 2.11) reports broken streams in unrelated ways: an APIStatusError with status 200
-for an error event, a bare transport error for a drop or stall, nothing for a clean early end. So
-attributes decide, here alone.
+SDK 2.11 reports broken streams in unrelated ways: an APIStatusError with status 200 for an error
+event, a bare transport error for a drop or stall, nothing for a clean early end. So attributes
+decide, here alone.
 """
 
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class EndedEarly(Exception):
 def classify(error: Exception, now: Millis, key: str = "") -> ModelFailed:
     """Convert an error of SDK, transport or stream.
 
-    The text is redacted, with `key`: some servers quote a refused key.
+    `key` is redacted: some servers quote a refused key.
     """
     status = getattr(error, "status_code", None)
     kind_word = str(getattr(error, "type", "") or "")
@@ -75,7 +75,7 @@ def can_pass(status: int) -> bool:
 
 
 def retry_after(headers: Mapping[str, str], now: Millis) -> float | None:
-    """Return the seconds to wait by `retry-after-ms` or `retry-after` (seconds or date)."""
+    """Seconds to wait by `retry-after-ms` or `retry-after` (seconds or date)."""
     exact = headers.get("retry-after-ms")
     if exact is not None and _is_number(exact):
         return max(0.0, float(exact) / 1000)
@@ -110,7 +110,7 @@ def _by_status(error: Exception, status: int, said: str, now: Millis) -> ModelFa
 
 
 def _redirected(error: Exception, status: int) -> ModelFailed:
-    """Name a redirect's target; redirects are never followed with conversation and key."""
+    # Redirects are not followed: conversation and key stay here.
     response = getattr(error, "response", None)
     asked, location = str(getattr(response, "url", "")), getattr(response, "headers", {})
     origin = "another address"
@@ -134,7 +134,7 @@ def _failed(
 
 
 def _said(error: Exception) -> str:
-    """The provider's message, without the request that the SDK's message quotes."""
+    # The SDK's own message quotes the request.
     body = getattr(error, "body", None)
     inner = body.get("error") if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None

@@ -1,7 +1,7 @@
 """The offline model: answers without key or network, to try the product.
 
-No language model: follows `offline_rules`, calls real tools, reads results, and reports usage like
-a provider with a prompt cache.
+Follows `offline_rules`, calls real tools, reads results, and reports usage like a provider with a
+prompt cache.
 """
 
 import asyncio
@@ -38,8 +38,6 @@ Try: "read README.md and main.py", "search for TODO in src", "list files", \
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """The newest typed text, with later calls and results."""
-
     text: str
     calls: tuple[CallBlock, ...]
     results: tuple[ResultBlock, ...]
@@ -48,7 +46,7 @@ class _Turn:
 
 
 class OfflineModel:
-    """The `Model` of `model.contract` without a network; `pace` is seconds between deltas."""
+    """A `Model` without a network; `pace` is seconds between deltas."""
 
     def __init__(self, count: Count, pace: float = 0.0) -> None:
         self._count = count
@@ -88,7 +86,7 @@ class OfflineModel:
         yield ResponseFinished("tool_use" if step else "end_turn", final)
 
     async def _summarising(self, prompt: Prompt) -> AsyncIterator[StreamEvent]:
-        """Answer with a summary; the prompt is not cached, since no request repeats it."""
+        # Not cached, since no request repeats the prompt.
         usage = self._usage(prompt, keep=False)
         yield ResponseStarted("offline", usage)
         text = summarise(prompt)
@@ -176,7 +174,6 @@ def _read(prompt: Prompt) -> _Turn:
 
 
 def _next(steps: tuple[Step, ...], turn: _Turn) -> Step:
-    """Return the first step with calls not yet made, or `()`."""
     made = 0
     for step in steps:
         if made >= len(turn.calls):

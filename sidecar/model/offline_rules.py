@@ -1,7 +1,6 @@
 """Rules of the offline model, from sentences to tool calls.
 
-`then` and line ends separate steps. A step is one kind of act on one or more things; the calls run
-together.
+`then` and line ends separate steps; the calls of a step run together.
 """
 
 import json
@@ -146,7 +145,6 @@ def _things(text: str) -> list[str]:
 
 
 def _bare(text: str | None) -> str:
-    """Strip blanks and quotes."""
     stripped = (text or "").strip()
     found = re.fullmatch(_QUOTED, stripped, re.DOTALL)
     return next((g for g in found.groups() if g is not None), "") if found else stripped

@@ -1,4 +1,4 @@
-"""Summaries by the offline model: sentences of the conversation or its transcript."""
+"""Summaries by the offline model: sentences from the conversation."""
 
 import json
 import re
@@ -28,7 +28,7 @@ _TURN = re.compile(r'turn="(\d+)"')
 
 
 def summarise(prompt: Prompt) -> str:
-    """Answer a request for a summary: sections, then facts from those sections."""
+    """Answer a request for a summary: sections, then facts."""
     *before, last = flat(prompt)
     request = last.content.text if isinstance(last.content, TextBlock) else ""
     found = _ROOM.findall(request)
@@ -54,7 +54,6 @@ def summarise(prompt: Prompt) -> str:
 
 
 def _said(blocks: Sequence[Block]) -> Iterator[Unit]:
-    """Split a conversation into units; typed texts begin turns."""
     turn = step = 0
     results = {
         block.content.call_id: block.content
@@ -89,7 +88,6 @@ def _transcribed(request: str) -> list[Unit]:
 
 
 def _told(blocks: Sequence[Block]) -> str:
-    """Earlier summaries in the conversation."""
     texts = [block.content.text for block in blocks if isinstance(block.content, TextBlock)]
     return "\n\n".join(told for text in texts if (told := summary_in(text)))
 

@@ -1,6 +1,6 @@
 """Retries of model calls: visible, bounded, cancellable.
 
-The SDK's retries hide the wait, cannot repeat a broken stream, and obey a Retry-After of weeks.
+The SDK's hide the wait, cannot repeat a broken stream, and obey a Retry-After of weeks.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -36,7 +36,7 @@ async def with_retries(
     """Yield an attempt's events; after a passing failure yield `AttemptFailed`, wait, repeat.
 
     Raises:
-      ModelFailed: the failure is permanent, no attempt is left, or the wait too long.
+      ModelFailed: permanent, no attempt left, or the wait too long.
     """
     number, others, left = 0, 0, patience.total
     while True:
@@ -70,7 +70,7 @@ async def with_retries(
 def _wait(
     number: int, failed: ModelFailed, chance: float, patience: Patience, left: float
 ) -> float:
-    """Return the seconds to wait; raise the failure if the wait would be too long."""
+    """Return seconds to wait; raise the failure for too long a wait."""
     seconds = delay(number, failed.retry_after, chance)
     if failed.retry_after is None:
         seconds = min(seconds, patience.longest)
@@ -88,9 +88,9 @@ def _wait(
 
 
 def delay(attempt: int, asked: float | None, chance: float) -> float:
-    """Return the seconds before the next attempt: as asked, else doubling.
+    """Seconds before the next attempt: as asked, else doubling.
 
-    `chance` (0 to 1) takes up to a quarter off, so that clients spread out.
+    `chance` (0 to 1) takes up to a quarter off, to spread clients.
     """
     # Who asks for no wait at all is not asked again at once for ever.
     if asked is not None and (asked >= FIRST or attempt < OTHERWISE):

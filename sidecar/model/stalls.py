@@ -1,7 +1,6 @@
 """Limits of time and size for a streamed answer.
 
-A transport's timeout covers the next byte only: a byte a minute would hold a turn for days, a
-server with pings for ever.
+A transport's timeout covers the next byte only: a byte a minute would hold a turn for days.
 """
 
 import asyncio
@@ -57,10 +56,10 @@ class Endless(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
-    """Limits of one answer of `tokens` tokens.
+    """Limits of one answer.
 
-    Seconds for one event (`stall`), without content (`quiet`), in all (`whole`); bytes in all
-    (`most`); `pieces`.
+    Seconds for one event (`stall`), without content (`quiet`), in all (`whole`); bytes (`most`);
+    `pieces`.
     """
 
     tokens: int
@@ -86,7 +85,7 @@ class AnswerLimits:
 
 
 def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
-    """Compute the limits of an answer of `tokens` tokens."""
+    """Compute an answer's limits."""
     return AnswerLimits(
         tokens,
         stall,
@@ -98,11 +97,11 @@ def limits(tokens: int, stall: float = STALL) -> AnswerLimits:
 
 
 class InTime:
-    """Wrap the SDK's decoder with the limits of an answer.
+    """Apply an answer's limits to the SDK's decoder.
 
     Raises:
-      Stalled: no whole event came in time.
-      Endless: nothing but pings, an answer too long, or one event too large.
+      Stalled: no whole event in time.
+      Endless: only pings, or an answer or event too large.
     """
 
     def __init__(self, inner: EventCutter, limits: AnswerLimits) -> None:

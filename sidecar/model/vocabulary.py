@@ -1,7 +1,7 @@
 """The tokenizer for estimates: tiktoken with a packed vocabulary.
 
-tiktoken downloads the vocabulary at first use, but the daemon must work offline. `python -m
-sidecar.model.vocabulary SOURCE.tiktoken` packs the vocabulary again.
+tiktoken would download one, but the daemon must work offline. Pack again: `python -m
+sidecar.model.vocabulary SOURCE.tiktoken`.
 """
 
 import base64
@@ -25,7 +25,7 @@ PATTERN = (
 
 
 def load_counter() -> Callable[[str], int]:
-    """Unpack the vocabulary and return a token counter; takes 0.2 s."""
+    """Unpack the vocabulary, in 0.2 s, and return a token counter."""
     import tiktoken  # noqa: PLC0415 - not before `initialize` has been answered
 
     encoding = tiktoken.Encoding(
@@ -52,7 +52,7 @@ def load_counter() -> Callable[[str], int]:
 
 
 def slices(text: str) -> list[str]:
-    """Split a text into pieces of at most 64,000 characters, at line ends if any."""
+    """Split a text into pieces of at most 64,000 characters, preferably at line ends."""
     pieces = []
     start = 0
     while len(text) - start > SLICE:
@@ -65,7 +65,7 @@ def slices(text: str) -> list[str]:
 
 
 def pack(ranks: dict[bytes, int]) -> bytes:
-    """Pack a vocabulary: length byte and bytes of each token, in order of rank."""
+    """Pack a vocabulary by rank: length byte and bytes of each token."""
     ordered = sorted(ranks, key=lambda token: ranks[token])
     assert [ranks[token] for token in ordered] == list(range(len(ordered)))
     return lzma.compress(

@@ -1,6 +1,6 @@
-"""The observer: feeds observations to totals, alerts, metrics and traces.
+"""Feed observations to totals, alerts, metrics and traces.
 
-One way only: nothing here asks a session. Observations wait briefly, so that no step is slowed.
+Nothing here asks a session. Observations wait, so that no step is slowed.
 """
 
 import asyncio
@@ -34,10 +34,9 @@ Take = Callable[[Observation], None]
 
 
 class Observer:
-    """The observer of a daemon; `now` is ms since 1970.
+    """A daemon's observer; `now` is ms since 1970.
 
-    `tell` receives each alert change once; `later` calls a function on the event loop after some
-    seconds.
+    `tell` receives each alert change once; `later` schedules a call after some seconds.
     """
 
     def __init__(
@@ -146,7 +145,7 @@ class Observer:
             self._look()
 
     async def close(self, seconds: float) -> None:
-        """Process and send the rest, for some `seconds` at most."""
+        """Process and send the rest, within some `seconds`."""
         self.settle()
         if self._exporting is not None:
             closing = asyncio.to_thread(self._exporting.close)
@@ -161,7 +160,7 @@ class Observer:
         return Counter((one.name, one.level) for one in tuple(self._alerts.values()))
 
     def metrics(self) -> JsonObject:
-        """Totals for `daemon/status`, and the address of Prometheus metrics."""
+        """Totals for `daemon/status`, and the Prometheus address."""
         self.settle()
         address = "" if self._exporting is None else self._exporting.address
         return {**self._totals.as_json(), **({"prometheus": address} if address else {})}

@@ -1,6 +1,6 @@
 """Totals since the daemon's start, for `daemon/status`.
 
-Mutable counters: copies for each observation were most of the cost.
+Mutable: copies for each observation were most of the cost.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from sidecar.core.prompt.observation import (
 
 @dataclass(slots=True)
 class Totals:
-    """Totals of all sessions; tokens by the provider's count, USD of known prices."""
+    """Totals of all sessions, in the provider's tokens and USD."""
 
     turns: int = 0
     requests: int = 0

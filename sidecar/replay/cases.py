@@ -1,4 +1,4 @@
-"""A recorded session prepared for judging: questions, full and compacted context."""
+"""A recorded session prepared for judging."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ CaseAnswer: TypeAlias = Callable[[str], str]
 class Case:
     """A session, played under a policy up to its last request.
 
-    `full` and `compacted`: context as text, with at most `cut` characters per result. `summaries`:
+    `full`, `compacted`: context as text, at most `cut` characters per result. `summaries`:
     estimated usage of each summary; `asking`: of answers and verdicts.
     """
 
@@ -63,10 +63,10 @@ class Case:
     settings: Settings
 
     def with_summaries(self, write: CaseAnswer, room: int) -> tuple[str, tuple[str, ...]]:
-        """Play again with a model's summaries; return the compacted context and failures.
+        """Play again with a model's summaries; return compacted context and failures.
 
-        Each request holds at most `room` tokens of material; after a failure the log's own words
-        are used. Blocks.
+        A request holds at most `room` tokens of material; failures fall back on the log's own
+        words. Blocks.
         """
         failed: list[str] = []
         run = _played(self.conversation, self.settings, _by(write, room, failed))
@@ -74,7 +74,7 @@ class Case:
 
 
 def read_case(path: Path, count: Count, settings: Settings, judge: ModelInfo, most: int) -> Case:
-    """Read a recording and play the first policy; `most` is the tokens of an answer.
+    """Read a recording and play the first policy; `most` is tokens per answer.
 
     Raises:
       BadRequest: no recording, never compacted, or too large for the judge.
@@ -154,7 +154,7 @@ def _played(conversation: Conversation, settings: Settings, tell: TellSummary) -
 
 
 def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -> TellSummary:
-    """Summarise in the log's own words; note the usage a model's summary would take."""
+    """Summarise in the log's words; note a model's likely usage."""
 
     def tell(plan: Plan, situation: Situation) -> Plan:
         request = _request(plan, situation, room)
@@ -166,7 +166,7 @@ def _by_extract(count: Count, factor: float, room: int, expected: list[Usage]) -
 
 
 def _by(write: CaseAnswer, room: int, failed: list[str]) -> TellSummary:
-    """Summarise by a model; on failure in the log's own words, as sessions do."""
+    """Summarise by a model, or after failure in the log's words."""
 
     def tell(plan: Plan, situation: Situation) -> Plan:
         try:

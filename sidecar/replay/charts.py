@@ -1,4 +1,4 @@
-"""Charts as inline SVG, so that a page needs no other files."""
+"""Charts as inline SVG."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def bars(costs: Sequence[tuple[str, float]]) -> str:
 
 
 def scatter(dots: Sequence[Dot]) -> str:
-    """Draw cost against recall, without overlapping labels; dots in one place share one."""
+    """Draw cost against recall, without overlapping labels."""
     most = max(dot.cost for dot in dots) * 1.08
     most = 1.0 if most < LEAST_COST else most
     low = max(0.0, min(dot.recall for dot in dots) - 0.03)
@@ -128,7 +128,6 @@ class Box:
 
 
 def _labels(groups: Sequence[Sequence[Placed]]) -> Iterator[str]:
-    """Place labels as near to their dots as possible, with connecting lines."""
     taken = [Box(x - 6, y - 6, x + 6, y + 6) for group in groups for _, x, y in group]
     for group in groups:
         dot, x, y = group[0]
@@ -173,7 +172,7 @@ def _room(text: str, x: float, y: float, taken: Sequence[Box]) -> Box:
 
 
 def timeline(session: ReplayedSession, window: int) -> str:
-    """Draw tokens held and read by request, zones and rewrites."""
+    """Draw tokens held and read by request, and rewrites."""
     sent = session.sent
     every = max(1, len(sent) // MOST_POINTS)
     points = sent[::every]

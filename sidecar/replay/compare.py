@@ -37,9 +37,9 @@ class Settings:
 
 @dataclass(slots=True)
 class PolicyTally:
-    """One policy's sums over sessions, in USD and tokens.
+    """One policy's sums, in USD and tokens.
 
-    `runways`: requests between rewrites; `compressed`: compression of each rewrite.
+    `runways`: requests between rewrites; `compressed`: each rewrite's compression.
     """
 
     policy: str
@@ -84,7 +84,7 @@ _SUMMED = (
 
 @dataclass(frozen=True, slots=True)
 class ReplayedSession:
-    """A replayed recording; `recorded` is USD by its own usage, if any."""
+    """A replayed recording; `recorded` is USD by its own usage."""
 
     name: str
     format: str
@@ -98,7 +98,7 @@ class ReplayedSession:
 
 
 def replay_file(path: Path, count: Count, settings: Settings) -> ReplayedSession:
-    """Replay a file under every policy; return the first policy's requests too.
+    """Replay a file under every policy; keep requests of the first policy only.
 
     Raises:
       BadRequest: no recording, or no answer of a model.
@@ -176,7 +176,7 @@ def _runways(run: SimulatedRun) -> list[int]:
 
 
 def _breaks(run: SimulatedRun) -> Counter[str]:
-    """Count large cache losses between consecutive requests, by cause."""
+    """Count large cache losses by cause."""
     rewritten = {rewrite.step for rewrite in run.rewrites}
     causes: Counter[str] = Counter()
     for before, now in zip(run.sent, run.sent[1:], strict=False):

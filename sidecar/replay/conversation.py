@@ -1,4 +1,4 @@
-"""A recorded session as requests over a growing list of units, counted once.
+"""A recorded session as requests over a growing list of units.
 
 All policies are played over the same conversation; only the view differs.
 """
@@ -38,7 +38,7 @@ STATIC_LEAST = 2_000
 class Request:
     """A recorded model call, with `end` units in its prompt.
 
-    `used`: earlier names in the answer; `far`: those last seen at least `FAR` requests before.
+    `used`: earlier names in the answer; `far`: those unseen for `FAR` requests or more.
     """
 
     step: int
@@ -56,8 +56,8 @@ class Request:
 class Conversation:
     """The input of a simulation; `tokens` and `calls` are calibrated, per unit.
 
-    `compacted`: steps following the recorded agent's own rewrites. `factor`: tokens per raw
-    estimate by `count`. `messages`: without media bytes; empty if only sizes are known.
+    `compacted`: steps following the agent's own rewrites. `factor`: tokens per raw `count`.
+    `messages`: without media bytes; empty if only sizes are known.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Listener:
         self._rendered += 2 if any(u.kind == "call" for u in units) else 1
 
     def conversation(self, name: str, format_name: str) -> Conversation:
-        """Calibrate counts by recorded usage, if any, and build the conversation."""
+        """Calibrate counts by recorded usage, and build the conversation."""
         factor = self._factor()
         tokens = tuple(
             max(1, round((call + result) * factor)) if call or result else 0

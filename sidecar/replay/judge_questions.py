@@ -1,7 +1,6 @@
 """Fidelity by a model as judge: requests, replies, score. Calls no model.
 
-A model answers the same questions from the full and from the compacted context; a judge compares
-both answers.
+The same questions are answered from the full and the compacted context; a judge compares both.
 """
 
 import json
@@ -32,7 +31,7 @@ WHY = 300
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A ruling on whether the second answer holds the content of the first."""
+    """A ruling on whether the second answer holds the first's content."""
 
     question: str
     ruling: Ruling
@@ -50,7 +49,7 @@ class Judged:
 
 
 def context_text(items: Iterable[Item], most: int) -> str:
-    """Write the view as text, with at most `most` characters per result or text.
+    """Write the view as text, at most `most` characters per result.
 
     Without thinking: no later request depends on any.
     """
@@ -151,7 +150,7 @@ def read_answers(reply: str, questions: Sequence[Question]) -> dict[str, str]:
 
 
 def read_verdicts(reply: str, questions: Sequence[Question]) -> dict[str, Verdict]:
-    """Read verdicts by question id; skip unreadable and contradictory ones."""
+    """Read verdicts by question id; skip unreadable or contradictory ones."""
     found: dict[str, Verdict] = {}
     torn: set[str] = set()
     for question, value in _by_question(reply, questions):
@@ -180,7 +179,6 @@ def _by_question(
 
 
 def _unfolded(values: Iterable[object]) -> Iterable[Mapping[object, object]]:
-    """Yield objects, and objects within their lists."""
     for value in values:
         if isinstance(value, dict):
             yield value

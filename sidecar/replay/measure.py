@@ -1,9 +1,9 @@
-"""Measures of a policy's memory: recall of names, failed approaches, prose. Asks no model.
+"""Measures of a policy's memory: names, failed approaches, prose. Asks no model.
 
-Recall counts names used by the recorded agent and last seen at least `FAR` requests before. In
-view: word for word in the prompt, kept lines included. In the ledger: listed in a note. Reachable:
-recallable by an id in view. Names in whole parts count apart, since kept lines are chosen by this
-measure's notion of a name.
+Names count that the recorded agent used, last seen `FAR` or more requests before. In view: word for
+word in the prompt, kept lines included. In the ledger: listed in a note. Reachable: recallable by
+an id in view. Whole parts count apart, since kept lines are chosen by this measure's notion of a
+name.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ QUOTED = 60
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """Names in a prompt: in `whole` parts, else in `view`, else one recall away.
+    """Names in `whole` parts, else in `view`, else one recall away.
 
     `text`: the prompt without notes; `notes`: ledgers and summaries.
     """
@@ -36,10 +36,10 @@ class Glimpse:
 
 
 class Memory:
-    """Counts, over a run, of needed names still present.
+    """Counts of needed names still present, over a run.
 
-    `far` names were needed; of these stood `whole` in whole parts, `view` in view, `ledger` also in
-    notes, `reach` also within one recall.
+    Of `far` names stood `whole` in whole parts, `view` in view, `ledger` also in notes, `reach`
+    also within one recall.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Memory:
     def rewrite(self, items: Sequence[Item], *, covered: bool) -> None:
         """Update after a rewrite; `covered`: a note's id recalls the rest.
 
-        Covered names stay reachable as long as any note stands.
+        Covered names stay reachable while any note stands.
         """
         whole: set[str] = set()
         view: set[str] = set()
@@ -149,7 +149,7 @@ class Memory:
 
 
 def shown_text(item: Item) -> str:
-    """Return a result or text as the model sees either."""
+    """Return the shown form of a result or text."""
     match item.shown:
         case Excerpt() | Quoted() | Truncated():
             return shorten(item.unit.text, item.shown, item.unit.part_id)
@@ -181,7 +181,7 @@ def _failure_kept(unit: Unit, item: Item | None, notes: str) -> bool:
 
 
 def failure_kept(unit: Unit, shown: str | None, notes: str) -> bool:
-    """Whether call and error line are readable, as `shown` or in a note."""
+    """Whether call and error line can be read, as `shown` or in a note."""
     line = error_line(unit.text)[:QUOTED]
     if shown is not None and line in one_line(shown, 10**9):
         return True

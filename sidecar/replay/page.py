@@ -1,4 +1,4 @@
-"""A replay as one HTML page: inline charts, no network, light and dark."""
+"""A replay as one HTML page, without network."""
 
 from collections.abc import Sequence
 from html import escape

@@ -29,9 +29,7 @@ CARDS: Mapping[str, Rates] = {
 
 
 def read_card(name: str) -> Rates:
-    """Look a card up by name, or read a JSON file `{input, output, write, read}`.
-
-    Figures are USD per million tokens.
+    """Look a card up, or read JSON `{input, output, write, read}` in USD per million tokens.
 
     Raises:
       BadRequest: neither exists.

@@ -1,7 +1,6 @@
 """Questions about a recorded session, made by code from its log, with evidence.
 
-Topics are the needs of a successor: goal, limits, changes, failures, decisions, state of work. Same
-log, same questions.
+Topics: goal, limits, changes, failures, decisions, state of work. Same log, same questions.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,8 +1,8 @@
 """Decide about rewrites in a replay, by a session's rules from `core`.
 
-Only measuring is done here, with the conversation's own counts. Unknown to a replay: pins, preserve
-settings, tools protected from pruning, compaction while idle or by hand, a provider's refusal.
-Recorded thinking without its proof counts as sent, though no session could send that again.
+Sizes are the conversation's own counts. Unknown to a replay: pins, preserve settings, tools
+protected from pruning, compaction while idle or by hand, refusals. Recorded thinking without proof
+counts as sent, though no session could send that again.
 """
 
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ NOTHING_STATIC = Static("", (), (), 1)
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A measured plan with notes as items, ready to install.
+    """A measured plan with notes as items.
 
-    `billed`: the plan for which a summary was requested, if any.
+    `billed`: the plan with a requested summary, if any.
     """
 
     plan: Plan
@@ -89,7 +89,7 @@ class Decider:
         return None if told.done is None else replace(told.done, billed=draft)
 
     def complete(self, plan: Plan, situation: Situation) -> Decided | None:
-        """Keep protected parts, drop thinking that loses its prefix, and measure."""
+        """Keep protected parts, drop thinking without its prefix, and measure."""
         made = outlined(plan, situation, f"cmp_{self._made + 1}")
         if made is None:
             return None

@@ -1,7 +1,7 @@
 """Simulate a policy over a recorded conversation: requests, costs, losses.
 
-Recorded answers stay, only the view differs. Cache and prices follow the provider: breakpoints,
-lookback, minimum, lifetime from the request's start.
+Recorded answers stay, only the view differs. The cache follows the provider: breakpoints, lookback,
+minimum, lifetime from the request's start.
 """
 
 from bisect import bisect_right
@@ -106,9 +106,9 @@ def simulate(
     rates: Rates,
     tell: TellSummary | None = None,
 ) -> SimulatedRun:
-    """Play all requests under a policy, decided by `replay/replay_decision`.
+    """Play all requests under a policy; `replay_decision` decides.
 
-    Without `tell`, a summary costs USD and tokens, but has no words.
+    Without `tell`, a summary has cost and tokens, but no words.
     """
     state = _Simulation(conversation, policy, window, rates, tell)
     for request in conversation.requests:
@@ -265,7 +265,6 @@ class _Simulation:
         self._places.append(self._places[-1] + (0 if joined else 2 if is_call else 1))
 
     def _newest(self) -> int:
-        """Tokens since the last answer, whose usage the provider reported."""
         if not self._reported:
             return 0
         came = (item for item in self.items[self._before :] if item.unit.kind not in ANSWERED)

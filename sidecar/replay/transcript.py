@@ -42,9 +42,9 @@ class DamagedLine:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The recorded agent dropped earlier messages here; `at` is 0 if unknown.
+    """The recorded agent dropped earlier messages; `at` is 0 if unknown.
 
-    The replacement, mostly a summary, is left out, since never said.
+    The summary in their place is left out, since never said.
     """
 
     at: Millis = 0
@@ -55,9 +55,9 @@ TranscriptEntry: TypeAlias = Message | Compacted | DamagedLine
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A recorded session; `entries` is a lazy iterator for one pass.
+    """A recorded session; `entries` is lazy, for one pass.
 
-    `title`, `cwd` and `session` (the agent's own id) are empty if unknown.
+    `title`, `cwd` and `session` (the agent's id) may be empty.
     """
 
     format: str
@@ -71,10 +71,10 @@ class Transcript:
 
 @dataclass(slots=True)
 class TranscriptWriter:
-    """A builder of messages from a recording of any format.
+    """A builder of messages from any recording.
 
-    An assistant's message waits for its tool results until the next begins. Ids follow from order,
-    so that a file always gives the same ids.
+    An assistant's message waits for its tool results until the next begins. Ids follow from order:
+    same file, same ids.
     """
 
     _turn: int = -1
@@ -87,7 +87,7 @@ class TranscriptWriter:
     def user(self, parts: list[Part], at: Millis, *, typed: bool) -> Iterator[TranscriptEntry]:
         """Add a user's message, unless empty; a typed one opens a turn.
 
-        While calls are open, the message waits: the model saw their results first.
+        While calls are open, the message waits: results came first.
         """
         if not parts:
             return
@@ -165,7 +165,7 @@ class TranscriptWriter:
         return TextPart(self.part_id(position), text, source)  # type: ignore[arg-type]
 
     def said(self, blocks: Sequence[JsonObject], *, by: str) -> list[Part]:
-        """Make a user's parts: texts, files, and a word for media without bytes."""
+        """Make a user's parts: texts, files, or the kind of missing media."""
         parts: list[Part] = []
         for block in blocks:
             if media := media_of(block):
@@ -188,10 +188,10 @@ class TranscriptWriter:
 
 
 def millis(value: object) -> Millis:
-    """Read ISO 8601, seconds or milliseconds; other values become 0.
+    """Read ISO 8601, seconds or milliseconds; 0 for other values.
 
     Raises:
-      ValueError: a number beyond any calendar.
+      ValueError: beyond any calendar.
     """
     if isinstance(value, bool):
         return 0
@@ -211,7 +211,7 @@ def millis(value: object) -> Millis:
 
 
 def text_of(value: object) -> str:
-    """Join a text, or a list's `{"type": "text"}` blocks; other values become ""."""
+    """Join a text, or a list's text blocks; "" for other values."""
     match value:
         case str():
             return value
@@ -237,7 +237,7 @@ def _block_text(value: object) -> str:
 
 
 def media_of(block: JsonObject) -> Media | None:
-    """Read a block's image or document in any agent's form; `None` without bytes."""
+    """Read a block's image or document; `None` without bytes."""
     match block:
         case {"source": {"media_type": str(kind), "data": str(data)}}:
             pass
@@ -273,10 +273,10 @@ def objects(value: object) -> list[JsonObject]:
 
 
 def count(value: object) -> int:
-    """Read a count of tokens or characters; other values become 0.
+    """Read a count of tokens or characters; 0 for other values.
 
     Raises:
-      ValueError: a number too large for a count.
+      ValueError: too large.
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0

@@ -1,7 +1,6 @@
 """Agreement of the simulation with the recorded provider's reports.
 
-Counts only requests before the recorded agent's first compaction: until then everything was sent,
-as by the `manual` policy.
+Counts requests before the agent's first compaction: until then everything was sent, as by `manual`.
 """
 
 from collections.abc import Iterable
@@ -14,10 +13,10 @@ from sidecar.replay.simulate import SimulatedRun
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Simulated and recorded tokens of a session, over `requests` requests.
+    """Simulated and recorded tokens of a session.
 
-    `misses`: requests with less than half of the predicted cache read; the provider evicted early,
-    or the agent changed the prompt.
+    `misses`: less than half of the predicted cache read; the provider evicted early, or the agent
+    changed the prompt.
     """
 
     name: str

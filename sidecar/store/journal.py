@@ -48,10 +48,10 @@ T = TypeVar("T")
 
 
 class Store:
-    """Sessions on the disk. Call methods on an event loop; none blocks.
+    """Sessions on the disk. Call on an event loop; nothing blocks.
 
     Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`.
-    After a failure nothing of that call is stored, and later calls may succeed.
+    Nothing of a failed call is stored; later calls may succeed.
     """
 
     def __init__(
@@ -89,8 +89,8 @@ class Store:
     ) -> "Store":
         """Open the store in a folder, made if missing; blocks for some milliseconds.
 
-        `now` (ms since 1970) and `uptime`, a check on the clock, are called from other threads. A
-        newer or read-only store opens for reading; raises StorageFailed if even that fails.
+        `now` (ms since 1970) and `uptime` are called from other threads. A newer or read-only store
+        opens for reading; raises StorageFailed if unreadable.
         """
         try:
             return cls._open(folder, now, uptime)
@@ -129,7 +129,7 @@ class Store:
 
     @classmethod
     def look(cls, folder: Path, *, now: Callable[[], int]) -> "Store":
-        """Open an existing store for reading, without creation or migration.
+        """Open an existing store for reading, without migration.
 
         Raises StorageFailed if missing or unreadable.
         """
@@ -148,7 +148,7 @@ class Store:
 
     @property
     def read_only(self) -> bool:
-        """Whether the schema is newer or the folder read-only."""
+        """Whether the schema is newer, or the folder read-only."""
         return self._why is not None
 
     def refusal(self) -> StorageFailed | None:
@@ -158,21 +158,21 @@ class Store:
     def write(self, *changes: StoreChange, size: int | None = None) -> "asyncio.Future[None]":
         """Store changes as one unit: all or none, in order, after earlier writes.
 
-        `size` is their bytes, if already weighed. The future resolves once on the disk, or raises
-        StorageFailed; dropping or cancelling does not stop the write.
+        `size`: their bytes, if known. The future resolves once on the disk, or raises
+        StorageFailed; dropping or cancelling stops nothing.
         """
         self._overtake(changes)
         weighs = sum(map(weight, changes)) if size is None else size
         return self._submit(partial(apply_all, changes=changes), weighs)
 
     async def delete(self, session_id: SessionId) -> None:
-        """Delete a session with everything held only by it; ignore unknown ids."""
+        """Delete a session and everything held only by it; ignore unknown ids."""
         await self.write(DeleteSession(session_id))
         while not (await self.leaving.remove_some(session_id)).done:
             pass
 
     def save(self, *changes: PutPart) -> None:
-        """Store growing parts soon, without a promise; the newest of each part wins."""
+        """Store growing parts soon, without a promise; the newest wins."""
         if self._writer is None:
             return
         for change in changes:
@@ -188,8 +188,7 @@ class Store:
     ) -> Window | None:
         """Read a session from a valid fold of this version on, or return `None`.
 
-        In another thread, `choose` maps the fold's body to earlier messages still needed, or
-        `None`.
+        In another thread, `choose` maps the fold's body to older messages still needed, or `None`.
         """
         return await self._read(lambda con: folds.window(con, session_id, version, choose))
 
@@ -218,7 +217,7 @@ class Store:
     async def list(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
         """Read up to `limit` sessions of one folder or all, newest first.
 
-        `before` is the previous page's `next`; raises BadRequest for other texts.
+        `before`: the previous page's `next`; raises BadRequest otherwise.
         """
         return await self._read(lambda con: session_rows.page(con, cwd, before, limit))
 
@@ -259,7 +258,7 @@ class Store:
         return 0 if self._writer is None else self._writer.depth()
 
     async def close(self) -> None:
-        """Finish all writes and close the files; a second call does nothing."""
+        """Finish all writes and close the files; safe to repeat."""
         if self._closed:
             return
         self._closed = True

@@ -10,10 +10,9 @@ AlertLevel: TypeAlias = Literal["info", "warning", "critical"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One alert; `name` is also the setting with its threshold, `over`: higher is worse.
+    """One alert; `name` is also its setting, `over`: higher is worse.
 
-    `quiet`: ms its number must stay well before clearing, so that normal ups and downs raise one
-    alert.
+    `quiet`: ms to stay well before clearing, so that normal ups and downs raise one alert.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Raise and clear alerts by comparing numbers with thresholds. Pure.
 
-Each alert is raised once, and cleared once its number is well past the threshold or unknown.
+An alert is cleared once its number is well past the threshold, or unknown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ AlertKey: TypeAlias = tuple[str, SessionId | None]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A standing alert; `value` and `threshold` are in the setting's unit.
+    """A standing alert, in the setting's unit.
 
     `well_since`: when its number became well, too recently to clear.
     """
@@ -134,8 +134,7 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
     """Divide the newest 5 minutes' cost by the dearest 5 of the hour before.
 
-    The dearest, since bursts and a cold cache after a pause are no news. `None` with fewer than
-    three stretches with costs.
+    Bursts and a cold cache are no news. `None` with fewer than three stretches with costs.
     """
     minutes = {one.number: one.spent for one in past.within(now, 60 + BURNING)}
     newest = now // 60_000

@@ -28,8 +28,8 @@ ORDINARY = frozenset({"budget", "cold", "pays", "idle"})
 class Minute:
     """All sessions in one minute; `number` is minutes since 1970.
 
-    `refused`: requests refused as too long. `prompt` and `read`: tokens of the `repeated` requests,
-    which the cache could serve. `spent`: USD, including `summarising`.
+    `refused`: requests too long. `prompt`, `read`: tokens of `repeated`, cacheable requests.
+    `spent`: USD, including `summarising`.
     """
 
     number: int
@@ -46,9 +46,8 @@ class Minute:
 class SessionStanding:
     """One session's numbers; `used` and `tool_results` are shares of the input room.
 
-    `used`: at the end of its newest turns. `evictions`: removals from the context in the last
-    finished turn, `evicting` in the running one. `compression`, `fidelity`: of the newest whole
-    rewrite.
+    `used`: at the end of its newest turns. `evictions`: in the last turn, `evicting` in the running
+    one. `compression`, `fidelity`: of the newest whole rewrite.
     """
 
     used: tuple[float, ...] = ()

@@ -1,6 +1,6 @@
-"""All decisions about a session's context, from the log's records.
+"""All decisions about a session's context, from the log.
 
-Lines hold names, numbers and reasons, never text of the conversation.
+Lines hold names, numbers and reasons, no conversation.
 """
 
 from collections import Counter
@@ -42,8 +42,8 @@ DECISIONS: Mapping[str, str] = {
 def audit(stored: Stored) -> Iterator[JsonObject]:
     """Yield one line per decision, in log order.
 
-    `at`: ISO 8601 UTC. Tokens: the provider's, if reported. Costs: USD as decimal strings, `null`
-    if unknown.
+    `at` is ISO 8601 UTC, costs are USD as decimal strings or `null`; tokens are the provider's, if
+    reported.
     """
     messages = {str(message.id): message for message in stored.messages}
     calls = {

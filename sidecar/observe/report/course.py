@@ -1,6 +1,6 @@
-"""A session's course as pure data: requests, costs, changes, view.
+"""A session's course as pure data, for inspector and report.
 
-Read from a log by `session/desk/log_course`; shown by inspector and report.
+`session/desk/log_course` reads a course from a log.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ CourseChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 class About:
     """The session's row.
 
-    Empty if missing: `parent`, the origin of a fork; `recorded_by`, the agent of an imported
-    recording; `priced_as`, the model whose prices stand in for a free one.
+    Empty if missing: `parent` (of a fork), `recorded_by` (an imported recording's agent),
+    `priced_as` (model whose prices stand in for a free one).
     """
 
     id: str
@@ -39,10 +39,9 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A model call's tokens, its cost in USD, and the `uncached` cost.
+    """A model call's tokens and USD; `uncached`: USD without a cache.
 
-    Costs are `None` without a known price. Unless `own`, another paid: a fork's parent, or the
-    recorded agent.
+    `None` without a known price. Unless `own`, a fork's parent or a recorded agent paid.
     """
 
     usage: Usage
@@ -55,9 +54,8 @@ class Spent:
 class CourseRequest:
     """One model call of the conversation.
 
-    `regions`: tokens in order of `budget.REGIONS`, adding up to the provider's count, or to an
-    estimate if `spent` is `None`. `miss`: segment and reason of an unexpected cache miss. `stands`:
-    the answer is still in the conversation.
+    `regions`: tokens in order of `budget.REGIONS`, by the provider's count, or estimated if `spent`
+    is `None`. `miss`: segment and reason. `stands`: the answer is still in the conversation.
     """
 
     number: int
@@ -90,9 +88,8 @@ class Aside:
 class CourseChange:
     """A recorded change of the context, `after` so many requests.
 
-    `left_out`: parts by new presentation. `opens`: began an epoch, with a new prefix. `undone`: no
-    longer in effect. `summary`: writer and cost. `before`, `afterwards`: tokens, `None` if not
-    logged.
+    `left_out`: parts by new presentation. `opens`: began an epoch. `undone`: no longer in effect.
+    `summary`: writer and cost. `before`, `afterwards`: tokens, if logged.
     """
 
     id: str
@@ -116,7 +113,7 @@ class CourseChange:
 
 @dataclass(frozen=True, slots=True)
 class CourseTurn:
-    """One turn; `held` is the context's tokens at the end, `None` without a request."""
+    """One turn; `held`: tokens at the end, `None` without a request."""
 
     number: int
     id: str
@@ -137,8 +134,8 @@ class CourseTurn:
 class ToolUse:
     """All calls of one tool.
 
-    `tokens`: estimate of all results shown whole; `in_view`: now in the context. `cut`: results cut
-    before first sent, of `whole` bytes.
+    `tokens`: estimate of all whole results; `in_view`: now in the context. `cut`: results of
+    `whole` bytes, cut before first sent.
     """
 
     name: str
@@ -161,7 +158,7 @@ class CourseFile:
 
 @dataclass(frozen=True, slots=True)
 class CourseCheckpoint:
-    """A state to go back to, with files changed since the checkpoint before."""
+    """A state to go back to, with files changed since the last."""
 
     number: int
     id: str
@@ -175,7 +172,7 @@ class CourseCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class ContextPiece:
-    """A piece in the context or left out; tokens add up to the meter's."""
+    """A piece in or out of the context; tokens add up to the meter's."""
 
     id: str
     region: str
@@ -189,7 +186,7 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True)
 class CutResult:
-    """A tool's result cut at the source; `recall` by part id returns all."""
+    """A result cut at the source; `recall` returns all."""
 
     part_id: str
     tool: str
@@ -212,7 +209,7 @@ class CourseNote:
 class Course:
     """One session up to now; `messages` and `parts` count by kind.
 
-    `problems`: unreadable log entries, a sentence each.
+    `problems`: unreadable log entries, in sentences.
     """
 
     about: About

@@ -1,4 +1,4 @@
-"""Layout of charts over requests: columns, axes, turns, marks. Pure.
+"""Layout of charts over requests. Pure.
 
 All charts of a report share one axis, so that aligned marks are simultaneous.
 """
@@ -27,7 +27,7 @@ SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """A field with one slot per request, and room for the present at the right.
+    """A field with a slot per request, and room for the present.
 
     `columns`: half-open ranges of requests, from 0.
     """
@@ -65,14 +65,14 @@ def plot(course: Course, height: int, most: float) -> Plot:
 
 
 def steps(plot: Plot, lower: Sequence[float], upper: Sequence[float], ends: Sequence[float]) -> str:
-    """Draw the area between two step lines; `ends` are x of column ends."""
+    """Draw the area between step lines; `ends` are x of column ends."""
     there = (f"V{plot.y(upper[n]):.1f}H{end:.1f}" for n, end in enumerate(ends[1:]))
     back = (f"V{plot.y(lower[n]):.1f}H{ends[n]:.1f}" for n in reversed(range(len(lower))))
     return f"M{ends[0]:.1f} {plot.y(lower[0]):.1f}{''.join(there)}{''.join(back)}Z"
 
 
 def edges(plot: Plot) -> list[float]:
-    """Return x of all column starts, and of the last end."""
+    """Return x of column starts, and of the last end."""
     return [*(plot.x(start) for start, _ in plot.columns), plot.x(plot.slots)]
 
 

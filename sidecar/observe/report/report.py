@@ -1,7 +1,6 @@
 """A session as one HTML page: no fetch, no script, all text escaped.
 
-The content policy forbids scripts; the switch between light and dark is CSS. So a session's texts
-can only be read.
+The content policy forbids scripts, so a session's texts can only be read.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -196,7 +195,7 @@ def _provenance(course: Course) -> str:
 
 
 def _regions(course: Course) -> str:
-    """Legend of all regions ever used, top of the stack first, with tokens now."""
+    # Top of the stack first.
     items = []
     for place in reversed(range(len(REGIONS))):
         region, now = REGIONS[place], course.now[place]

@@ -1,4 +1,4 @@
-"""The report's tables, with the figures of the charts, and checkpoints."""
+"""The report's tables, with the charts' figures."""
 
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
@@ -256,7 +256,6 @@ def _folded(title: str, inside: str) -> str:
 
 
 def _if_long(title: str, table: str, rows: int) -> str:
-    """Fold a long table, so that other content stays in sight."""
     return _folded(title, table) if rows > MOST_ROWS else table
 
 

@@ -8,8 +8,8 @@ from sidecar.observe.report.course import Course
 def running(course: Course) -> tuple[list[Decimal | None], list[Decimal | None]]:
     """Sum USD paid and uncached, before the first and after each request.
 
-    Asides count with the request before. An unknown price makes all later sums `None`. Another
-    session's spending counts nothing, a recorded agent's at list prices.
+    Asides count with the request before. After an unknown price sums are `None`. Another session's
+    costs count nothing, a recorded agent's at list prices.
     """
     beside: dict[int, list[tuple[Decimal | None, Decimal | None]]] = {}
     for aside in course.asides:

@@ -1,7 +1,6 @@
-"""The report's style: light, dark, print, narrow screens. No fetched fonts or files.
+"""The report's style: light, dark, print, narrow screens. Nothing is fetched.
 
-Neighbouring regions differ in lightness as well as hue, for colour-blind readers; tables repeat all
-figures.
+Neighbouring regions differ in lightness too, for colour-blind readers; tables repeat all figures.
 """
 
 COLOURS: dict[str, tuple[str, str]] = {

@@ -1,6 +1,6 @@
-"""Providers for metrics and traces: an existing SDK, or one configured here.
+"""Providers of metrics and traces: an existing or a configured SDK.
 
-OpenTelemetry is imported only if in use. Only `prometheus` opens a port, on 127.0.0.1.
+OpenTelemetry is imported only if in use; only `prometheus` opens a port, on 127.0.0.1.
 """
 
 import logging
@@ -27,7 +27,7 @@ PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
 
 @dataclass(frozen=True, slots=True)
 class Exporting:
-    """Providers, and the `address` for reading metrics.
+    """Providers; metrics can be read at `address`.
 
     `close` sends the rest, and blocks for some seconds at most.
     """
@@ -39,9 +39,9 @@ class Exporting:
 
 
 def start(settings: Telemetry, version: str, environment: Mapping[str, str]) -> Exporting | None:
-    """Set up the configured exporter; `None` if off, or on a logged failure.
+    """Set up the configured exporter; `None` if off, or after a logged failure.
 
-    Blocks while the SDK is imported.
+    Blocks during imports.
     """
     if settings.exporter == "none":
         return None

@@ -1,7 +1,7 @@
-"""All metrics as data: name, kind, unit, attributes.
+"""All metrics as data.
 
 Names follow OpenTelemetry's conventions for generative AI (`gen_ai.…`, semantic conventions 1.44),
-else `sidecar.…`. No attribute holds text written by anybody.
+else `sidecar.…`. No attribute holds anybody's text.
 """
 
 from collections.abc import Mapping

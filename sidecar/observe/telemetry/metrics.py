@@ -1,6 +1,6 @@
 """Observations as OpenTelemetry metrics; needs only the API.
 
-An exporter's thread reads `Levels` (context, queues, store, alerts): frozen values, no waiting.
+An exporter's thread reads `Levels`: frozen values, no waiting.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ NONE: Attributes = {}
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Functions callable at any time, from any thread.
+    """Functions callable from any thread.
 
     `alerts`: count by (name, level); `store`: bytes.
     """

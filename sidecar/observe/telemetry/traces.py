@@ -1,6 +1,6 @@
-"""Observations as OpenTelemetry spans: turns, with requests, tool calls and rewrites.
+"""Observations as OpenTelemetry spans, turns outermost; needs only the API.
 
-Needs only the API. Spans hold names and numbers, no texts.
+Spans hold names and numbers, no texts.
 """
 
 from opentelemetry.context import Context

@@ -1,4 +1,4 @@
-"""Importers of recorded sessions: one module per format, recognized by content."""
+"""Importers of recorded sessions, one module per format."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -49,7 +49,7 @@ def importers() -> tuple[Importer, ...]:
 
 
 def find_files(path: Path) -> Iterator[Path]:
-    """Yield the file, or all recordings below a folder, by name."""
+    """Yield the file, or recordings below a folder, by name."""
     if not path.is_dir():
         yield path
         return
@@ -59,10 +59,9 @@ def find_files(path: Path) -> Iterator[Path]:
 
 
 def find_recordings(path: Path) -> Iterator[Path]:
-    """Yield a path for `open_transcript` per session.
+    """Yield a path for `open_transcript` per session, in stores `STORE/ID`.
 
-    A session in a store has the path `STORE/ID`. Unreadable files are included, so that opening
-    reports the error.
+    Unreadable files are included, so that opening reports the error.
     """
     for file in find_files(path):
         try:
@@ -78,7 +77,7 @@ def open_transcript(
 ) -> Transcript:
     """Open a recording; only its first lines are read at once.
 
-    `each` is called per line read, and may raise to stop.
+    `each` is called per line, and may raise to stop.
 
     Raises:
       BadRequest: unreadable, or of unknown format.

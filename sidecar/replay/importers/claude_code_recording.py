@@ -1,4 +1,4 @@
-"""Importer for Claude Code: one JSON line per block of a response."""
+"""Importer for Claude Code: a JSON line per block."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -52,7 +52,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """A tool result, or an agent's note to the model (no `call_id`)."""
+    """A tool result, or an agent's note (no `call_id`)."""
 
     line: int
     text: str
@@ -64,7 +64,7 @@ class _Later:
 
 @dataclass(slots=True)
 class _Reader:
-    """Joins a response's lines; later items wait until the response is complete."""
+    """Joins a response's lines; later items wait for its end."""
 
     writer: TranscriptWriter = field(default_factory=TranscriptWriter)
     _id: str = ""

@@ -1,4 +1,4 @@
-"""Importer for Codex rollouts: one JSON line per item and event."""
+"""Importer for Codex rollouts: a JSON line per item and event."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,7 +53,7 @@ def entries(lines: Iterable[tuple[int, JsonObject]]) -> Iterator[TranscriptEntry
 
 @dataclass(frozen=True, slots=True)
 class _Later:
-    """A tool result, or an agent's note to the model (no `call_id`)."""
+    """A tool result, or an agent's note (no `call_id`)."""
 
     line: int
     texts: list[str]
@@ -65,7 +65,7 @@ class _Later:
 
 @dataclass(slots=True)
 class _Reader:
-    """Collects a response's items until certainly complete."""
+    """Joins a response's items; later items wait for its end."""
 
     writer: TranscriptWriter = field(default_factory=TranscriptWriter)
     _parts: list[Part] = field(default_factory=list)

@@ -1,7 +1,4 @@
-"""Read a recording as JSON lines or one document, plain or gzip.
-
-Damaged lines are reported and skipped.
-"""
+"""Read recordings as JSON lines or one document, plain or gzip; report damaged lines."""
 
 import gzip
 import re
@@ -33,13 +30,13 @@ _TORN: Final = (OSError, EOFError, zlib.error)
 def read_lines(
     path: Path, each: Callable[[], None] = lambda: None
 ) -> Iterator[NumberedLine | DamagedLine]:
-    """Yield (line number, object); skip blank lines.
+    """Yield (line number, object) without blank lines.
 
-    `each` is called per line, even blank, and may raise to stop.
+    `each` is called per line, and may raise to stop.
 
     Raises:
       BadRequest: unsupported compression.
-      OSError: the file cannot be opened.
+      OSError: opening failed.
     """
     with _opened(path) as file:
         for number, raw in _raw_lines(file):
@@ -51,11 +48,11 @@ def read_lines(
 
 
 def read_document(path: Path) -> list[NumberedLine | DamagedLine]:
-    """Read one JSON value: an object, or a list whose objects count as lines.
+    """Read one JSON value; a list's objects count as lines.
 
     Raises:
       BadRequest: not JSON, or above 200 MiB.
-      OSError: the file cannot be read.
+      OSError: reading failed.
     """
     with _opened(path) as file:
         try:

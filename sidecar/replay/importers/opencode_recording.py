@@ -1,8 +1,8 @@
 """Importer for `opencode export`, or its messages one per line.
 
 `{"info": {…}, "messages": [{"info": {"role", "time", "tokens", …}, "parts": […]}]}`; a part's
-`type` is text, reasoning, tool, file, step-start, step-finish and more. A message with several
-model calls becomes one message per call.
+`type` is text, reasoning, tool, file, step-start, step-finish and more. Each model call of a
+message becomes one message.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -100,8 +100,6 @@ def _user(
 
 @dataclass(slots=True)
 class _Step:
-    """A model call being read, with tool results."""
-
     parts: list[Part] = field(default_factory=list)
     results: list[tuple[str, JsonObject]] = field(default_factory=list)
 

@@ -32,10 +32,10 @@ _REWRITE: Final = "rewrite"
 
 
 def find_store(path: Path) -> tuple[Path, str] | None:
-    """Return a store's file and the session id ("" for all), or `None`.
+    """Return a store's file and a session id ("" for all), or `None`.
 
     Raises:
-      OSError: the file cannot be read.
+      OSError: reading failed.
     """
     if path.is_dir():
         path = path / STORE_FILE
@@ -70,10 +70,10 @@ def stored_sessions(store: Path) -> list[SessionRow]:
 
 
 def stored_transcript(store: Path, session: str) -> Transcript:
-    """Open a session, or the only one; entries are read later.
+    """Open a session, or the only one.
 
     Raises:
-      BadRequest: no such session, or several without a choice.
+      BadRequest: no such session, or no single one.
     """
     rows = stored_sessions(store)
     chosen = [row for row in rows if not session or row.id == session]
@@ -105,7 +105,6 @@ def _entries(store: Path, session_id: SessionId) -> Iterator[TranscriptEntry]:
 
 
 def _ended(message: Message) -> Message:
-    """End unfinished parts of a recorded message."""
     parts = tuple(_ended_part(part, message) for part in message.parts)
     return replace(
         message, parts=parts, status="cut" if message.status == "open" else message.status

@@ -118,7 +118,6 @@ def _part(writer: TranscriptWriter, position: int, block: JsonObject, at: Millis
 
 
 def _note(writer: TranscriptWriter, text: str, at: Millis) -> Iterator[TranscriptEntry]:
-    """Yield an agent's own text to the model."""
     if text:
         yield from writer.user([writer.text(0, text, by="context")], at, typed=False)
 

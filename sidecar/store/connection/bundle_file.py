@@ -1,6 +1,6 @@
 """Bundle files: lines packed with zstd, written whole or not at all.
 
-A foreign file may unfold to any size, so unpacking stops at a limit.
+A foreign file may unfold to any size, so unpacking is limited.
 """
 
 import os
@@ -36,11 +36,11 @@ TOO_LARGE = (
 
 
 def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
-    """Pack lines into a durable file with mode 600; return its bytes.
+    """Pack lines into a durable file with mode 600; return the size in bytes.
 
     Raises:
-      FileExistsError: the file exists, and `replace` is not set.
-      BadRequest: the bundle would be too large to read again.
+      FileExistsError: the file exists, without `replace`.
+      BadRequest: too large to read again.
       OSError: writing failed; no partial file is left.
     """
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
@@ -64,9 +64,9 @@ def write(path: Path, lines: Iterable[bytes], *, replace: bool) -> int:
 
 
 def is_bundle(source: Path | bytes) -> bool:
-    """Tell whether a file or its content is packed or begins as a bundle; raises OSError.
+    """Tell whether a file or its content is packed or a bundle; raises OSError.
 
-    Only bundles are read packed, never other agents' recordings.
+    Only bundles are read packed, never recordings.
     """
     with suppress(BadRequest), _opened(source) as (first, rest):
         return first == _MAGIC or next(_joined(first, rest)).startswith(HEAD)
@@ -123,7 +123,6 @@ def _put_new(temporary: Path, path: Path) -> None:
 
 @contextmanager
 def _opened(source: Path | bytes) -> Iterator[tuple[bytes, Iterator[bytes]]]:
-    """Yield the first 4 bytes and an iterator over the rest."""
     if isinstance(source, bytes):
         yield source[:4], iter((source[4:],))
         return

@@ -1,7 +1,7 @@
-"""Return free pages to the file system, and empty the write-ahead log.
+"""Return free pages to the file system; empty the write-ahead log.
 
-`auto_vacuum` lets SQLite move the last page into a free one. Work goes in slices, so that a turn's
-write waits for at most one.
+`auto_vacuum` lets SQLite move the last page into a free one. A turn's write waits for one slice at
+most.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _WAIT_MS = 20
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Bytes of the file, and free bytes; `shrinks`: free pages can be returned."""
+    """Bytes of the file, and free bytes; `shrinks`: pages can be returned."""
 
     size: int
     free: int
@@ -37,7 +37,7 @@ class Space:
 
 
 class FreePages:
-    """Free pages of the file, and the write-ahead log. Every method may raise StorageFailed."""
+    """Free pages and the write-ahead log. Every method may raise StorageFailed."""
 
     def __init__(self, submit: Submit, read: StoreRead, path: Path) -> None:
         self._submit = submit
@@ -49,7 +49,7 @@ class FreePages:
         return await self._read(space)
 
     async def shrink(self) -> Space:
-        """Return free pages for some milliseconds; return the space left."""
+        """Return free pages for some milliseconds."""
         return await self._submit(shrink, synced=False)
 
     async def overwrite(self) -> None:
@@ -57,11 +57,11 @@ class FreePages:
         await self._submit(overwrite_free)
 
     async def rebuild(self) -> None:
-        """Rewrite an older file, so that the file can shrink. Blocks writers."""
+        """Rewrite an older file, to let the file shrink. Blocks writers."""
         await asyncio.to_thread(rebuild, self._path)
 
     async def empty_log(self) -> bool:
-        """Truncate the log; `False` if readers kept the log in use for seconds."""
+        """Truncate the log; `False` if readers use the log for seconds."""
         return await asyncio.to_thread(empty_log, self._path)
 
 
@@ -76,7 +76,7 @@ def space(con: sqlite3.Connection) -> Space:
 
 
 def shrink(con: sqlite3.Connection) -> Space:
-    """Return free pages for one slice, within the caller's transaction."""
+    """Return free pages for one slice, in the caller's transaction."""
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
         # Each row is a page: who does not fetch them all stops it.
@@ -103,7 +103,7 @@ def overwrite_free(con: sqlite3.Connection) -> None:
 
 
 def make_shrinkable(con: sqlite3.Connection) -> None:
-    """Rewrite an older file, up to 64 MiB, so that the file can shrink."""
+    """Rewrite an older file up to 64 MiB, to let the file shrink."""
     found = space(con)
     if not found.shrinks and found.size <= SMALL_BYTES:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
@@ -111,14 +111,14 @@ def make_shrinkable(con: sqlite3.Connection) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Rewrite a file of any size, so that the file can shrink. Blocks writers."""
+    """Rewrite a file of any size, to let the file shrink. Blocks writers."""
     with closing(store_files.open_writer(path)) as con:
         con.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         con.execute("VACUUM")
 
 
 def empty_log(path: Path) -> bool:
-    """Truncate the log; `False` if readers kept the log in use."""
+    """Truncate the log; `False` if readers use the log."""
     with closing(store_files.open_writer(path)) as con:
         # Most of the work is done while others go on.
         con.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

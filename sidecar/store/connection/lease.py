@@ -1,7 +1,7 @@
 """Leases: at most one living process writes a session.
 
-On one machine a lease ends with its process, known by pid and start time, since pids are reused.
-Elsewhere (other host or container, no /proc) a lease ends with its heartbeat.
+On one machine a lease ends with its process, known by pid and start, since pids are reused;
+elsewhere (other host or container, no /proc) with its heartbeat.
 """
 
 import os
@@ -60,7 +60,7 @@ def acquire(
 
 
 def release(con: sqlite3.Connection, session_id: SessionId, token: str) -> None:
-    """Give back a lease held under `token`."""
+    """Give back a lease under `token`."""
     con.execute("DELETE FROM lease WHERE session_id = ? AND token = ?", (session_id, token))
 
 
@@ -70,7 +70,7 @@ def beat(con: sqlite3.Connection, token: str, now: Millis) -> None:
 
 
 def alive(owner: Owner, heartbeat: Millis, now: Millis) -> bool:
-    """Tell whether an owner still runs, as far as known here."""
+    """Tell whether an owner still runs, as far as known."""
     if not _is_owner(owner, heartbeat):
         return False
     fresh = abs(now - heartbeat) < HEARTBEAT_LIMIT
@@ -105,7 +105,7 @@ def _world() -> str:
 
 
 def _started(pid: int) -> str | None:
-    """Start of a process in ticks since boot, or `None` after its end."""
+    """Start of a process in ticks since boot, or `None`."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""A pool of read connections, since opening takes longer than most reads."""
+"""A pool of read connections: opening takes longer than most reads."""
 
 import sqlite3
 import threading
@@ -15,7 +15,7 @@ _Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
 
 
 class Readers:
-    """Read connections to the writer's file, from any thread; as many as simultaneous reads."""
+    """Read connections to the writer's file, from any thread; as many as reads at once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -24,7 +24,7 @@ class Readers:
         self._closed = False
 
     def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        """Call `look` on one consistent state of the file at the path."""
+        """Call `look` on one consistent state."""
         return store_files.patiently(partial(self._once, look))
 
     def close(self) -> None:

@@ -1,8 +1,7 @@
-"""Ages of stored things, by time seen to pass and not by dates alone.
+"""Ages of stored things, by time seen to pass, not by dates alone.
 
-Clocks may be set, the machine's uptime cannot. An era is a stretch in which clock and uptime agree;
-a jump or a long unseen time begins another. Nothing ages faster than time was seen to pass, but for
-minutes, and half a day for each unseen stretch.
+Clocks may be set, uptime cannot. In an era both agree; a jump or a long unseen time begins another.
+Nothing ages faster than time was seen to pass, but for minutes, and half a day per unseen stretch.
 """
 
 import sqlite3
@@ -39,7 +38,7 @@ ReadUptime: TypeAlias = Callable[[], Uptime | None]
 
 
 def uptime(passed: float) -> Uptime | None:
-    """Read the uptime plus `passed` seconds; `None` without a boot id."""
+    """Read the uptime plus `passed` seconds; `None` if unknown."""
     boot = boot_of_machine()
     if not boot:
         return None
@@ -50,7 +49,7 @@ def uptime(passed: float) -> Uptime | None:
 
 @dataclass(frozen=True, slots=True)
 class Era:
-    """Dates from `start` to `end`, with `counted` ms passed before.
+    """Dates from `start` to `end`, with `counted` ms before.
 
     `offset` is clock minus uptime, when last trusted.
     """
@@ -68,7 +67,7 @@ class Era:
 
 @dataclass(frozen=True, slots=True)
 class Ages:
-    """All eras known at `now`, oldest first; `noticed` tells of a wrong clock."""
+    """Eras known at `now`, oldest first; `noticed` tells of a wrong clock."""
 
     now: Millis
     eras: tuple[Era, ...]
@@ -77,7 +76,7 @@ class Ages:
     def of(self, date: Millis) -> Millis:
         """Return the age of a date in ms, at most.
 
-        Of two eras with this date the later counts; an unseen date counts from the next era.
+        Of two eras with the date the later counts; an unseen date counts from the next era.
         """
         last = self.eras[-1]
         known = [era.at(date) for era in self.eras if era.start <= date <= era.end]
@@ -93,7 +92,7 @@ def believing(now: Millis) -> Ages:
 
 
 def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
-    """Compare clock and uptime; extend the last era or begin another. Pure."""
+    """Compare clock and uptime; extend or begin an era. Pure."""
 
     def begun(ago: Millis, counted: Millis) -> Era:
         # It may be put back a little afterwards, within what clocks and counts part anyway.
@@ -127,7 +126,7 @@ def ages(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> Ages:
 
 
 def note(con: sqlite3.Connection, now: Millis, count: Uptime | None) -> str:
-    """Store the eras up to now; return a sentence about a wrong clock, or ""."""
+    """Store the eras up to now; tell of a wrong clock, or ""."""
     if count is None:
         return ""
     before = _read(con)

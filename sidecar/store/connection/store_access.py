@@ -1,4 +1,4 @@
-"""Access to the file for all kinds of content: units to write, states to read."""
+"""Access to the file for all kinds of content."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -16,8 +16,8 @@ class Submit(Protocol):
     ) -> Awaitable[T]:
         """Return the result of `run` after the commit; raises StorageFailed.
 
-        Unless `synced`, durable only with the next synced unit; `small` too: maybe committed before
-        returning.
+        Unless `synced`, durable only with the next synced unit. A `small` unit may be committed
+        before returning.
         """
 
 

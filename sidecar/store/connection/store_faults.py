@@ -53,7 +53,7 @@ def is_busy(error: Exception) -> bool:
 def storage_failed(error: Exception, path: Path | None = None) -> SidecarError:
     """Convert an error to StorageFailed; keep a SidecarError.
 
-    `path`: the store's file, if already opened.
+    `path`: the store's file, if opened before.
     """
     match error:
         case SidecarError():

@@ -41,7 +41,7 @@ T = TypeVar("T")
 def prepare(folder: Path) -> Path:
     """Make folder and file for this user alone; return the file's path.
 
-    Raises OSError. Modes ignore the umask; `-wal` and `-shm` inherit the file's.
+    Raises OSError. Modes ignore the umask, also of `-wal` and `-shm`.
     """
     make_folder(folder)
     path = folder / NAME
@@ -123,7 +123,7 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 def patiently(act: Callable[[], T]) -> T:
     """Repeat `act` while the file is locked, for 30 s at most.
 
-    SQLite's own wait fails at once while another process opens or closes the file.
+    SQLite's own wait fails while another process opens or closes the file.
     """
     give_up = time.monotonic() + BUSY_SECONDS
     while True:
@@ -138,7 +138,7 @@ def patiently(act: Callable[[], T]) -> T:
 def roll_back(path: Path) -> bool:
     """Undo a file's creation cut off by a power cut; tell whether needed.
 
-    Only a file before WAL mode has a rollback journal; readers must not touch one.
+    Before WAL mode a file has a rollback journal, untouchable for readers.
     """
     if not path.with_name(f"{path.name}-journal").exists() or not writable(path):
         return False
@@ -184,7 +184,7 @@ def _require_wal(mode: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for this user alone, if missing; raises OSError."""
+    """Make a folder for this user alone; raises OSError."""
     if folder.is_dir():
         return
     if not folder.parent.is_dir():

@@ -1,7 +1,7 @@
 """The writer: one thread with the write connection, a bounded queue, group commit.
 
-Units waiting at a commit share the next transaction and sync; savepoints let a bad unit fail alone.
-An idle writer runs small unsynced units on the caller's thread.
+Waiting units share a transaction and sync; savepoints let a bad unit fail alone. An idle writer
+runs small unsynced units on the caller's thread.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ UnitKey: TypeAlias = tuple[str, str]
 class WriteUnit:
     """All-or-nothing work; `run` returns a callback for after the commit.
 
-    Unless `synced`, a unit is durable only with the next synced commit.
+    Unless `synced`, durable only with the next synced commit.
     """
 
     run: UnitRun[Settle]
@@ -49,7 +49,7 @@ class WriteUnit:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """Work without a waiter, replaced by newer work of the same key."""
+    """Unawaited work, replaced by newer work of its key."""
 
     run: UnitRun[None]
     weight: int
@@ -57,7 +57,7 @@ class Save:
 
 @dataclass(frozen=True, slots=True)
 class UnitOutcome:
-    """A finished unit's callback, and the loop to run on."""
+    """A finished unit's callback and event loop."""
 
     loop: asyncio.AbstractEventLoop
     settle: Settle
@@ -66,7 +66,7 @@ class UnitOutcome:
 class StoreWriter:
     """Owner of the write connection and its thread.
 
-    `guard` runs first in each transaction, and may raise StorageFailed.
+    `guard` runs first in each transaction; may raise StorageFailed.
     """
 
     def __init__(self, con: sqlite3.Connection, guard: UnitRun[None]) -> None:
@@ -92,9 +92,9 @@ class StoreWriter:
     ) -> "asyncio.Future[T]":
         """Queue a unit of about `weight` bytes; call on an event loop.
 
-        The future gets the result of `run` after the commit, or StorageFailed; cancelling stops
-        nothing. `synced=False` saves a sync, for data without meaning before a later synced unit.
-        If `small` too, an idle writer commits before this returns, since a handover takes as long.
+        The future gets the result after the commit, or StorageFailed; cancelling stops nothing.
+        `synced=False`: for data without meaning before a later synced unit. `small` too: committed
+        before returning if idle, since a handover takes as long.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
@@ -122,7 +122,7 @@ class StoreWriter:
         return future
 
     def save(self, key: UnitKey, run: UnitRun[None], weight: int = 0) -> None:
-        """Queue work without a waiter, replacing older work of the key."""
+        """Queue unawaited work, replacing older work of the key."""
         with self._changed:
             self._forget(key)
             if self._refusal(weight) is None:
@@ -131,7 +131,7 @@ class StoreWriter:
                 self._changed.notify()
 
     def forget(self, unwanted: Callable[[UnitKey], bool]) -> None:
-        """Drop waiting saves, about to be overtaken by a unit."""
+        """Drop waiting saves, before a unit overtakes them."""
         with self._changed:
             for key in list(filter(unwanted, self._saves)):
                 self._forget(key)
@@ -170,7 +170,7 @@ class StoreWriter:
         return not (self._writing or self._units or self._saves)
 
     def _write_here(self, unit: WriteUnit) -> None:
-        """Commit on this thread; queue the unit if the connection is busy."""
+        """Commit on this thread, or queue if the connection is busy."""
         outcomes: list[UnitOutcome] = []
         begun = False
         try:
@@ -283,7 +283,7 @@ class StoreWriter:
 
 
 class _GivenUp(Exception):
-    """A unit's own error, after SQLite ended the transaction."""
+    """A unit's own error, once SQLite ended the transaction."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -298,7 +298,7 @@ def _in_savepoint(con: sqlite3.Connection, run: UnitRun[T]) -> T | Exception:
 
 
 def _run(con: sqlite3.Connection, run: UnitRun[T], undo: str) -> T | Exception:
-    """Run, or undo and return the error; raise if SQLite ended the transaction."""
+    """Run, or undo and return the error; raise if the transaction ended."""
     try:
         return run(con)
     except Exception as error:

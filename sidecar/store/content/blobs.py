@@ -1,4 +1,4 @@
-"""Blobs: compressed bytes under their hash, stored once for all users."""
+"""Blobs: compressed bytes under their hash, stored once."""
 
 import sqlite3
 import threading
@@ -19,7 +19,7 @@ MIN_COMPRESS_BYTES = 128
 
 
 class _Press(threading.local):
-    """Compressors per thread: making one costs more than a small file."""
+    """Compressors per thread, since making one is slow."""
 
     def __init__(self) -> None:
         self.compress = zstandard.ZstdCompressor(level=ZSTD_LEVEL).compress
@@ -46,7 +46,7 @@ AT_ONCE = 32 * 1024 * 1024
 class PressedBlob(NamedTuple):
     """A row: hash, size before compression, compressed bytes.
 
-    A tuple for speed: snapshots make one per file.
+    A tuple for speed: snapshots make many.
     """
 
     hash: str
@@ -68,9 +68,9 @@ def put_pressed(con: sqlite3.Connection, blob: PressedBlob) -> None:
 
 
 def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bool) -> int:
-    """Insert missing contents of files; return the bytes added.
+    """Insert contents of files unless stored; return the bytes added.
 
-    `recent`: short ones go to the small table.
+    `recent`: short ones into the small table.
     """
     added = 0
     done = con.cursor()
@@ -82,7 +82,7 @@ def put_new(con: sqlite3.Connection, blobs: Sequence[PressedBlob], *, recent: bo
 
 
 def settle(con: sqlite3.Connection) -> None:
-    """Move more than 256 recent blobs to the large table."""
+    """Move blobs from the small table to the large, if more than 256."""
     (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
     if last is not None and last > MOST_RECENT:
         # One after the other as the index has them, each of its pages is written once.
@@ -91,7 +91,7 @@ def settle(con: sqlite3.Connection) -> None:
 
 
 def put_blob(con: sqlite3.Connection, name: str, data: bytes) -> None:
-    """Insert bytes if missing; raises StorageFailed for a wrong hash."""
+    """Insert bytes unless stored; raises StorageFailed for a wrong hash."""
     if con.execute("SELECT 1 FROM blob WHERE hash = ?", (name,)).fetchone() is not None:
         return
     blob = press(data)
@@ -116,7 +116,7 @@ def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]
 
 
 def contents(con: sqlite3.Connection) -> str:
-    """Name the table or view of all blobs; older files have one table."""
+    """Name the table or view of all blobs, by version."""
     return "content" if version(con) >= WITH_RECENT else "blob"
 
 

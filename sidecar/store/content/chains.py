@@ -1,4 +1,4 @@
-"""Chains of snapshots in SQL, inside the caller's transaction.
+"""Chains of snapshots in SQL, in the caller's transaction.
 
 A workspace has one chain: a base, then deltas up to a head. Deltas hold their blobs until swept.
 """
@@ -19,7 +19,7 @@ from sidecar.store.format.fields import BodyBroken
 class Workspace:
     """A stored workspace, with the state at `head` by path.
 
-    `complete`: the first state is stored, within limits. `held`: bytes of blobs on the disk.
+    `complete`: the first state is stored, within limits. `held`: bytes of blobs.
     """
 
     id: int
@@ -33,7 +33,7 @@ class Workspace:
 class Addition:
     """A snapshot's delta, blobs and known tree entries.
 
-    Paths in `delta` without an entry have no stat until a `fill`.
+    Other paths in `delta` have no stat until a `fill`.
     """
 
     delta: Delta
@@ -58,7 +58,7 @@ class ChainMoved:
 
 @dataclass(frozen=True, slots=True)
 class SweptBlobs:
-    """Blobs examined, 0 at the end, and bytes still held."""
+    """Blobs examined, 0 at the end, and bytes held."""
 
     looked: int
     held: int
@@ -66,7 +66,7 @@ class SweptBlobs:
 
 @dataclass(frozen=True, slots=True)
 class HeldSpace:
-    """A workspace's snapshots, bytes of blobs, and oldest time (ms)."""
+    """A workspace's snapshots, bytes, and oldest time (ms)."""
 
     root: bytes
     snapshots: int

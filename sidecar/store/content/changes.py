@@ -1,4 +1,4 @@
-"""Store changes in SQL, inside the caller's transaction."""
+"""Store changes in SQL, in the caller's transaction."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -66,7 +66,7 @@ def apply(con: sqlite3.Connection, change: StoreChange) -> None:
 
 
 def weight(change: object) -> int:
-    """Estimate a value's bytes; cheap, because every write needs an estimate."""
+    """Estimate a value's bytes, cheaply: runs at every write."""
     total = 100
     pending: list[Any] = [change]
     while pending:

@@ -1,4 +1,4 @@
-"""Deltas as bytes: tagged msgpack with a checksum, compressed if smaller."""
+"""Deltas as bytes: tagged, compressed msgpack with a checksum."""
 
 import msgpack
 

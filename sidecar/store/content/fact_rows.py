@@ -1,4 +1,4 @@
-"""Facts on the disk: stored by session, searched by words, marked when promoted."""
+"""Facts on the disk: by session, searched by words, marked when promoted."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -65,7 +65,7 @@ class FactRows:
         """Find facts with all words of `query`, newest first; the last may be a prefix.
 
         Raises:
-          UnknownSession: no such session, and no fact of one.
+          UnknownSession: no such session, nor facts.
         """
         return await self._read(
             partial(_find, only=_Only(session_id, cwd, kind, query), most=limit)
@@ -76,7 +76,7 @@ class FactRows:
         return await self._read(partial(_candidates, session_id=session_id))
 
     async def promoted(self, cwd: str, keys: Iterable[str], at: Millis) -> None:
-        """Mark keys (`core.ledger.learned_markdown.key_of`) as promoted in a workspace."""
+        """Mark keys (`core.ledger.learned_markdown.key_of`) as promoted."""
         rows = [(encode_text(cwd), key, at) for key in sorted(keys)]
         if rows:
             await self._submit(partial(_mark, rows=rows), 100 * len(rows))
@@ -238,7 +238,7 @@ def _written(con: sqlite3.Connection, folder: bytes) -> frozenset[tuple[bytes, s
 def copy_facts(
     con: sqlite3.Connection, source: SessionId, target: SessionId, before: Millis | None
 ) -> None:
-    """Copy facts, or those before a time, to a new session."""
+    """Copy facts, or those before a time, to a fork."""
     con.execute(
         """INSERT INTO fact (session_id, id, cwd, kind, source, at, key, text, body, hash)
         SELECT ?, id, cwd, kind, source, at, key, text, body, hash FROM fact
@@ -259,9 +259,9 @@ _SHARED = (
 def drop_facts(
     con: sqlite3.Connection, session_id: SessionId, *, shared: bool = True, dry: bool = False
 ) -> int:
-    """Delete a session's unpromoted facts; return the rows' bytes.
+    """Delete a session's unpromoted facts; return the bytes.
 
-    Without `shared`, facts in common with the folder's other sessions stay. `dry` deletes nothing.
+    Without `shared`, facts in common with the folder's other sessions stay. `dry`: only count.
     """
     stays = _LEARNED if shared else f"({_LEARNED} OR {_SHARED})"
     gone = con.execute(

@@ -1,6 +1,6 @@
 """Folds: a log's state up to a record, so that a resume reads only the rest.
 
-Merely a cache, valid while the last record's chained hash and the fold's own hash match.
+A cache, valid while the chained hash of the last record and the fold's own hash match.
 """
 
 import sqlite3
@@ -22,14 +22,14 @@ ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A fold's body, and all messages named by the fold or newer."""
+    """A fold's body, and messages named by the fold or newer."""
 
     body: bytes
     stored: Stored
 
 
 def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
-    """Replace a session's fold; skip one that does not fit the log."""
+    """Replace a session's fold, unless unfit for the log."""
     chain = _chain(con, put.session_id, put.revision)
     found = con.execute(
         "SELECT number FROM message WHERE session_id = ? AND id = ?", (put.session_id, put.newest)
@@ -47,7 +47,7 @@ def put_fold(con: sqlite3.Connection, put: PutFold) -> None:
 def window(
     con: sqlite3.Connection, session_id: SessionId, version: str, choose: ChooseMessages
 ) -> Window | None:
-    """Read a session from its fold on, or `None` without a valid fold.
+    """Read a session from its valid fold on, or return `None`.
 
     Raises UnknownSession, or BodyBroken for the session's own row.
     """

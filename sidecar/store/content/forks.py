@@ -1,4 +1,4 @@
-"""Forks of a log: rows copied unchanged, so that hashes still chain; blobs shared."""
+"""Forks of a log: rows copied unchanged, hashes included; blobs shared."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ def copy_log(
     until: int,
     before: Millis | None,
 ) -> None:
-    """Copy a log's beginning to an empty stored session; raises UnknownSession.
+    """Copy a log's beginning to an empty session; raises UnknownSession.
 
-    Copies `messages`, records up to revision `until`, and facts before a time, or all.
+    Copies `messages`, records up to revision `until`, facts before a time or all.
     """
     done = con.executemany(
         """INSERT INTO message (session_id, id, body, hash)

@@ -1,4 +1,4 @@
-"""Users of a blob: parts of sessions, snapshots, restores. Unused blobs go."""
+"""Users of a blob: parts, snapshots, restores. Unused blobs go."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from sidecar.store.content.trees import fold_all
 
 
 def refer(con: sqlite3.Connection, session_id: SessionId, holder: str, now: set[str]) -> None:
-    """Set a holder's references (`part:…`, `record:…`, `session`)."""
+    """Set a holder's blobs (`part:…`, `record:…`, `session`); delete blobs without users."""
     rows = con.execute(
         "SELECT hash FROM reference WHERE session_id = ? AND holder = ?", (session_id, holder)
     )

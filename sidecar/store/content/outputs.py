@@ -1,7 +1,7 @@
 """Complete tool outputs: present, removable, removed.
 
-An output is live with its session: while that or its parent is open, and a day after the last use.
-The text shown is the part's, and stays.
+An output is live while its session or the parent is open, and a day after the last use. The text
+shown is the part's, and stays.
 """
 
 import sqlite3
@@ -29,7 +29,7 @@ PARENT = "parent"
 
 @dataclass(frozen=True, slots=True)
 class GoingOutput:
-    """A complete output to remove; `bound` is the exceeded days or MiB."""
+    """A complete output to remove; `bound` is in days or MiB."""
 
     session_id: SessionId
     part_id: PartId
@@ -56,7 +56,7 @@ class OutputRows:
         self._clock = clock
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
-        """Remove outputs, except of sessions live by now."""
+        """Remove outputs, except of live sessions."""
 
         def run(con: sqlite3.Connection) -> Freed:
             return let_go(con, going, self._clock.ages(con))
@@ -73,7 +73,7 @@ class OutputRows:
 
 
 def note_output(con: sqlite3.Connection, session_id: SessionId, part: ToolPart) -> bool:
-    """Store a part's complete output; `False` if already removed."""
+    """Store a part's complete output; `False` if removed already."""
     name = rows.whole_output(part)
     assert isinstance(part.state, ToolCompleted | ToolError)
     con.execute(
@@ -136,7 +136,7 @@ def copy_outputs(con: sqlite3.Connection, source: SessionId, target: SessionId) 
 
 
 def let_go(con: sqlite3.Connection, going: Sequence[GoingOutput], ages: Ages) -> Freed:
-    """Remove outputs, except of sessions live by now."""
+    """Remove outputs, except of live sessions."""
     live: dict[SessionId, bool] = {}
     names: list[str] = []
     for one in going:

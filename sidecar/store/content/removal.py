@@ -1,8 +1,7 @@
 """Sessions leaving the store, archived or deleted.
 
 One transaction hides the session. Rows go in slices, so that turns wait for one at most; any
-process continues. A deleted session stays marked until free pages and files beside the store are
-clean.
+process continues. A deleted session stays marked until free pages and files outside are clean.
 """
 
 import sqlite3
@@ -26,7 +25,7 @@ AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """Bytes removed by a slice; `done`: no row is left."""
+    """Bytes removed; `done`: no row is left."""
 
     size: int
     done: bool
@@ -35,7 +34,7 @@ class Left:
 def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
     """Hide a session, archived `at` a time or `DELETED`; ignore unknown ids.
 
-    Facts go at once, except those an archived session has in common with others.
+    Facts go at once, except an archived session's shared ones.
     """
     found = con.execute("SELECT cwd FROM session WHERE id = ?", (session_id,)).fetchone()
     if found is None:
@@ -60,7 +59,7 @@ def leave(con: sqlite3.Connection, session_id: SessionId, at: Millis) -> Left:
 def remove_some(
     con: sqlite3.Connection, session_id: SessionId, seconds: float = SLICE_SECONDS
 ) -> Left:
-    """Remove rows and blobs of a leaving session for some seconds."""
+    """Remove a leaving session's rows and blobs, for some seconds."""
     if session_id not in leaving(con):
         return Left(0, done=True)
     end = time.monotonic() + seconds
@@ -78,7 +77,7 @@ def remove_some(
 
 
 def make_way(con: sqlite3.Connection, session_id: SessionId) -> None:
-    """Finish a removal, for a new session of the same id."""
+    """Finish a removal, before its id is used again."""
     found = con.execute("SELECT 1 FROM erasing WHERE session_id = ?", (session_id,)).fetchone()
     if found is not None:
         while not remove_some(con, session_id).done:

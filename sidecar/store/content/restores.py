@@ -1,7 +1,7 @@
 """Running restores, for recovery to undo or clean up.
 
-One per workspace. Its row exists from before the first change on the disk until the last trace is
-gone; once the process has ended, any other may adopt the restore.
+One per workspace. A row exists from before the first change until the last trace is gone; after a
+process ended, any other may adopt its restore.
 """
 
 import sqlite3
@@ -55,8 +55,8 @@ class FileMark(NamedTuple):
 class Step(NamedTuple):
     """One change of a path (bytes, relative to the root).
 
-    `put`: `old` goes aside, `new` takes its place; either may be missing. In staging folder `stage`
-    the files are `NUMBER.old` and `NUMBER.new`. `mode`: only the mode changes.
+    `put`: `old` goes aside, `new` takes its place; either may be missing. Staging folder `stage`
+    has both as `NUMBER.old` and `NUMBER.new`. `mode`: only the mode changes.
     """
 
     kind: StepKind
@@ -81,7 +81,7 @@ class Unfinished:
 class Begun:
     """A restore that may proceed; `missing` blobs are not stored.
 
-    `contents` of the new files, if small; otherwise empty.
+    `contents`: new contents, if small.
     """
 
     id: int
@@ -98,9 +98,9 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class RestoreClaim:
-    """Who wants to restore a root (path bytes), or to end another's restore.
+    """Who wants to restore a root (path bytes), or to end a restore.
 
-    `others`: tokens of running restores of the same process.
+    `others`: tokens of the same process's running restores.
     """
 
     root: bytes
@@ -132,7 +132,7 @@ class RestoreRows:
     ) -> Begun | Unfinished | Running:
         """Begin a restore, and hold its blobs: `coming` takes the place of `going`.
 
-        Returns instead an abandoned restore, now the claimant's to end, or `Running`.
+        Or return an abandoned restore, now the claimant's to end, or `Running`.
         """
         names = frozenset(coming), frozenset(going)
         run = partial(_begin, claim=claim, stages=tuple(stages), names=names, now=self._now())
@@ -143,7 +143,7 @@ class RestoreRows:
         return await self._submit(partial(_adopt, claim=claim, now=self._now()))
 
     async def running(self, root: bytes) -> Owner | None:
-        """The living process that restores a workspace, or `None`."""
+        """The living process that restores a workspace, if any."""
         return await self._read(partial(_running, root=root, now=self._now()))
 
     async def roots(self) -> tuple[bytes, ...]:
@@ -160,13 +160,13 @@ class RestoreRows:
         await self._submit(partial(_keep, restore=restore, blobs=tuple(blobs)), size)
 
     async def intend(self, restore: int, token: str, steps: Sequence[Step]) -> None:
-        """Store the steps; from now on the restore must finish or be undone."""
+        """Store the steps; from now on, finish or undo."""
         body = pack_steps(steps)
         run = partial(_move, restore=restore, token=token, to="applying", now=self._now())
         await self._submit(partial(_intend, run=run, restore=restore, body=body), len(body))
 
     async def finish(self, restore: int, token: str, changes: Sequence[StoreChange]) -> None:
-        """Complete the restore with the sessions' changes, in one transaction."""
+        """Complete the restore and the sessions' changes, in one transaction."""
         self._overtake(changes)
         run = partial(_move, restore=restore, token=token, to="done", now=self._now())
         both = partial(_finish, run=run, changes=tuple(changes))
@@ -177,7 +177,7 @@ class RestoreRows:
         return await self._read(partial(_finished, restore=restore))
 
     async def undone(self, restore: int) -> None:
-        """Note that all files are back, so that later changes stay."""
+        """Note that all files are back, so that later changes are not undone."""
         await self._submit(partial(_undone, restore=restore))
 
     async def leave(self, restore: int) -> None:
@@ -185,7 +185,7 @@ class RestoreRows:
         await self._submit(partial(_leave, restore=restore))
 
     async def over(self, restore: int, *, small: bool = False) -> None:
-        """Delete the row: no trace is left on the disk. `small`: few files."""
+        """Delete the row: nothing is left on the disk. `small`: few files."""
         # A power cut before the next commit only makes somebody forget it again.
         await self._submit(partial(_over, restore=restore), synced=False, small=small)
 

@@ -1,4 +1,4 @@
-"""Sessions in SQL, on one consistent state. Damaged rows are skipped and reported."""
+"""Sessions in SQL, on one consistent state; damaged rows are reported."""
 
 import sqlite3
 from collections.abc import Callable, Iterable
@@ -143,7 +143,7 @@ def put_together(
 ) -> tuple[Message, ...]:
     """Join messages (id, body, hash) and parts (id, message, position, body, hash).
 
-    Parts come ordered by position.
+    Parts come by position.
     """
     read = read or reader(con)
     parts: dict[str, list[Part]] = {}
@@ -189,7 +189,7 @@ def records_after(
 
 
 def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
-    """Report a body whose hash is not the stored one."""
+    """Report a body with another hash than stored."""
     # A damaged row may hold a value of any type, and the next one's hash is chained to it.
     chained = isinstance(previous, str) and previous.isascii()
     if chained and isinstance(body, bytes) and digest(body, previous) == expected:

@@ -1,4 +1,4 @@
-"""A log in slices, for one pass in little memory."""
+"""A log in slices, for one pass."""
 
 import sqlite3
 from array import array
@@ -19,7 +19,7 @@ BYTES = 512 * 1024
 
 @dataclass(frozen=True, slots=True)
 class MessageSlice:
-    """Messages of the first `taken` numbers, oldest first, and damage."""
+    """Messages of the first `taken` numbers, oldest first."""
 
     messages: tuple[Message, ...]
     taken: int
@@ -30,7 +30,7 @@ class MessageSlice:
 class RecordSlice:
     """Records, oldest first; `revision` and `hash` of the last row examined.
 
-    At the end, records and problems are empty.
+    Without records and problems at the end.
     """
 
     records: tuple[Record, ...]
@@ -40,7 +40,7 @@ class RecordSlice:
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
-    """Numbers of messages up to `until`, oldest first; raises UnknownSession."""
+    """Message numbers up to `until`, oldest first; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the sign, SQLite may go through everybody's messages by their numbers.
@@ -85,7 +85,7 @@ def records(
 ) -> RecordSlice:
     """Read a slice of records up to `until`; raises UnknownSession.
 
-    `previous` is the hash of revision `after`.
+    `previous`: hash of revision `after`.
     """
     session_rows.session_body(con, session_id)
     read = _Reader(con)
@@ -110,7 +110,7 @@ def records(
 
 
 def message_of(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) -> Message | None:
-    """Read a part's message without parts, or `None` if unreadable."""
+    """Read a part's message without parts, or `None`."""
     if not session_rows.storable(part_id):
         return None
     found = con.execute(
@@ -123,8 +123,6 @@ def message_of(con: sqlite3.Connection, session_id: SessionId, part_id: PartId) 
 
 
 class _Reader:
-    """A fetcher of blobs with a count of bytes."""
-
     def __init__(self, con: sqlite3.Connection) -> None:
         self._fetch = session_rows.reader(con)
         self.bytes = 0
@@ -135,5 +133,5 @@ class _Reader:
         return data
 
     def count(self, body: object) -> None:
-        """Count a body's bytes; a damaged row may hold any type."""
+        # A damaged row may hold any type.
         self.bytes += len(body) if isinstance(body, bytes) else 0

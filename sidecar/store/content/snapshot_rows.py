@@ -1,7 +1,7 @@
 """Snapshots on the disk: per workspace, a chain of deltas and the newest state.
 
-Writers name the head they expect. Where another process was faster, they get `ChainMoved`, read the
-new deltas and retry.
+Writers name the expected head; `ChainMoved` means another process was faster: read the new deltas
+and retry.
 """
 
 from collections.abc import Iterable
@@ -38,20 +38,20 @@ class SnapshotRows:
         return await self._read(partial(chains.load, root=root))
 
     async def telling(self, root: bytes) -> tuple[int, int] | None:
-        """Head and number of stored paths of an incomplete first state, or `None`."""
+        """Head and stored paths of an incomplete first state, or `None`."""
         return await self._read(partial(chains.telling, root=root))
 
     async def begin(self, root: bytes, at: int) -> Workspace:
         """Start a chain; `fill` stores its first state.
 
-        Older snapshots stay, unconnected. Not synced before the first `fill`.
+        Older snapshots stay, unconnected. Synced by the first `fill`.
         """
         return await self._submit(partial(chains.begin, root=root, at=at), synced=False)
 
     async def fill(
         self, workspace: int, head: SnapshotId, addition: Addition, *, complete: bool = False
     ) -> Appended | ChainMoved:
-        """Add to the state at `head`, without delta or snapshot; `complete`: the last addition."""
+        """Add to the state at `head`, without a delta; after `complete` nothing follows."""
         run = partial(
             chains.fill, workspace=workspace, head=head, addition=addition, complete=complete
         )
@@ -62,7 +62,7 @@ class SnapshotRows:
     ) -> Appended | ChainMoved:
         """Store a snapshot after `parent`, with blobs, in one transaction.
 
-        Not synced: the record that gives a snapshot meaning syncs both.
+        Not synced: the first record about the snapshot syncs both.
         """
         run = partial(chains.append, workspace=workspace, parent=parent, addition=addition, at=at)
         size = chains.weight(addition)
@@ -73,7 +73,7 @@ class SnapshotRows:
     ) -> tuple[Delta, ...] | None:
         """Read the deltas between two snapshots, in order.
 
-        `None` if one was swept, or the chain began anew between.
+        `None` if one was swept, or the chain began anew.
         """
         return await self._read(
             partial(chains.deltas, workspace=workspace, after=after, until=until)
@@ -84,9 +84,9 @@ class SnapshotRows:
         return await self._read(partial(chains.some, workspace=workspace, paths=tuple(paths)))
 
     async def sweep(self, workspace: int, before: SnapshotId, most: int) -> SweptBlobs:
-        """Release `most` blobs of the oldest snapshot before `before`, at last the snapshot.
+        """Release `most` blobs of the oldest snapshot before `before`, and its row with the last.
 
-        The head always stays.
+        The head stays.
         """
         run = partial(chains.sweep, workspace=workspace, before=before, most=most)
         return await self._submit(run)

@@ -1,7 +1,7 @@
-"""The state at each chain's head, and the blobs held by snapshots.
+"""The state at each chain's head, and blobs held by snapshots.
 
-A row per path and blob would be most of a snapshot's cost. `fold` adds rows later, for many
-snapshots at once, before any use.
+A row per path and blob would be most of a snapshot's cost. `fold` adds rows for many at once,
+before any use.
 """
 
 import sqlite3
@@ -15,7 +15,7 @@ _COLUMNS = "mode, hash, size, lost, version, mtime, ctime, inode, racy, followed
 
 
 def fold(con: sqlite3.Connection, workspace: int, told: Container[bytes] = ()) -> None:
-    """Bring state and holdings up to a workspace's head; skip `told` paths, `put` next."""
+    """Bring rows up to a workspace's head, except `told` paths, `put` next."""
     head, folded = con.execute(
         "SELECT head, folded FROM workspace WHERE id = ?", (workspace,)
     ).fetchone()
@@ -42,9 +42,9 @@ def fold_all(con: sqlite3.Connection) -> None:
 def tree(
     con: sqlite3.Connection, workspace: int, folded: int, paths: tuple[bytes, ...] | None = None
 ) -> tuple[dict[bytes, SeenEntry], bool]:
-    """Read the state at the head, of some or all paths; writes nothing.
+    """Read the state at the head, of some or all paths.
 
-    `False`: a delta was unreadable, and the state unreliable.
+    `False`: a delta was unreadable, the state unreliable.
     """
     deltas, whole = _unfolded(con, workspace, folded)
     if paths is None:
@@ -113,7 +113,7 @@ def held_unfolded(con: sqlite3.Connection) -> list[tuple[int, str]]:
 def _unfolded(
     con: sqlite3.Connection, workspace: int, folded: int
 ) -> tuple[list[tuple[int, Delta]], bool]:
-    """Read deltas after a snapshot, and whether all were readable."""
+    """Read deltas after a snapshot; `False` if some were unreadable."""
     rows = con.execute(
         "SELECT id, body FROM snapshot WHERE workspace_id = ? AND id > ? ORDER BY id",
         (workspace, folded),

@@ -1,9 +1,8 @@
 """Bundles: a session as lines of JSON, for another store.
 
 First `{"sidecar":"bundle","version":1,…}`, last `{"end":{"lines","hash"}}`, with hashes chained
-line by line. Between, each line holds one thing under its kind: `session`, `message`, `part` (of
-the message before), `record`, `fact`, `gone` (a removed output), or pieces of an `output`; fields
-are those of stored bodies.
+line by line. Between, a line is one `session`, `message`, `part` (of the message before), `record`,
+`fact`, `gone` (a removed output), or piece of an `output`, with the fields of stored bodies.
 
 Anybody may have written a bundle: this module checks form, not meaning.
 """
@@ -42,10 +41,10 @@ _DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A session with everything it refers to, except contents of files.
+    """A session with everything but contents of files.
 
-    `outputs` and removed outputs (`gone`) are by hash. `made`: time of the export; `redacted`:
-    number of likely keys taken out.
+    `outputs` and removed outputs (`gone`) are by hash. `made`: export time; `redacted`: number of
+    likely keys taken out.
     """
 
     session: SessionRow
@@ -68,10 +67,10 @@ def lines_of(bundle: Bundle) -> Iterator[bytes]:
 
 
 def read_lines(lines: Iterable[bytes]) -> Bundle:
-    """Read lines by `lines_of`.
+    """Decode the lines of `lines_of`.
 
     Raises:
-      BadRequest: damaged, cut off or too new; says how to proceed.
+      BadRequest: damaged, cut off or too new.
     """
     reader = _Reader()
     try:
@@ -126,8 +125,6 @@ def _line(thing: dict[str, object]) -> bytes:
 
 @dataclass(slots=True)
 class _Reader:
-    """A bundle under construction."""
-
     count: int = 0
     _hash: str = ""
     _head: Fields | None = None

@@ -18,7 +18,7 @@ class BodyBroken(Exception):
 class Fields:
     """A body's fields; unknown ones are ignored.
 
-    Every method raises BodyBroken for a wrong type, or a missing field without default.
+    Methods raise BodyBroken for a wrong type, or a missing field without default.
     """
 
     content: dict[str, object]

@@ -1,7 +1,7 @@
 """The schema, as an append-only list of steps.
 
-Never edit a released step: add one. `user_version` counts steps taken; a file with more steps than
-this list stays untouched.
+Never edit a released step: add one. `user_version` counts steps taken; a file with more stays
+untouched.
 """
 
 import sqlite3
@@ -235,7 +235,7 @@ def _recent(con: sqlite3.Connection) -> None:
 
 
 def has_full_text(con: sqlite3.Connection) -> bool:
-    """Whether this SQLite has FTS5; a few builds lack full text search."""
+    """Whether this SQLite has FTS5; a few builds do not."""
     query = "SELECT 1 FROM pragma_module_list WHERE name = 'fts5'"
     return con.execute(query).fetchone() is not None
 
@@ -266,7 +266,7 @@ def version(con: sqlite3.Connection) -> int:
 def migrate(con: sqlite3.Connection, steps: Sequence[Migration], at: int) -> None:
     """Take missing steps, each in one transaction with its record.
 
-    Safe in several processes at once.
+    Safe in several processes.
     """
     while (done := version(con)) < len(steps):
         con.execute("BEGIN IMMEDIATE")

@@ -1,7 +1,7 @@
-"""Bodies on disk: tagged msgpack, with long strings in blobs. Pure.
+"""Bodies on disk: tagged msgpack, long strings in blobs. Pure.
 
-Opaque JSON is stored as JSON text, since msgpack has no integers beyond 64 bits. UTF-8 may hold
-lone surrogates, since JSON from a wire may.
+Opaque JSON is stored as text: msgpack has no integers beyond 64 bits. UTF-8 may hold lone
+surrogates, as JSON from a wire may.
 """
 
 import json
@@ -27,7 +27,7 @@ ReadBlob: TypeAlias = Callable[[str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A body, its hash, and blobs (hash, bytes) in use."""
+    """A body, its hash, and its blobs (hash, bytes)."""
 
     body: bytes
     hash: str
@@ -35,7 +35,7 @@ class Packed:
 
 
 def encode_text(text: str) -> bytes:
-    """Encode any text as UTF-8, lone surrogates included."""
+    """Encode any text, lone surrogates included."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -48,7 +48,7 @@ def decode_text(data: bytes) -> str:
 
 
 def to_json(value: Json) -> str:
-    """Write JSON text, in dict order.
+    """Write JSON, in dict order.
 
     Minimal escapes: two escaped lone surrogates would come back joined.
     """
@@ -56,7 +56,7 @@ def to_json(value: Json) -> str:
 
 
 def pack(fields: dict[str, Plain], *, spill: bool = True, previous: str = "") -> Packed:
-    """Make a body; `spill` moves strings over 1 KiB to blobs. `previous` chains the hash."""
+    """Make a body; `spill` moves strings over 1 KiB to blobs, `previous` chains the hash."""
     blobs: dict[str, bytes] = {}
     content = _spilled(fields, blobs) if spill else fields
     packed = msgpack.packb(content, unicode_errors="surrogatepass")

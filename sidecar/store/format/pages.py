@@ -1,7 +1,7 @@
 """Read SQLite files page by page, so that damage costs only its own page.
 
-SQLite itself stops at the first unreadable page. Reads format 3 and write-ahead logs
-(https://sqlite.org/fileformat2.html); writes nothing.
+SQLite stops at the first unreadable page. Reads format 3 and write-ahead logs
+(https://sqlite.org/fileformat2.html).
 """
 
 import os
@@ -28,7 +28,7 @@ BROKEN = (IndexError, ValueError, struct.error, OSError)
 
 @dataclass(slots=True)
 class Pages:
-    """A file's pages at the last commit, and a record of pages seen."""
+    """A file's pages at the last commit, and pages seen."""
 
     size: int
     """Bytes of a page."""
@@ -50,7 +50,7 @@ class Pages:
         return max(self.whole, max(self.logged, default=0)) if self.cut is None else self.cut
 
     def page(self, number: int) -> bytes:
-        """Return a page; raises IndexError if missing, OSError for disk faults."""
+        """Return a page; raises IndexError if missing, OSError from the disk."""
         if not 1 <= number <= self.count:
             raise IndexError(number)
         if number in self.logged:
@@ -71,7 +71,7 @@ def read_pages(handle: int, log: Path) -> Pages:
 
 
 def _logged(wal: bytes, size: int) -> tuple[dict[int, bytes], int | None]:
-    """Return pages of a log's whole commits, and the page count after the last.
+    """Return pages of a log's whole commits, and the file's page count after the last.
 
     A torn frame ends the log; the count is unknown then.
     """
@@ -124,7 +124,7 @@ def tables(pages: Pages) -> dict[str, int]:
 def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
     """Yield (page kind, row) in a tree's order, without damaged pages.
 
-    A row's number replaces a null first column, as for an `INTEGER PRIMARY KEY`.
+    A row's number replaces a null first column (`INTEGER PRIMARY KEY`).
     """
     waiting = [root]
     while waiting:
@@ -149,7 +149,7 @@ def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
 
 
 def orphans(pages: Pages) -> Iterator[tuple[int, Row]]:
-    """Yield (page kind, row) of pages outside all trees seen."""
+    """Yield (page kind, row) of pages in no tree seen."""
     free = set(_free(pages))
     for number in range(1, pages.count + 1):
         if number in pages.seen or number in free:
@@ -162,7 +162,6 @@ def orphans(pages: Pages) -> Iterator[tuple[int, Row]]:
 
 
 def _free(pages: Pages) -> Iterator[int]:
-    """Yield free pages, with deleted data."""
     with suppress(*BROKEN):
         (trunk,) = struct.unpack(">I", pages.page(1)[32:36])
         known: set[int] = set()
@@ -176,7 +175,6 @@ def _free(pages: Pages) -> Iterator[int]:
 
 
 def _cells(pages: Pages, number: int) -> tuple[int, list[int], int]:
-    """Return a tree page's kind, cell offsets and rightmost child."""
     page = pages.page(number)
     start = HEADER if number == 1 else 0
     kind, _, count = struct.unpack(">BHH", page[start : start + 5])

@@ -1,6 +1,6 @@
 """Encode and decode core values: explicit, exhaustive, pure.
 
-Short field names never change meaning. A later version may add fields, each with a default here.
+Short field names never change meaning; each later field has a default here.
 """
 
 from typing import assert_never, get_args
@@ -123,7 +123,7 @@ def read_message(fields: Fields, parts: tuple[Part, ...] = ()) -> Message:
 
 
 def encode_record(record: Record, previous: str) -> Packed:
-    """Encode a record, chained to the previous record's hash."""
+    """Encode a record, chained to the previous hash."""
     return pack(record_fields(record), previous=previous)
 
 
@@ -153,7 +153,7 @@ def read_record(fields: Fields) -> Record:
 
 
 def encode_part(part: Part, position: int, *, spill: bool = True) -> Packed:
-    """Encode a part, with its position in the hash; `spill=False` keeps long texts inside."""
+    """Encode a part, with position in the hash; `spill=False` keeps long texts inside."""
     return pack(part_fields(part), spill=spill, previous=str(position))
 
 

@@ -14,8 +14,8 @@ REASONS: tuple[SweepReason, ...] = get_args(SweepReason)
 class SessionRow:
     """A session without messages.
 
-    `seq`: highest sequence number reserved for the wire; `cost`: USD as a decimal string, `None` if
-    unknown; `settings` (model, tools, system text, …) are opaque here.
+    `seq`: highest sequence number reserved for the wire; `cost`: USD as a decimal string, or
+    `None`; `settings` are opaque here.
     """
 
     id: SessionId
@@ -42,9 +42,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A loaded session: messages in order of first writing, records by revision.
+    """A loaded session: messages by first writing, records by revision.
 
-    `problems` describes skipped, unreadable data, a sentence each.
+    `problems`: skipped, unreadable data, in sentences.
     """
 
     session: SessionRow
@@ -55,7 +55,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the session list; `next` is the next page's cursor, if any."""
+    """A page of the session list; `next` is a cursor, if any."""
 
     rows: tuple[SessionRow, ...]
     next: str | None
@@ -70,7 +70,7 @@ class PutSession:
 
 @dataclass(frozen=True, slots=True)
 class PutMessage:
-    """Insert or replace a message's header in a stored session; parts come by `PutPart`."""
+    """Insert or replace a stored session's message, without parts."""
 
     session_id: SessionId
     message: Message
@@ -80,7 +80,7 @@ class PutMessage:
 class PutPart:
     """Insert or replace a part of a stored message.
 
-    `final=False`, for growing parts, keeps long texts in the row: no blob left behind by each save.
+    `final=False`: growing, so long texts stay in the row and no save leaves a blob behind.
     """
 
     session_id: SessionId
@@ -92,7 +92,7 @@ class PutPart:
 
 @dataclass(frozen=True, slots=True)
 class AppendRecord:
-    """Append to a session's log, with a revision above the last."""
+    """Append to a session's log, with a higher revision."""
 
     session_id: SessionId
     record: Record
@@ -102,8 +102,8 @@ class AppendRecord:
 class PutBlob:
     """Store bytes once under their `core.text.digest.digest`.
 
-    Put blob and part (`Output.whole`) into the same unit: an unreferenced blob may go when another
-    session with the same content is deleted.
+    Use one unit for blob and part (`Output.whole`): an unreferenced blob may go with another
+    session.
     """
 
     hash: str
@@ -112,7 +112,7 @@ class PutBlob:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Removal of a complete tool output: when, why, beyond which limit (days, MiB)."""
+    """Removal of a complete output: when, why, beyond which days or MiB."""
 
     at: Millis
     why: SweepReason
@@ -121,7 +121,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class PutGone:
-    """Note a part's output `hash` as removed, before the `PutPart`."""
+    """Note a part's output as removed, before the `PutPart`."""
 
     session_id: SessionId
     part_id: PartId
@@ -133,7 +133,7 @@ class PutGone:
 class PutFacts:
     """Store a session's new facts.
 
-    The folder `cwd` may learn facts borne out by enough of its sessions.
+    The folder `cwd` may learn facts borne out by enough sessions.
     """
 
     session_id: SessionId
@@ -143,7 +143,7 @@ class PutFacts:
 
 @dataclass(frozen=True, slots=True)
 class DeleteSession:
-    """Delete a session with everything held only by it; ignore unknown ids."""
+    """Delete a session and everything held only by it; ignore unknown ids."""
 
     session_id: SessionId
 
@@ -152,7 +152,7 @@ class DeleteSession:
 class PutFold:
     """Store a log's state up to a message and revision, for quick resumes.
 
-    A cache, discarded when the log or the writer's `version` differs.
+    A cache, void when the log or `version` differs.
     """
 
     session_id: SessionId
@@ -166,8 +166,7 @@ class PutFold:
 class CopyLog:
     """Copy a log's beginning to a new session, sharing blobs.
 
-    Copies settled `messages` of `source`, records up to revision `until`, and facts before a time,
-    or all.
+    Copies settled `messages`, records up to revision `until`, facts before a time or all.
     """
 
     source: SessionId
@@ -193,9 +192,9 @@ StoreChange: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process that writes a session; `token` is its secret name for the lease.
+    """A process that writes a session; `token` is a secret name for the lease.
 
-    `started` tells apart processes with a reused pid (see `store.connection.lease`).
+    `started` tells reused pids apart (see `store.connection.lease`).
     """
 
     pid: int

@@ -1,4 +1,4 @@
-"""Copy a damaged store's readable rows into a new store, and put the old file aside."""
+"""Copy a damaged store's readable rows into a new store, and keep the old aside."""
 
 import os
 import sqlite3
@@ -54,10 +54,9 @@ class Headless:
 
 @dataclass(frozen=True, slots=True)
 class Revive:
-    """Functions that recreate lost values, whose meaning the store does not know.
+    """Functions to recreate lost values, without meaning to the store.
 
-    `session` makes a lost row; `message` makes a message whose own row is lost, from its id, parts
-    and session.
+    `session` makes a lost row; `message` a lost message from its id, parts and session.
     """
 
     session: Callable[[Headless], SessionRow]
@@ -66,7 +65,7 @@ class Revive:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The damaged store's new place, the new store's content, and losses."""
+    """The old store's new place, the new store's content, and losses."""
 
     aside: Path
     kept: VerifyReport
@@ -75,10 +74,10 @@ class Repaired:
 
 
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:
-    """Put a store aside, and its readable content into a new store. Blocks, perhaps long.
+    """Put a store aside, and its readable content into a new one. Blocks, perhaps long.
 
-    `now` is ms since 1970. The old store stays untouched until the new one is complete. Raises
-    StorageFailed, with everything as before.
+    `now` is ms since 1970. The old store stays untouched until the new one is complete;
+    StorageFailed leaves everything as before.
     """
     path = folder / store_files.NAME
     try:

@@ -1,4 +1,4 @@
-"""Readable rows of a damaged store, on whatever page, and sessions made from those rows.
+"""Readable rows of a damaged store, and their sessions.
 
 Each body's hash proves its content.
 """
@@ -81,10 +81,7 @@ class SalvagedRows:
 
 
 def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
-    """Read all tables; whole blobs go to `con` at once, other rows are returned.
-
-    Rows of orphaned pages come last.
-    """
+    """Return all rows, orphaned pages' last; whole blobs go to `con`."""
     made = SalvagedRows()
     roots = tables(pages)
     if pages.damaged or not roots:

@@ -1,4 +1,4 @@
-"""Sessions on their way out of the store, archived or deleted: hidden, then removed in slices."""
+"""Sessions leaving the store, archived or deleted: hidden, then removed in slices."""
 
 import sqlite3
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class LeavingRows:
         )
 
     async def leave(self, row: SessionRow, token: str) -> Left:
-        """Hide a bundled session, if unchanged since read; `remove_some` then removes the rows.
+        """Hide a bundled session, unless changed; `remove_some` removes the rows.
 
         Raises:
           SessionOwned: the lease under this token was lost.

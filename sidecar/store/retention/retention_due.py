@@ -1,4 +1,4 @@
-"""Removals due by the rules of retention, and bytes freed. Changes nothing."""
+"""Removals due by the rules of retention. Changes nothing."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ DELEGATED = "delegated"
 
 @dataclass(frozen=True, slots=True)
 class GoingSession:
-    """A session to archive; `size` is the bytes freed.
+    """A session to archive, freeing `size` bytes.
 
     `parent` is set for a subtask's session, archived with its parent.
     """
@@ -36,7 +36,7 @@ class GoingSession:
 
 @dataclass(frozen=True, slots=True)
 class RetentionPlan:
-    """Due removals, the bytes freed, and a sentence about a wrong clock, or ""."""
+    """Due removals, bytes freed, and a sentence about a wrong clock, or ""."""
 
     outputs: tuple[GoingOutput, ...]
     outputs_size: int
@@ -50,7 +50,7 @@ class RetentionPlan:
 
 
 class _Blobs:
-    """Remaining users of each blob, as planned removals add up."""
+    """Remaining users of blobs, as planned removals add up."""
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con

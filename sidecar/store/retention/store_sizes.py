@@ -14,7 +14,7 @@ MOST_SESSIONS = 10
 
 @dataclass(frozen=True, slots=True)
 class Heavy:
-    """Bytes of a session and its blobs; shared blobs count in each."""
+    """Bytes of a session with its blobs, shared or not."""
 
     id: SessionId
     title: str
@@ -26,8 +26,8 @@ class Heavy:
 class StoreWeights:
     """Bytes by kind, adding up to the file's `size`.
 
-    `texts`: messages, records, facts and their blobs without complete `outputs`; `rest`: indexes
-    and unused space; `heaviest`: sessions, largest first.
+    `texts`: messages, records, facts and blobs except `outputs`; `rest`: indexes and unused space;
+    `heaviest`: largest sessions.
     """
 
     size: int

@@ -1,4 +1,4 @@
-"""The sweep: what is due, what holds the size, and who sweeps. `retention_due` has the rules."""
+"""The sweep: due removals, sizes, and who sweeps. `retention_due` has the rules."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ class KeepingRows:
         return await self._read(lambda con: retention_due.plan(con, rules, self._clock.ages(con)))
 
     async def used(self) -> tuple[int, int]:
-        """Bytes of complete outputs, and of all sessions including outputs."""
+        """Bytes of complete outputs, and of all sessions with outputs."""
         return await self._read(
             lambda con: (retention_due.outputs_size(con), retention_due.sessions_size(con))
         )
@@ -47,15 +47,15 @@ class KeepingRows:
         return await self._read(store_sizes.weigh)
 
     async def claim(self, owner: Owner, every: Millis = HOUR) -> bool:
-        """Become the sweeping daemon, if a sweep is due and unclaimed."""
+        """Become the sweeping daemon, if due and unclaimed."""
         return await self._submit(partial(_claim, owner=owner, every=every, now=self._clock.now()))
 
     async def swept(self, token: str, *, whole: bool) -> None:
-        """Release the claim; after a `whole` sweep the next is due in an hour."""
+        """Release the claim; `whole` puts off the next sweep by an hour."""
         await self._submit(partial(_swept, token=token, whole=whole, now=self._clock.now()))
 
     async def warned(self, names: Iterable[str]) -> frozenset[str]:
-        """Note exceeded quotas; return those noted an hour ago or earlier."""
+        """Note exceeded quotas; return those noted over an hour ago."""
         told = frozenset(names)
         return await self._submit(lambda con: _warned(con, told, self._clock.ages(con)))
 
