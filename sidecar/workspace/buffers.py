@@ -17,19 +17,19 @@ class Buffer:
 
 
 class Buffers:
-    """Open documents by resolved path, none once the editor has closed them."""
+    """Open documents by resolved path."""
 
     def __init__(self) -> None:
         self._open: dict[str, Buffer] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def set(self, path: Path, text: str, version: int) -> None:
-        """Keep the text of an opened or changed document."""
+        """Keep an opened or changed document."""
         real = os.path.realpath(path)
         self._open[real] = Buffer(Path(real), text, version)
 
     def close(self, path: Path) -> None:
-        """Forget a document; its file is read from disk again."""
+        """Forget a document: its file counts again."""
         self._open.pop(os.path.realpath(path), None)
 
     def get(self, path: Path) -> Buffer | None:
@@ -41,5 +41,5 @@ class Buffers:
         return tuple(Path(path) for path in sorted(self._open))
 
     def writing(self, path: Path) -> asyncio.Lock:
-        """A file's lock for read, change and write, so that edits queue."""
+        """A file's lock for read, change and write: edits queue."""
         return self._locks.setdefault(os.path.realpath(path), asyncio.Lock())

@@ -37,7 +37,7 @@ def read_text(real: Path) -> str:
     """Read a whole text file by its resolved path, line endings unchanged.
 
     Raises:
-        BadRequest: no regular file, binary, or over `MAX_FILE` bytes.
+        BadRequest: irregular, binary, or over `MAX_FILE` bytes.
         OSError: unreadable.
     """
     with _open_exact(real) as (descriptor, size):
@@ -55,7 +55,7 @@ def read_text(real: Path) -> str:
 def read_beginning(path: Path | str, most: int) -> bytes:
     """Read up to `most` bytes of a regular file, through links; else raise OSError.
 
-    For files read unasked, such as `.gitignore`: opening a named pipe would wait.
+    For files read unasked (`.gitignore`): opening a pipe would wait.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as file:
@@ -68,7 +68,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
     """Read `limit` lines from line `offset` (first is 1), at most `MAX_FILE` bytes.
 
     Raises:
-        BadRequest: no regular file, or binary.
+        BadRequest: irregular or binary.
         OSError: unreadable.
     """
     kept: list[bytes] = []
@@ -90,7 +90,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
 
 
 def decode(data: bytes, name: str) -> str:
-    """Decode a file's bytes as text; raises BadRequest for UTF-16 and binary content."""
+    """Decode a file's bytes; raises BadRequest for UTF-16 and binary content."""
     start = data[:_SNIFFED]
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadRequest(f"{name} is UTF-16, which cannot be read. Convert it first.", "input.path")
@@ -106,15 +106,15 @@ def legible(text: str) -> str:
 
 
 def newline(text: str) -> str:
-    """Return a text's most frequent line ending."""
+    """A text's most frequent line ending."""
     windows = text.count("\r\n")
     return "\r\n" if windows > text.count("\n") - windows else "\n"
 
 
 def write_atomically(real: Path, text: str, *, private: bool = False) -> None:
-    """Write a whole file by its resolved path, durably: readers see the old text or the new.
+    """Write a whole file by its resolved path, durably: readers see old or new text.
 
-    Keeps an existing file's mode, unless `private` (owner only). Makes missing folders.
+    Keeps an existing mode, unless `private` (owner only). Makes missing folders.
 
     Raises:
         OSError: not written; the file is unchanged.

@@ -25,14 +25,14 @@ class Instruction:
 
 
 def user_folder() -> Path:
-    """Return the folder of the user's own configuration and instructions."""
+    """The user's folder of configuration and instructions."""
     return Path(platformdirs.user_config_dir("sidecar", appauthor=False))
 
 
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
     """Read instructions: those of the folder `user`, then from the top down to `cwd`.
 
-    The top is the repository's root, else the home folder, else the file system's root. Skips
+    The top is the repository's root, else the home folder, else the root of all. Skips
     world-writable folders above `cwd` (/tmp), links out of the top, and untrusted workspaces.
     """
     found = [_first(user, None)]
@@ -43,7 +43,7 @@ def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction
 
 
 def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
-    """Return the existing folders in which `read_instructions` looks, trusted or not."""
+    """Existing folders in which `read_instructions` looks, trusted or not."""
     folders = (user, *_downward(Path(os.path.realpath(cwd))))
     return tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
 

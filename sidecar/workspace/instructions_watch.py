@@ -1,7 +1,7 @@
 """Notice changed files of instructions while the daemon runs.
 
-Text hashes are compared after each event and every few seconds: edits over a network, behind a link
-or in a new folder may cause no event.
+Hashes are compared after events and every few seconds: edits over a network, behind a link or in a
+new folder may cause no event.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class _Follower:
 
 
 class InstructionsWatch:
-    """One watch, in one thread, over the instructions of all open workspaces."""
+    """One watch, in one thread, for all open workspaces."""
 
     def __init__(self, user: Path | None = None, every: float = EVERY) -> None:
         self._user = user_folder() if user is None else user

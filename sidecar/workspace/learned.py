@@ -24,7 +24,7 @@ _writing = threading.Lock()
 
 
 def read_learned(cwd: Path, trusted: bool) -> Mapping[str, str]:
-    """Read learned text by kind; missing and unreadable files are left out."""
+    """Learned text by kind, without missing and unreadable files."""
     if not trusted:
         return {}
     found = {kind: _read(cwd, kind) for kind in FILES}
@@ -40,8 +40,7 @@ def promote(
 ) -> frozenset[str]:
     """Add facts to their files; return the keys of all facts now there.
 
-    A fact already in any file, in any spelling, is not added. `writes` is called with path and text
-    before each write.
+    Skips facts already in any file, in any spelling. `writes` gets path and text before each write.
 
     Raises:
         OSError: a file cannot be written, and is unchanged.

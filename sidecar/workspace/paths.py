@@ -65,8 +65,8 @@ def _joined(given: str, root: Path) -> Path:
 def leading_out(words: tuple[str, ...], folder: Path, root: Path) -> tuple[str, ...]:
     """Words of a command, run in `folder`, that name something outside the workspace.
 
-    Links are followed; text after `=` and before `::` is checked too. Missing paths count only
-    behind a link out of the workspace; words invalid as paths never.
+    Links are followed; text after `=` and before `::` counts too. Missing paths count only behind a
+    link out; invalid paths never.
     """
     base = Path(os.path.realpath(root))
     return tuple(word for word in words[1:] if _leads_out(word, folder, base))
@@ -93,7 +93,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
 def _depends(path: Path) -> bool:
     """Whether a path leads through /proc or /dev, whose contents differ by process.
 
-    Follows links one by one, since a later one may lead back out; over `MAX_LINKS` is a yes.
+    Follows links one by one: a later one may lead back. Over `MAX_LINKS` is a yes.
     """
     at, left, links = "/", [*reversed(path.parts[1:])], 0
     while left:
@@ -112,9 +112,9 @@ def linked_names(
 ) -> tuple[str, ...]:
     """Other names of paths through links, shown as `Place.shown`.
 
-    Covers links on each path, its resolved path, and links to the path or its parents found in any
-    parent folder, the home folder, their `.git/hooks`, and up to `MAX_DEPTH` levels of subfolders
-    whose name is `holding`.
+    Links on each path, its resolved path, and links to the path or its parents: in any parent
+    folder, the home folder, their `.git/hooks`, and up to `MAX_DEPTH` levels of subfolders whose
+    name is `holding`.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []
@@ -174,7 +174,7 @@ def _links(start: Path, holding: Callable[[str], object]) -> Iterator[tuple[Path
 
 
 def display(path: Path, root: Path) -> str:
-    """Return a path relative to `root` with `/` when below `root`, else unchanged."""
+    """A path relative to `root` with `/` if below, else unchanged."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
 
 
@@ -187,8 +187,8 @@ def in_git(real: Path) -> bool:
     """Whether a resolved path lies in a repository's own folder, changed by git alone.
 
     As on some disks, `.git` matches in any case, with trailing dots or spaces, with invisible
-    letters, and as `GIT~1`. So does any folder with HEAD, objects and refs: a `.git` file may point
-    there.
+    letters, and as `GIT~1`. A `.git` file may name any folder with HEAD, objects and refs, so
+    these match too.
     """
     named = any(re.fullmatch(r"\.git|git~\d+", _plain(part)) for part in real.parts)
     return named or any(_is_history(folder) for folder in (real, *real.parents))

@@ -72,7 +72,7 @@ class SharedSnapshots:
         return Sizes(most.untracked, most.tracked, most.snapshot, most.workspace)
 
     async def run(self) -> None:
-        """End interrupted restores and store first contents in the background, until `close`."""
+        """End interrupted restores and store first contents until `close`."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             self._tasks.append(group.create_task(self._settle_all()))
@@ -101,7 +101,7 @@ class SharedSnapshots:
             return self._open[root]
 
     async def recover(self, folder: str) -> None:
-        """End a restore left in a folder by a dead process, for `news` to report."""
+        """End a restore left by a dead process, for `news` to report."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         try:
             ended = await self._end(root, recover)
@@ -136,9 +136,9 @@ class SharedSnapshots:
             return await how(Path(root), self._store, touched=touched)
 
     def recheck(self, made: Snapshots) -> None:
-        """Check in the background, if due (first at once), for changes without an event.
+        """Check in the background, if due, for changes without an event.
 
-        The next snapshot includes them.
+        Due first at once; the next snapshot includes the changes.
         """
         now = self._now()
         due = self._rechecked.get(made, -self._recheck_every) + self._recheck_every
@@ -205,7 +205,7 @@ class SharedSnapshots:
             self._tasks.append(self._group.create_task(_in_background(made)))
 
     def status(self) -> list[Json]:
-        """Return each folder's snapshot status, or the reason for having none."""
+        """Each folder's snapshot status, or why there are none."""
         told: list[Json] = [
             {"root": _legible(root), **made.status()} for root, made in self._open.items()
         ]
@@ -216,7 +216,7 @@ class SharedSnapshots:
         return [*told, *refused]
 
     async def close(self) -> None:
-        """Store known stats for the next start, and close all; repeatable."""
+        """Store known stats for the next start and close all; repeatable."""
         async with self._opening:
             self._ended.set()
             for made in self._open.values():

@@ -27,7 +27,7 @@ def open_straight(real: bytes, flags: int) -> int:
     """Open a resolved path; return a descriptor.
 
     Raises:
-        PathMoved: a part of the path is a link by now.
+        PathMoved: part of the path is a link by now.
         OSError: cannot be opened.
     """
     call = _syscall()

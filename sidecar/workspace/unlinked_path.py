@@ -21,7 +21,7 @@ WAY = (
 
 
 class PathMoved(PermissionError):
-    """A part of a resolved path is a link by now."""
+    """Part of a resolved path is a link by now."""
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def folder_of(real: Path, *, make: bool = False) -> Iterator[int]:
     The descriptor serves to look, open and rename, not to read or sync.
 
     Raises:
-        PathMoved: a part of the path is a link by now.
+        PathMoved: part of the path is a link by now.
         OSError: a folder is missing or closed.
     """
     descriptor = os.open(real.anchor, WAY)

@@ -1,4 +1,4 @@
-"""Environment variables for child processes, and the search for programs."""
+"""Environment variables of child processes, and the search for programs."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from sidecar.core.text.secret_names import names_secret
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Remove variables with names of secrets, and variables containing a secret's value."""
+    """Remove variables named like secrets, and any containing a secret's value."""
     kept = {name: value for name, value in environment.items() if not _is_kept_back(name)}
     held = {value for name, value in environment.items() if _is_kept_back(name)}
     secrets = tuple(value for value in held if len(value) >= SHORTEST)
@@ -26,7 +26,7 @@ def program(name: str, environment: Mapping[str, str]) -> str | None:
 def for_git(environment: Mapping[str, str]) -> dict[str, str]:
     """Add variables that keep git from running programs named by a folder's files.
 
-    Bare repositories only if named, no file monitor, pager or diff program. Other settings made by
+    Bare repositories only if named; no file monitor, pager or diff program. Other settings by
     variables stay.
     """
     kept = {name: value for name, value in environment.items() if not _names_setting(name)}

@@ -61,10 +61,10 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
 
 
 async def read_git(cwd: Path, trusted: bool, environment: Mapping[str, str]) -> Git | None:
-    """Ask git for branch and status, within a second; `None` for no answer.
+    """Ask git for branch and status, within a second; `None` without an answer.
 
-    Not in untrusted workspaces: a repository's configuration can name programs to run. Locks and
-    refreshes nothing.
+    Not in untrusted workspaces, whose configuration could name programs. Locks and refreshes
+    nothing.
     """
     git = program("git", environment)
     if not trusted or git is None:

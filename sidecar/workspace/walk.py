@@ -41,7 +41,7 @@ def list_folder(real: Path) -> tuple[str, ...]:
 def walk(real: Path) -> Iterator[str]:
     """Yield the files below a folder, sorted, as relative paths with `/`.
 
-    The enclosing repository's .gitignore files apply; unreadable folders are skipped, as in git.
+    The enclosing repository's .gitignore files apply; skips unreadable folders, as git does.
     """
     yield from _walk(str(real), "", inherited(real))
 
@@ -123,7 +123,7 @@ def _ignored(path: str, is_folder: bool, ignores: tuple[Ignore, ...]) -> bool:
 def inherited(real: Path) -> tuple[Ignore, ...]:
     """Rules of the folders above, up to the one with .git; none outside of git.
 
-    None if they ignore the folder itself: whoever asks for an ignored folder wants its files.
+    None if they ignore the folder itself: its files were asked for.
     """
     above = [real, *real.parents]
     top = next((index for index, folder in enumerate(above) if (folder / ".git").exists()), None)

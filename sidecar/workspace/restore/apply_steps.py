@@ -29,7 +29,7 @@ from sidecar.workspace.restore.staging import new_name, old_name
 
 
 class StateMoved(Exception):
-    """A path changed since its check; the whole restore must be undone."""
+    """A path changed since its check: the whole restore must be undone."""
 
     def __init__(self, conflict: Conflict) -> None:
         super().__init__(conflict.reason)
@@ -49,8 +49,8 @@ def apply(
 ) -> list[bytes]:
     """Carry out all steps; return folders kept because of other entries.
 
-    `changed`: `ctime` (ns) of each path at its check. `done` gets the number of finished steps
-    after each, and may raise. After any error, also StateMoved or OSError, the caller must undo.
+    `changed`: `ctime` (ns) by path at the check. `done` gets the number of finished steps after
+    each, and may raise. After any error the caller must undo.
     """
     kept: list[bytes] = []
     with root_folder(root) as top:
@@ -70,7 +70,7 @@ def apply(
 
 
 def same(mark: FileMark, found: os.stat_result) -> bool:
-    """Tell whether a stat matches a mark: inode and mode; for files also mtime and size."""
+    """Whether a stat matches a mark: inode and mode; for files also mtime and size."""
     if mark.inode != found.st_ino or mark.mode != found.st_mode:
         return False
     if stat.S_ISDIR(mark.mode):
@@ -154,7 +154,7 @@ def _expect(step: Step, mark: FileMark, found: os.stat_result | None, changed: i
 
 
 def _settled(top: int, stages: Sequence[bytes], steps: Sequence[Step]) -> None:
-    """Raise StateMoved if an entry set aside was written through an older descriptor."""
+    """Raise StateMoved if an old descriptor wrote to an entry set aside."""
     for step in steps:
         if step.kind != "put" or step.old is None or stat.S_ISDIR(step.old.mode):
             continue

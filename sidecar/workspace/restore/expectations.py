@@ -33,7 +33,7 @@ HOLDS_OTHERS = "The folder holds other files, so nothing can take its place."
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A path that differs from the plan, with a reason for people."""
+    """A path that differs from the plan, and why, for people."""
 
     path: bytes
     reason: str
@@ -75,7 +75,7 @@ def check_plan(actions: Sequence[Action]) -> None:
 
 
 def only_mode(action: Action) -> bool:
-    """Tell whether the content stays and at most the mode changes."""
+    """Whether the content stays and at most the mode changes."""
     entry, expect = action.entry, action.expect
     if entry is None or expect is None or entry.kind != expect.kind:
         return False
@@ -131,7 +131,7 @@ def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, Fi
 
 
 def mark_of(found: os.stat_result, name: str = "") -> FileMark:
-    """Make the mark by which an entry is recognised later."""
+    """Mark by which an entry is recognised later."""
     return FileMark(found.st_mode, found.st_ino, found.st_mtime_ns, found.st_size, name)
 
 

@@ -1,7 +1,7 @@
 """Order a plan's steps, each with a staging folder.
 
-Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last:
-only complete folders are closed.
+Files leave first, then emptied folders; new entries follow, outer before inner. Modes come last, so
+that folders close when complete.
 """
 
 import os
@@ -65,7 +65,7 @@ class Layout:
 
 
 def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
-    """Order a checked plan's steps, looking at folders; raises OSError."""
+    """Order a checked plan's steps; raises OSError."""
     with root_folder(root) as top:
         devices = _Devices(top)
         missing = missing_folders(top, checked)

@@ -1,4 +1,4 @@
-"""Reach paths folder by folder without following links, so never outside the root.
+"""Reach paths folder by folder without links, so never outside the root.
 
 Descriptors are not kept between uses: a folder may be moved away.
 """
@@ -116,10 +116,10 @@ def stat_in(at: int, name: bytes) -> os.stat_result | None:
 
 
 def spelt(path: bytes, names: Callable[[bytes], Collection[bytes]]) -> bool:
-    """Tell whether all names of a path are listed in this exact spelling.
+    """Whether all names of a path are listed in this exact spelling.
 
-    Case-insensitive disks also find `a` under `A`. `names` lists a folder by path; unreadable ones
-    count as listed.
+    Case-insensitive disks also find `a` under `A`. `names` lists a folder; unreadable ones count as
+    listed.
     """
     try:
         places = (at.rpartition(b"/") for at in (*ancestors(path), path))
@@ -175,7 +175,7 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
 
 
 def sync(root: int, path: bytes) -> None:
-    """Sync a folder's names to disk, unless missing or unreadable. Raises OSError."""
+    """Sync a folder's names to disk, if readable; raises OSError."""
     try:
         with folder(root, path) as at:
             # What only names a folder cannot be synced.

@@ -1,4 +1,4 @@
-"""End interrupted restores: undo unfinished ones, and clean up after finished ones."""
+"""End interrupted restores: undo unfinished ones, clean up finished ones."""
 
 import asyncio
 import os
@@ -41,8 +41,8 @@ async def recover(
 ) -> Recovered | None:
     """End a restore left by a dead process; `None` without one.
 
-    Due before a session of the workspace is loaded and before its first snapshot. `touched` gets
-    the paths (`Snapshots.mark_dirty`).
+    Due before loading a session of the workspace and its first snapshot. `touched` gets the paths
+    (`Snapshots.mark_dirty`).
 
     Raises:
         StorageFailed: not now; the next call tries again.
@@ -114,7 +114,7 @@ async def end(
 
 
 async def take_back(root: bytes, rows: RestoreRows, found: Unfinished) -> tuple[Conflict, ...]:
-    """Undo a restore and forget it; return paths changed by somebody meanwhile.
+    """Undo and forget a restore; return paths changed by somebody meanwhile.
 
     Raises:
         StorageFailed: some steps cannot be undone now.
@@ -135,7 +135,7 @@ async def clean(
 ) -> str:
     """Remove the staging folders and forget the restore; return a failure for people, or empty.
 
-    `meanwhile` runs during the removal, and may raise afterwards. `small`: of a few files.
+    `meanwhile` runs during the removal, and may raise. `small`: of few files.
     """
     removed = asyncio.get_running_loop().run_in_executor(None, remove_stages, root, stages)
     try:

@@ -108,12 +108,12 @@ async def restore(
     """Carry out a plan in a workspace, completely or not at all.
 
     `record` returns the session's changes to commit with the files: called once, after all moves;
-    written before any later write to the store. Its error undoes everything and is raised here.
-    `touched` gets the paths before and after the moves, and after an undo (`Snapshots.mark_dirty`).
+    written before later writes to the store. Its error undoes everything and is raised here.
+    `touched` gets the paths before and after moves, and after an undo (`Snapshots.mark_dirty`).
     `stands` is called once durable, during clean-up, and must not raise. `progress` gets steps done
     and total. `quick`: a fast file system; few small files are checked without a thread.
 
-    Cancelled before the commit, everything is undone and CancelledError raised; after, the outcome
+    Cancelled before the commit, everything is undone and CancelledError raised; later, the outcome
     is returned.
 
     Raises:
@@ -289,7 +289,6 @@ def _write(
     first: bool,
     last: bool,
 ) -> dict[int, FileMark]:
-    """Write a batch; the first makes the staging folders, the last syncs them."""
     if first:
         make_stages(root, stages)
     marks = write_batch(root, stages, batch, contents)
@@ -341,7 +340,7 @@ def _needed(put: Put) -> str:
 
 
 def _pre_image(root: bytes, put: Put) -> PressedBlob | None:
-    """Read an entry about to be replaced; `None` if changed, as a later check notices."""
+    """Read an entry about to be replaced; `None` if changed."""
     try:
         with root_folder(root) as top, around(top, put.path) as (at, name):
             found = stat_in(at, name)

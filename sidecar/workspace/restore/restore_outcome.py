@@ -63,8 +63,8 @@ RestoreOutcome: TypeAlias = FilesRestored | RestoreRefused
 class Recovered:
     """Outcome of an interrupted restore: `finished` (was complete) or `undone`.
 
-    `undone`: some `paths` had been touched; files and logs are as before, except `left`, changed by
-    somebody meanwhile. `leftover`: why a staging folder remains, for people, or empty.
+    If `undone`, files and logs are as before, except `left`, changed by somebody meanwhile; some of
+    `paths` had been touched. `leftover`: why a staging folder remains, for people, or empty.
     """
 
     how: Literal["finished", "undone"]
@@ -74,7 +74,7 @@ class Recovered:
 
 
 def failure(error: Exception) -> Exception:
-    """Turn the error of a fully undone restore into one for people."""
+    """Error for people about a fully undone restore."""
     match error:
         case SidecarError():
             return error
@@ -90,7 +90,7 @@ def failure(error: Exception) -> Exception:
 
 
 def half_done(error: Exception) -> StorageFailed:
-    """Make the error for a restore not yet undone, with the reason."""
+    """Error for a restore not yet undone, with the reason."""
     kind: StorageFailure = "io"
     told = storage_failed(error)
     why = error.strerror if isinstance(error, OSError) else told.message

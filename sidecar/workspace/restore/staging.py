@@ -1,4 +1,4 @@
-"""Write new content into staging folders beside the files, durably. Blocks."""
+"""Write new content durably into staging folders beside the files. Blocks."""
 
 import ctypes
 import os
@@ -29,12 +29,12 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFO
 
 
 def new_name(number: int) -> bytes:
-    """Name a new entry in its staging folder."""
+    """A new entry's name in its staging folder."""
     return b"%d.new" % number
 
 
 def old_name(number: int) -> bytes:
-    """Name an entry set aside in its staging folder."""
+    """A former entry's name in its staging folder."""
     return b"%d.old" % number
 
 
@@ -112,11 +112,7 @@ def sync_stages(root: bytes, stages: Sequence[bytes]) -> None:
 
 
 def remove_stages(root: bytes, stages: Sequence[bytes]) -> None:
-    """Remove the staging folders with their contents.
-
-    Raises:
-        OSError: an entry cannot be removed, such as a non-empty folder.
-    """
+    """Remove the staging folders with their contents; raises OSError."""
     with root_folder(root) as top:
         for stage in stages:
             outer, _, name = stage.rpartition(b"/")
@@ -176,7 +172,6 @@ def _make_folder(place: At, put: Put) -> FileMark:
 
 
 def _write(top: int, place: At, put: Put, data: bytes) -> int:
-    """Write a file; return its descriptor, not yet synced."""
     assert put.entry is not None
     descriptor = os.open(place.name, _NEW, 0o600, dir_fd=place.folder)
     try:

@@ -70,7 +70,7 @@ def undo(
 
 
 def lacking(root: bytes, stages: Sequence[bytes], steps: Sequence[Step]) -> frozenset[str]:
-    """Hashes of originals lost because somebody removed their staging folder."""
+    """Hashes of former entries whose staging folder somebody removed."""
     found: set[str] = set()
     with root_folder(root) as top:
         for step in steps:
@@ -164,7 +164,7 @@ def _put_back(step: Step, source: At, target: At, *, ours: bool, there: bool) ->
 def _without_aside(
     top: int, step: Step, now: _Now, *, ours: bool, contents: Mapping[str, bytes]
 ) -> Conflict | None:
-    """Undo a step without a former entry, or whose former entry was removed since."""
+    """Undo a step without a former entry, or with it removed since."""
     data = None if step.old is None else contents.get(step.old.hash)
     folder_left = step.old is not None and stat.S_ISDIR(step.old.mode)
     # What is neither there nor here went with the staging folder; where that one stands, it was

@@ -24,7 +24,7 @@ BRIEFLY = 5
 
 
 class SnapshotChain:
-    """The known head of a chain, and operations on the chain.
+    """The known head of a chain.
 
     `complete`: the first snapshot's content is stored. `held`: bytes stored.
     """
@@ -42,14 +42,13 @@ class SnapshotChain:
 
     @property
     def begun(self) -> bool:
-        """Tell whether a first snapshot exists."""
+        """Whether a first snapshot exists."""
         return self.head > 0
 
     async def wait(self, patience: int) -> None:
         """Wait while another process stores a first snapshot, up to `patience` idle looks.
 
-        A new chain would replace the other's; with many files, two processes could replace each
-        other's for ever.
+        Two processes with many files could otherwise replace each other's new chain for ever.
         """
         before, still = None, 0
         while still < patience and (now := await self._rows.telling(self._base)) is not None:
@@ -99,14 +98,14 @@ class SnapshotChain:
         return len(self._untold) > MOST_UNTOLD
 
     async def keep(self) -> None:
-        """Store learned stats, which save reading those files again."""
+        """Store learned stats, which save reading files again."""
         if self._untold:
             await self.fill(Addition((), [], list(self._untold.items())))
 
     async def adopt(self, moved: ChainMoved) -> dict[bytes, SeenEntry | None] | None:
         """Move to the chain's current head; return the state of paths changed by others.
 
-        `None` for another chain, to be loaded; waits while another process begins that chain.
+        `None` for another chain, to be loaded; waits while that chain begins.
         """
         deltas = await self._rows.deltas(self._id, self.head, moved.head)
         if deltas is None:
@@ -125,7 +124,7 @@ class SnapshotChain:
         return await self._rows.deltas(self._id, first, last)
 
     async def stands(self) -> bool:
-        """Tell whether the stored chain still has the known head."""
+        """Whether the stored chain still has the known head."""
         return self.head in await self._rows.ids(self._id)
 
     async def sweep(self, before: SnapshotId) -> bool:
@@ -154,6 +153,6 @@ class SnapshotChain:
 
 
 def _to_look_at(path: bytes, seen: SeenEntry | None) -> SeenEntry | None:
-    """Distrust others' stats of folders and .gitignore files, which must be read here."""
+    """Distrust others' stats of folders and .gitignore files: both must be read here."""
     rules = path.rpartition(b"/")[2] == b".gitignore"
     return seen._replace(ctime=0) if seen and (rules or seen.entry.is_folder) else seen

@@ -1,4 +1,4 @@
-"""Paths tracked by git, read from a repository's index alone."""
+"""Paths tracked by git, read from a repository's index."""
 
 import struct
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ MOST_BYTES = 256 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """Tracked files and their parent folders, relative to the repository's folder."""
+    """Tracked files and their parents, relative to the repository's folder."""
 
     files: frozenset[bytes]
     folders: frozenset[bytes]

@@ -1,7 +1,6 @@
 """Ignored paths: .gitignore at every level, git's own excludes, built-in names.
 
-A path (bytes) is asked about only if no folder above is ignored: the last matching line decides,
-and rules inside ignored folders are never read.
+A path (bytes) is asked about only if no folder above is ignored: so the last matching line decides.
 """
 
 import os
@@ -62,7 +61,7 @@ class Pattern:
 
 
 class Patterns:
-    """The lines of one file, with a cache of verdicts by name."""
+    """A rule file's lines, with a cache of verdicts by name."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         found = [pattern for line in lines if (pattern := _pattern(line)) is not None]
@@ -111,7 +110,7 @@ class Repository:
 
     @cached_property
     def tracked(self) -> Tracked:
-        """Read the tracked paths, once."""
+        """The tracked paths, read once."""
         return read_tracked(self.git)
 
     def tracks(self, path: bytes, is_folder: bool) -> bool:
@@ -142,7 +141,7 @@ class IgnoreRules:
     """Files of rules that lie where nothing is watched, or that nobody looks at."""
 
     def ignored(self, path: bytes, is_folder: bool) -> bool:
-        """Tell whether a path in this folder is ignored."""
+        """Whether a path in this folder is ignored."""
         name = path.rpartition(b"/")[2]
         if name in HISTORIES or name.startswith((STAGING, LOCK)):
             return True
@@ -164,7 +163,7 @@ class IgnoreRules:
         )
 
     def tracked(self, path: bytes) -> bool:
-        """Tell whether git tracks a file."""
+        """Whether git tracks a file."""
         return self.repository is not None and self.repository.tracks(path, False)
 
     def inside(
@@ -187,7 +186,7 @@ class IgnoreRules:
         return rules
 
     def with_own_looked_at(self, real: Path, folder: bytes) -> Self:
-        """Treat a .gitignore that ignores itself as unwatched."""
+        """Treat a self-ignoring .gitignore as unwatched."""
         path = folder + b"/.gitignore" if folder else b".gitignore"
         if not (self.own[1] and self.ignored(path, False)):
             return self
@@ -210,7 +209,7 @@ class IgnoreRules:
 
 
 def root_rules(root: Path) -> IgnoreRules:
-    """Read the rules of a workspace's root, from the enclosing repository down."""
+    """A workspace root's rules, from the enclosing repository down."""
     around = [root, *root.parents]
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))
@@ -244,7 +243,7 @@ def _leaves_out(top: Path, root: Path) -> bool:
 def _in_repository(
     rules: IgnoreRules, real: Path, folder: bytes, above: bytes = b""
 ) -> IgnoreRules:
-    """Start afresh with a repository's rules: outer rules end at its border."""
+    """Start afresh with a repository's rules: outer rules end here."""
     git = real / ".git"
     try:
         if git.is_file():

@@ -1,4 +1,4 @@
-"""All known paths of a workspace with their stats, by folder."""
+"""All known paths of a workspace, with stats, by folder."""
 
 import gc
 import os
@@ -19,7 +19,7 @@ KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
 
 class KnownPaths:
-    """Known paths and their stats; `folders` maps each folder to its names (root: empty).
+    """Known paths with stats; `folders` maps each folder to its names (root: empty).
 
     An ignored file written by a tool may be known without its folder.
     """
@@ -36,7 +36,7 @@ class KnownPaths:
         return None if names is None else names.get(name)
 
     def is_folder(self, path: bytes) -> bool:
-        """Tell whether a path is the root or a known folder."""
+        """Whether a path is the root or a known folder."""
         seen = self.get(path) if path else None
         return not path or (seen is not None and seen.entry.is_folder)
 
@@ -82,9 +82,9 @@ class KnownPaths:
                 yield join(folder, name), seen
 
     def table(self, base: bytes) -> StatTable | None:
-        """The table of proven stats for the root's path `base`; `None` where unsupported.
+        """Proven stats for the root's path `base`; `None` where unsupported.
 
-        Made on first use, and again when most of its paths are gone.
+        Made on first use, and anew when most of its paths are gone.
         """
         known = len(self)
         if self._table is None or len(self._table) > 2 * known + 1000:
@@ -96,7 +96,7 @@ class KnownPaths:
         return self._table
 
     def copy(self) -> "KnownPaths":
-        """Copy the current entries, for a scan beside further changes."""
+        """Copy the entries, for a scan beside changes."""
         other = KnownPaths()
         other.folders = {folder: names.copy() for folder, names in self.folders.items()}
         other.root = self.root
@@ -136,7 +136,7 @@ def ancestors(path: bytes) -> Iterator[bytes]:
 
 
 def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
-    """Tell whether a stat proves an entry unchanged, or an unread one as first seen."""
+    """Whether a stat proves an entry unchanged, or an unread one as first seen."""
     return (
         seen.ctime == found.st_ctime_ns
         and seen.mtime == found.st_mtime_ns
@@ -148,7 +148,7 @@ def unchanged(seen: SeenEntry, found: os.stat_result) -> bool:
 
 
 def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
-    """Tell whether two stats of a path show no write in between."""
+    """Whether two stats of a path show no write in between."""
     return (
         one.st_ctime_ns == other.st_ctime_ns
         and one.st_mtime_ns == other.st_mtime_ns
@@ -159,7 +159,7 @@ def same_stat(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def is_tracked_kind(mode: int) -> bool:
-    """Tell whether files of a kind can be restored: no pipes, sockets, devices."""
+    """Whether files of a kind can be restored: no pipes, sockets, devices."""
     return mode & 0o170000 in KINDS
 
 
@@ -187,7 +187,7 @@ def unread_of(found: os.stat_result, at: int) -> SeenEntry:
 
 
 def is_racy(found: os.stat_result, read_ms: int) -> bool:
-    """Tell whether a file read at `read_ms` may change without a new time stamp."""
+    """Whether a file read at `read_ms` may change without a new time stamp."""
     stamp = found.st_ctime_ns if POSIX else found.st_mtime_ns
     return stamp >= read_ms * 1_000_000 - (FINE_NS if stamp % 1_000_000 else COARSE_NS)
 

@@ -48,7 +48,7 @@ class Beginning:
         return len(state if self._left is None else self._left)
 
     def told(self, paths: Iterable[bytes]) -> None:
-        """Remove paths stored here or by others."""
+        """Remove paths stored by anyone."""
         if self._left is not None:
             for path in paths:
                 self._left.pop(path, None)
@@ -118,7 +118,7 @@ def read_batch(
 def pre_image(
     base: bytes, path: bytes, known: SeenEntry | None, limits: Limits, now: Callable[[], int]
 ) -> PreImage | None:
-    """Read a file about to be written; `None` where there is none."""
+    """Read a file about to be written; `None` if missing."""
     at = now()
     try:
         found = stat_straight(base + b"/" + path)

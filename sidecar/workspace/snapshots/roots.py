@@ -7,11 +7,11 @@ from sidecar.core.errors import BadRequest
 
 
 def check_root(root: Path, data_dir: Path, home: Path | None = None) -> Path:
-    """Return a folder's real path, if snapshots are allowed there.
+    """A folder's real path, if snapshots are allowed there.
 
     Raises:
         BadRequest: no folder, the file system's root, the home folder or one above, or a folder
-            containing Sidecar's data or inside.
+            containing or inside Sidecar's data.
     """
     real = Path(os.path.realpath(root))
     own = Path(os.path.realpath(data_dir))

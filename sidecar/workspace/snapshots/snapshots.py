@@ -69,8 +69,8 @@ class Snapshots:
     ) -> "Snapshots":
         """Open a workspace's snapshots, new or stored; looks at no file yet.
 
-        `now` returns milliseconds since 1970. `watch` makes the source of events; without one, each
-        snapshot looks at everything.
+        `now` returns milliseconds since 1970; `watch` makes the source of events, or each snapshot
+        looks at everything.
 
         Raises:
             BadRequest: the folder can have no snapshots.
@@ -123,7 +123,7 @@ class Snapshots:
                 await self._chain.keep()
 
     async def note_edit(self, path: bytes) -> TreeEntry | None:
-        """Store a file's content before a tool's write; `None` where there is none.
+        """Store a file's content before a tool's write; `None` if missing.
 
         Snapshots then include the file even if ignored, up to the limit for tracked files.
         """
@@ -133,11 +133,11 @@ class Snapshots:
             return await self._note(path)
 
     async def stands(self) -> bool:
-        """Tell whether the known chain is the stored one."""
+        """Whether the known chain is the stored one."""
         return not self._chain.begun or await self._chain.stands()
 
     def mark_dirty(self, *paths: bytes) -> None:
-        """Look at these paths in the next snapshot, even without an event."""
+        """Look at these paths next time, even without an event."""
         for path in paths:
             self._noticing.waiting.add(path)
 
@@ -152,8 +152,8 @@ class Snapshots:
     async def recheck(self) -> tuple[bytes, ...]:
         """Look at all files; return those changed without an event, for the next snapshot.
 
-        Writes through `mmap` or outside hard links cause none. If any are found, every later
-        snapshot looks at all files.
+        Writes through `mmap` or outside hard links cause none. Once any is found, every snapshot
+        looks at all files.
         """
         async with self._lock:
             await self._take()
@@ -178,7 +178,7 @@ class Snapshots:
             return tuple(sorted(found))
 
     async def sweep(self, before: SnapshotId) -> None:
-        """Forget snapshots before one, with content held only by them; in slices."""
+        """Forget snapshots before one, with their own content; in slices."""
         while True:
             async with self._lock:
                 if not await self._chain.sweep(before):
@@ -186,7 +186,7 @@ class Snapshots:
 
     @property
     def quick(self) -> bool:
-        """Whether the file system is local: few files are read sooner without a thread."""
+        """Whether the file system is local: few files are then read sooner without a thread."""
         return self._noticing.quick
 
     def status(self) -> JsonObject:
@@ -209,7 +209,7 @@ class Snapshots:
         return None if seen is None else seen.entry
 
     def entries(self) -> dict[bytes, TreeEntry]:
-        """All entries of the newest snapshot, copied in proportional time."""
+        """All entries of the newest snapshot; takes time in proportion."""
         return {path: seen.entry for path, seen in self._state.items()}
 
     async def close(self) -> None:
@@ -294,7 +294,6 @@ class Snapshots:
             self._beginning.told(batch)
 
     async def _tell(self, batch: Batch, looked: Looked, *, complete: bool = False) -> bool:
-        """Store more of the head's state, unchanged."""
         known = {path: looked.seen.get(path, seen) for path, seen in batch.items()}
         addition = Addition((), looked.blobs, list(known.items()))
         moved = await self._chain.fill(addition, complete=complete)
@@ -331,7 +330,6 @@ class Snapshots:
         raise StorageFailed(BUSY, kind="io")
 
     async def _adopt(self, moved: ChainMoved) -> None:
-        """Continue from a head moved by another process."""
         known = await self._chain.adopt(moved)
         if known is None:
             self._state, self._rules, self._beginning = KnownPaths(), {}, Beginning()

@@ -1,8 +1,7 @@
 """Stats of all known paths as raw kernel bytes, compared in bulk.
 
-Looking everywhere costs one system call per path; objects and comparisons by field would double the
-time. Equal bytes prove a path unchanged; others, even with only a new access time, are checked
-again with `os.lstat`.
+Objects compared by field would double the time of the system calls, one per path. Equal bytes prove
+a path unchanged; others, maybe only by access time, are checked again with `os.lstat`.
 """
 
 import ctypes
@@ -28,8 +27,7 @@ _Fstatat: TypeAlias = Callable[[int, bytes, ctypes.c_void_p, int], int]
 class StatTable:
     """Tells which paths are proven unchanged. Blocks: used in a scan's thread.
 
-    A raw stat is proof only if taken before an `os.lstat` that proved no change: none in between
-    goes unnoticed.
+    A raw stat is proof only if taken before an `os.lstat` that found no change.
     """
 
     def __init__(self, base: bytes, fstatat: _Fstatat) -> None:
@@ -47,11 +45,7 @@ class StatTable:
         return len(self._paths)
 
     def suspects(self) -> set[bytes]:
-        """Known paths without a proven stat, or with another one.
-
-        Raises:
-            OSError: the root cannot be opened.
-        """
+        """Known paths without a proven stat, or with another; raises OSError without the root."""
         self._found.clear()
         suspects: set[bytes] = set()
         root = os.open(self._base, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -71,10 +65,7 @@ class StatTable:
         return suspects
 
     def prove(self, path: bytes) -> None:
-        """Keep a path's latest raw stat as proof, after `os.lstat` found no change.
-
-        Ignored for paths not suspected.
-        """
+        """Keep a suspected path's latest raw stat as proof, after `os.lstat` found no change."""
         piece, at = divmod(self._at[path], AT_ONCE)
         if piece in self._found:
             found = self._found[piece][at * ROOM : (at + 1) * ROOM]
@@ -82,7 +73,7 @@ class StatTable:
                 self._put(path, found)
 
     def doubt(self, path: bytes, *, known: bool) -> None:
-        """Drop a path's proof after a change, or its removal (`known` false)."""
+        """Drop a path's proof after a change or removal (`known` false)."""
         if path not in self._at:
             if len(self._paths) % AT_ONCE == 0:
                 self._proven.append(bytearray(ROOM * AT_ONCE))

@@ -46,7 +46,7 @@ class Limits:
 
 @dataclass(slots=True)
 class SnapshotBudget:
-    """Bytes one snapshot may still read and store."""
+    """Bytes a snapshot may still read and store."""
 
     read: int
     store: int
@@ -54,14 +54,14 @@ class SnapshotBudget:
 
 @dataclass(slots=True)
 class Looked:
-    """Entries found by path, `None` where missing; `restless` paths kept changing."""
+    """Entries by path, `None` if missing; `restless` paths kept changing."""
 
     seen: dict[bytes, SeenEntry | None] = field(default_factory=dict)
     blobs: list[PressedBlob] = field(default_factory=list)
     restless: set[bytes] = field(default_factory=set)
 
     def miss(self, path: bytes) -> None:
-        """Record a path as missing, and look again next time."""
+        """Record a path as missing, to look again next time."""
         self.seen[path] = None
         self.restless.add(path)
 
@@ -71,7 +71,7 @@ def read(
 ) -> tuple[os.stat_result, bytes | Loss] | None:
     """Read a file or a link's target; return stat and bytes, or the reason for none.
 
-    `base` is the root's real path. `None` if unreachable without a link, or a folder or pipe.
+    `base`: the root's real path. `None` if unreachable without a link, or a folder or pipe.
     """
     real = base + b"/" + path
     for _ in range(TRIES):
@@ -102,7 +102,7 @@ def read(
 def standing(base: bytes, path: bytes, found: os.stat_result) -> os.stat_result | None:
     """Stat a scanned path again; `None` if unreachable without a link.
 
-    Returns `found` where unknown: no file descriptors left, or the root has moved.
+    Returns `found` where unknown: no descriptors left, or the root has moved.
     """
     try:
         return stat_straight(base + b"/" + path)

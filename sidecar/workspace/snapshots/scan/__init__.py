@@ -1,1 +1,1 @@
-"""Find possible changes by stat alone, leaving out ignored paths."""
+"""Find possible changes by stat alone, without ignored paths."""

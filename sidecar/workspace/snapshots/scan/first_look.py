@@ -1,7 +1,6 @@
-"""First look at a workspace: every folder's names with their stats.
+"""First look at a workspace: every folder's names with stats.
 
-Minimal, because every file passes here before the first turn; many folders share one question to
-the rules.
+Minimal: every file passes here before the first turn. Rules answer for many folders at once.
 """
 
 import os
@@ -37,8 +36,7 @@ def first_look(
 ) -> FirstLook:
     """Look at everything below a root; `at` is the start time (ms).
 
-    `names_in` watches and lists a folder; `left_out` tells whether rules ignore a path (file or
-    folder).
+    `names_in` watches and lists a folder; `left_out`: rules ignore a path (file or folder).
     """
     found = FirstLook({}, {})
     pending = [[b""]]

@@ -1,7 +1,6 @@
 """The rules of each folder of a workspace, read once.
 
-Rules are kept only with a scan's result: after a failed scan, the next one notices changed rules
-again.
+Kept only with a scan's result: after a failed scan, the next notices changed rules again.
 """
 
 import os
@@ -55,9 +54,9 @@ class RuleBook:
         return self._read(folder, own)
 
     def keep_all(self, listed: Mapping[bytes, list[bytes]]) -> bool:
-        """Tell quickly that no name in some folders is ignored; `False` where unknown.
+        """Tell quickly that no name in some new folders of one parent is ignored.
 
-        The folders share a parent and are listed for the first time; most have no rules.
+        `False` where unknown. Most folders have no rules.
         """
         folder = next(iter(listed), b"")
         if not folder or not self.unsaid.issuperset(listed):
@@ -76,13 +75,13 @@ class RuleBook:
         return self.inside(path.rpartition(b"/")[0])
 
     def ignores(self, path: bytes) -> bool:
-        """Tell whether a path or a folder above is ignored."""
+        """Whether a path or a folder above is ignored."""
         if any(self.outside(folder).ignored(folder, True) for folder in ancestors(path)):
             return True
         return self.outside(path).ignored(path, False)
 
     def drop(self, folder: bytes) -> None:
-        """Forget a removed folder's rules, lest a new folder of that name inherit them."""
+        """Forget a removed folder's rules: a new one of that name starts afresh."""
         self._changes[folder] = None
 
     def forget(self, folder: bytes, kept: Container[bytes]) -> None:

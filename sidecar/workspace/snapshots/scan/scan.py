@@ -1,4 +1,4 @@
-"""Find possible changes by stat alone: of single paths, whole folders, or everything.
+"""Find possible changes by stat alone: of paths, folders, or everything.
 
 Rules exclude new paths only: as in git, a later rule takes no known file away from a restore. A
 scan changes no known state. Blocks: runs in a thread.
@@ -38,10 +38,10 @@ it was ignored before."""
 class Scan:
     """One look at a workspace.
 
-    `stats`: paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths that
-    were ignored before. `linked`: inodes of files with several hard links, which may change without
-    an event. `root_stat`: set after a look at everything. `unread`: names by folder, to be read
-    later, of a first look begun at `begun` (ms); kept without stats, at half a KiB each.
+    `stats`: paths not proven unchanged. `gone`: known paths now missing. `shown`: new paths ignored
+    before. `linked`: inodes of files with several hard links, which may change without an event.
+    `root_stat`: set after a look at everything. `unread`: names by folder, to be read later, of a
+    first look begun at `begun` (ms); without stats, at half a KiB each.
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class Scan:
         return same
 
     def _other_names(self) -> None:
-        """Look at other known names of files with several hard links."""
+        """Look at other known names of hard-linked files."""
         inodes = set(self.linked.values())
         for path, seen in list(self._state.items()):
             if seen.inode in inodes and not seen.entry.is_folder and path not in self.linked:

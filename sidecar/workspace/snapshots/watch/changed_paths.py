@@ -1,4 +1,4 @@
-"""Gather changes since the last snapshot, from events, tools and stats."""
+"""Gather changes since the last snapshot from events, tools and stats."""
 
 import asyncio
 import os
@@ -52,7 +52,7 @@ class Noticing:
             asyncio.get_running_loop().add_reader(watch.descriptor, self._read_some, watch)
 
     def give_up(self, why: str) -> None:
-        """Stop using events, with a reason for people."""
+        """Stop using events, for a reason for people."""
         self.close()
         self.why_rescan = why
         self.waiting.lose()
@@ -67,20 +67,14 @@ class Noticing:
         watch.close()
 
     def quiet(self, state: KnownPaths) -> bool:
-        """Tell quickly that nothing changed before this call; `False` where unknown.
-
-        Like an empty `gather`, in few system calls.
-        """
+        """Tell quickly that nothing changed before this call; `False` where unknown."""
         watch, waiting = self.watch, self.waiting
         if watch is None or waiting or not watch.idle() or self._moved(state):
             return False
         return not self.unwatched or not (self.unwatched.notice(state, waiting) or waiting)
 
     async def gather(self, state: KnownPaths) -> tuple[Noticed, bool]:
-        """Return and forget all changes before this call.
-
-        Also returns whether rules outside the workspace changed.
-        """
+        """Return and forget all changes, and whether rules outside the workspace changed."""
         noticed, self.waiting = self.waiting, Noticed()
         try:
             if self.watch is None:

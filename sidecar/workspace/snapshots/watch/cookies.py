@@ -1,7 +1,7 @@
 """A watch by `watchfiles`, complete once the event of a file of our own has come.
 
-The file, a cookie, lies in a folder of the same watch, so its event follows all earlier ones. Gaps:
-lost events are not reported, and a name invalid in UTF-8 ends the watch.
+The file, a cookie, lies in a folder of the same watch: its event follows all earlier ones. Lost
+events are not reported, and a name invalid in UTF-8 ends the watch.
 """
 
 import os
@@ -28,7 +28,7 @@ ADDED, DELETED = 1, 3
 
 
 class CookieWatch:
-    """Watches a workspace and everything below, ignored folders too."""
+    """Watches a workspace with everything below, ignored folders too."""
 
     mode: Mode = "watchfiles"
 

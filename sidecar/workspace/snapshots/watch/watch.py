@@ -58,11 +58,11 @@ class Noticed:
 
 
 class WatchFailed(Exception):
-    """No further events; the message says why, for people."""
+    """No further events, with the reason for people."""
 
 
 class Watch(Protocol):
-    """Notices changes below a folder. Paths are bytes relative to the folder."""
+    """Notices changes below a folder; paths are bytes relative to it."""
 
     mode: Mode
 
@@ -78,7 +78,7 @@ class Watch(Protocol):
         """Stop watching a removed folder; may be called from a thread."""
 
     def idle(self) -> bool:
-        """Tell quickly that nothing happened before this call; `False` where unknown."""
+        """Tell quickly that nothing happened; `False` where unknown."""
 
     def drain(self, into: Noticed) -> bool:
         """Add noticed paths without waiting; return whether complete."""

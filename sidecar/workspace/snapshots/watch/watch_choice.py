@@ -1,8 +1,8 @@
 """Choose a workspace's watch.
 
 On Linux, inotify read in this process: the kernel queues an event inside the changing system call,
-so the queue is complete, and losses are reported. Elsewhere `watchfiles` with a cookie. Where
-neither is trusted, every snapshot looks at everything.
+so the queue is complete, and losses are reported. Elsewhere `watchfiles` with a cookie. If neither
+is trusted, every snapshot looks at everything.
 """
 
 import os
@@ -66,11 +66,7 @@ ChooseWatch: TypeAlias = Callable[[Path, Path], Watch]
 
 
 def choose(root: Path, cookies: Path) -> Watch:
-    """Open the best watch for this system; blocks.
-
-    Raises:
-        WatchFailed: none is available.
-    """
+    """The best watch for this system; blocks. Raises WatchFailed if there is none."""
     reason = why_no_events(os.fsencode(root))
     if reason:
         raise WatchFailed(reason)
