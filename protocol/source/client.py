@@ -18,12 +18,12 @@ class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
-    """The call waiting for the answer; the fields of a `tool_call_update`.
+    """The call waiting for the answer; fields of a `tool_call_update`.
 
     `content` of an edit shows the expected change as ACP's
-    `{type: "diff", path, oldText, newText}`, one per hunk with three lines of context. Texts are
-    cut beyond 400,000 characters in total, and each cut text says so at its end. `path` is
-    absolute; `oldText` is null for a new file. A command stands whole in `rawInput.command`.
+    `{type: "diff", path, oldText, newText}`, one per hunk with three lines of context. Beyond
+    400,000 characters in total, texts are cut, and say so at the end. `path` is absolute; `oldText`
+    is null for a new file. A command stands whole in `rawInput.command`.
     """
 
     tool_call_id: str
@@ -39,12 +39,12 @@ class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
 class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=True):
     """Ask the user before a call continues, in ACP's shape.
 
-    `_meta.sidecar.question` tells the question: `permission`, whether the call may run; `trust`,
-    whether the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model repeating itself
-    may continue. A client that answers by its own rules answers `permission` alone. Questions about
-    parallel calls come at the same time, each answered by its request's id. A question whose turn
-    ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`). `options` may be of any
-    number, several of one kind: show all, by name.
+    `_meta.sidecar.question` is `permission` (may the call run), `trust` (is the folder
+    `_meta.sidecar.folder` trusted) or `loop` (may a model repeating itself continue). A client
+    answering by its own rules answers `permission` alone. Parallel calls are asked about at the
+    same time, each answered by its request's id. The end of the turn withdraws a question by
+    `$/cancelRequest` (ACP: `$/cancel_request`). `options` may be many, several of one kind: show
+    all, by name.
     """
 
     session_id: str

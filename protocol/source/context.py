@@ -10,7 +10,7 @@ from protocol.source.meter import Accuracy, Meter
 class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
     """Recall a logged part by id; `offset` and `limit` are bytes of UTF-8.
 
-    With `pattern`, a regular expression, only matching lines, with their numbers.
+    With `pattern`, a regular expression: matching lines with numbers.
     """
 
     session_id: str
@@ -78,7 +78,7 @@ class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Compact the context now; `dryRun` only returns the plan.
+    """Compact the context now; `dryRun` only plans.
 
     With `summary` a dry run requests the summary too, which costs money. `workDoneToken` is LSP's:
     progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work.

@@ -57,10 +57,10 @@ class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
 class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
     """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
 
-    The daemon requests nothing beyond these: without `requestPermission`, calls in need of an
-    answer are refused; without `toolCall`, tools of the client fail, each with the reason. ACP
-    clients always answer questions, and announce `toolCall` in their `_meta.sidecar`.
-    `workspace/applyEdit` is announced as in LSP.
+    Nothing else is requested: without `requestPermission`, calls in need of permission are refused;
+    without `toolCall`, tools of the client fail, each with the reason. ACP clients always answer
+    questions, and announce `toolCall` in their `_meta.sidecar`. `workspace/applyEdit` is announced
+    as in LSP.
     """
 
     fs: FileCapabilities | msgspec.UnsetType = msgspec.UNSET
@@ -88,9 +88,9 @@ class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The daemon's state. The inner objects are for people; null means absent (so far).
+    """The daemon's state. Inner objects are for people; null means absent (so far).
 
-    `settings` lists by name all settings without their default value: value (keys hidden), layer
+    `settings` lists all settings changed from their default, by name: value (keys hidden), layer
     (user, workspace, environment, client) and place, and whether `pending` until a restart.
     """
 

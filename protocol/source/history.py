@@ -43,8 +43,8 @@ class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
 class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
     """Draft the next session's first prompt, for a goal.
 
-    `continue` opens the session at once, in the same folder with the same settings; its first
-    prompt includes the state of the work. Then `goal` may be empty, to keep the old one.
+    `continue` opens it at once, in the same folder with the same settings; its first prompt
+    includes the state of the work. Then an empty `goal` keeps the old one.
     """
 
     session_id: str
@@ -114,10 +114,10 @@ class SessionArchiveResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Import a session from the absolute path of a file, or its text as `content`.
+    """Import a session from a file's absolute path, or its text as `content`.
 
     An absent format is detected. The session works in the folder `cwd`, by default the workspace
-    named by `initialize`; never in a folder named by the file.
+    named by `initialize`; never in one named by the file.
     """
 
     format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
@@ -142,9 +142,9 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed file's old path.
 
     `author`: the agent by a `tool` or `shell` command, the `user` (or anybody else), a `restore`,
-    or `unknown` for a change during a command that does not declare its writes: the command's or
-    the user's. `size` and `sizeBefore` are bytes, 0 without a file. `restorable` is false where
-    content before or after is not stored (too large, for example) and cannot be restored.
+    or `unknown`: changed during a command that does not declare its writes. `size` and `sizeBefore`
+    are bytes, 0 without a file. `restorable` is false where content before or after is not stored
+    (too large, for example).
     """
 
     path: str
@@ -161,8 +161,8 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
 class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file with its unified diff; `restorable` as in `FileChange`.
 
-    `authors` lists all authors between the two states, the last author last; `author` is the only
-    author, or `several`, so that no author's lines are shown as another's.
+    `authors` are all between the two states, the last at the end; `author` is the only one, or
+    `several`, so that no author's lines are shown as another's.
     """
 
     path: str
@@ -177,11 +177,11 @@ class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
-    """A state to go back to; `files` are the changes up to this state.
+    """A state to go back to; `files` are the changes up to it.
 
-    Each turn's start has a checkpoint, each step that changed files, and each restore beforehand. A
-    turn's checkpoint marks the place of its prompt, and the user's changes before. `left` is true
-    on an abandoned branch, whose message is no longer in the conversation.
+    Made at each turn's start, after each step that changed files, and before each restore. A turn's
+    marks the place of its prompt, and the user's changes before. `left` is true on an abandoned
+    branch, its message no longer in the conversation.
     """
 
     checkpoint_id: str
@@ -255,8 +255,8 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
     """A file of a restore, with the reason for its outcome.
 
     In a dry run `diff` is the expected change. A conflict has two diffs, where known: the agent's
-    changes, and all later ones. `unknownDiff` holds changes made while a command of the agent ran,
-    by the command or by others: `keep` leaves such changes, `overwrite` treats them as the agent's.
+    changes, and later ones. `unknownDiff`: changes while a command of the agent ran, by it or by
+    others; `keep` leaves them, `overwrite` treats them as the agent's.
     """
 
     path: str
@@ -279,11 +279,10 @@ class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
 class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
     """The session after the restore, or as expected by a dry run.
 
-    `undoCheckpointId` names the state before, and is empty in a dry run; `restoredPrompt` is the
-    text of the first message that left the conversation. `notes` list in sentences everything
-    outside of snapshots (`.git`, `node_modules`), and losses there. A dry run with nothing to do
-    returns an empty plan with the `reason` and notes, and `files.skipped` has each path's reason to
-    stay.
+    `undoCheckpointId` names the state before (empty in a dry run); `restoredPrompt` is the text of
+    the first message that left the conversation. `notes` list everything outside of snapshots
+    (`.git`, `node_modules`), and losses there, in sentences. A dry run with nothing to do returns
+    an empty plan, `reason` and notes; `files.skipped` has each path's reason.
     """
 
     undo_checkpoint_id: str

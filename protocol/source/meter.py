@@ -52,11 +52,10 @@ class Costs(msgspec.Struct, rename="camel", kw_only=True):
 class Meter(msgspec.Struct, rename="camel", kw_only=True):
     """Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
 
-    `reason` explains the source of the numbers. `compactAt` is the size at which the policy must
-    rewrite. `velocity` is tokens a turn; `spike`: the last turn added three times the usual;
-    `burnRate` is USD an hour over five turns; `overSoftLimit` lists regions above 80 per cent of
-    their room. `turnsUntilCompaction` is null while the context does not grow. `toolsByServer` has
-    the share of tool tokens of each MCP server, by name.
+    `reason` explains the numbers' source. `compactAt`: size at which the policy must rewrite.
+    `velocity`: tokens a turn; `spike`: the last turn added three times the usual; `burnRate`: USD
+    an hour over five turns; `overSoftLimit`: regions above 80 per cent of their room.
+    `turnsUntilCompaction` is null without growth. `toolsByServer`: tool tokens by MCP server.
     """
 
     session_id: str

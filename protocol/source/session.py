@@ -64,7 +64,7 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
     """Open a session in a folder; absent fields come from the configuration.
 
     `window` and `maxTokens` are tokens; the window must exceed the room for an answer, 32,000
-    unless `maxTokens` is given. `builtinTools: false` leaves only the client's tools. `from` is the
+    unless `maxTokens` is given. `builtinTools: false` leaves only the client's tools. `from`:
     session to continue.
     """
 
@@ -153,8 +153,8 @@ class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
 class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
     """Delete a session for good.
 
-    Refused with -32602 while a turn runs or waits, unless `force` is true: then the turn is
-    cancelled first. A session written by another window is refused with -32011 in any case.
+    While a turn runs or waits, refused with -32602 unless `force` cancels it first. Written by
+    another window, refused with -32011 in any case.
     """
 
     session_id: str

@@ -1,4 +1,4 @@
-"""The built-in tools' definitions for the model: sorted by name, always the same bytes."""
+"""The built-in tools' definitions for the model, sorted by name."""
 
 from types import MappingProxyType
 
@@ -205,7 +205,7 @@ BY_NAME = MappingProxyType({spec.name: spec for spec in BUILTIN})
 def kept_end(spec: ToolSpec) -> Keep:
     """The end of a tool's long output kept for the model.
 
-    Files and lists keep the head; commands, edits and unknown tools keep both ends.
+    Files and lists keep the head; commands, edits, unknown tools keep both.
     """
     return "both" if spec.kind in ("execute", "other", "edit") else "head"
 

@@ -1,4 +1,4 @@
-"""Tools provided by the client: calls, and conversion of answers."""
+"""Tools provided by the client: calls and answers."""
 
 from dataclasses import dataclass, field, replace
 
@@ -8,9 +8,7 @@ from sidecar.tools.tool_contract import ToolAnswer, ToolContext
 
 
 async def call_client_tool(name: str, given: Json, context: ToolContext) -> ToolAnswer:
-    """Have the client run one of its tools, with unchanged input.
-
-    The client's failures become error answers.
+    """Run one of the client's tools with unchanged input; failures become error answers.
 
     Raises:
         Cancelled: the client is gone, or the call was cancelled.
@@ -30,7 +28,7 @@ def read_answer(name: str, result: Json) -> ToolAnswer:
     """Convert `tool/call`'s result, `{content, isError?, title?, metadata?, attachments?}`.
 
     Text blocks become lines, images media, resources their text. Malformed results become error
-    answers, since the model cannot know the call's effect.
+    answers: the model cannot know the call's effect.
     """
     if not isinstance(result, dict):
         return _malformed(name, "an object with `content`", result)

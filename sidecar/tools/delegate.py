@@ -13,9 +13,9 @@ _TITLE = 80
 
 
 async def delegate(given: JsonObject, context: ToolContext) -> ToolAnswer:
-    """Run the subtask; return its report with `metadata` `{sessionId, cost, steps}`.
+    """Run the subtask; return its report, with `metadata` `{sessionId, cost, steps}`.
 
-    A failure's answer has the reason first, then the findings so far.
+    A failure's answer has the reason, then the findings so far.
     """
     subtask = read_subtask(given)
     if context.delegate is None:
@@ -34,7 +34,7 @@ def read_subtask(given: JsonObject) -> Subtask:
     """Read a call's input.
 
     Raises:
-        BadRequest: an empty task, or a field of the wrong type.
+        BadRequest: an empty task, or a wrong type.
     """
     task = text(given, "task").strip()
     if not task:
@@ -44,7 +44,7 @@ def read_subtask(given: JsonObject) -> Subtask:
 
 
 def title_of(subtask: Subtask) -> str:
-    """A subtask's title for people, one line."""
+    """A subtask's title, one line for people."""
     return f"Delegate {one_line(subtask.task, _TITLE)}"
 
 

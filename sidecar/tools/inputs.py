@@ -1,6 +1,6 @@
 """Read a call's input, with errors the model can act on.
 
-Unknown keys are ignored, since models often add some.
+Unknown keys, often added by models, are ignored.
 """
 
 from sidecar.core.errors import BadRequest
@@ -11,22 +11,14 @@ _FILE_TEXTS = ("content", "oldText", "newText")
 
 
 def as_object(value: Json) -> JsonObject:
-    """Return the input if an object.
-
-    Raises:
-        BadRequest: any other kind.
-    """
+    """The input, if an object; else raises BadRequest."""
     if not isinstance(value, dict):
         raise BadRequest(f"The input must be an object, not {kind(value)}.", "input")
     return value
 
 
 def check(schema: JsonObject, given: JsonObject) -> None:
-    """Check an input against a tool's schema: required keys and types.
-
-    Raises:
-        BadRequest: the first bad key.
-    """
+    """Check an input's required keys and types; raises BadRequest at the first bad key."""
     properties, required = schema.get("properties"), schema.get("required")
     needed = required if isinstance(required, list) else []
     for key, wanted in (properties if isinstance(properties, dict) else {}).items():
@@ -46,7 +38,7 @@ def check(schema: JsonObject, given: JsonObject) -> None:
 
 
 def text(given: JsonObject, key: str) -> str:
-    """Return a required string; raises BadRequest."""
+    """A required string; raises BadRequest."""
     found = optional_text(given, key)
     if found is None:
         raise BadRequest(f"`{key}` is missing.", f"input.{key}")
@@ -54,7 +46,7 @@ def text(given: JsonObject, key: str) -> str:
 
 
 def optional_text(given: JsonObject, key: str) -> str | None:
-    """Return a string, or `None` when absent or null; raises BadRequest."""
+    """A string, or `None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, str):
         raise BadRequest(f"`{key}` must be a string, not {kind(value)}.", f"input.{key}")
@@ -64,7 +56,7 @@ def optional_text(given: JsonObject, key: str) -> str | None:
 
 
 def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
-    """Return a whole number, or `None` when absent or null; `10.0` counts as 10."""
+    """A whole number (`10.0` is 10), or `None` when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is None:
         return None
@@ -78,7 +70,7 @@ def whole(given: JsonObject, key: str, *, least: int = 0) -> int | None:
 
 
 def flag(given: JsonObject, key: str) -> bool:
-    """Return a boolean; absent or null is false."""
+    """A boolean, false when absent or null; raises BadRequest."""
     value = given.get(key)
     if value is not None and not isinstance(value, bool):
         raise BadRequest(f"`{key}` must be true or false, not {kind(value)}.", f"input.{key}")

@@ -1,4 +1,4 @@
-"""Run a built-in tool: first its access, then the call; every failure is an answer."""
+"""Run a built-in tool: its access, then the call; every failure is an answer."""
 
 import asyncio
 import os
@@ -49,9 +49,9 @@ _VERBS = {
 
 
 def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
-    """Describe a call's access; a malformed input yields an `Access` with `problem`.
+    """A call's access, or its `problem` for malformed input.
 
-    Looks at links on disk, a few calls of lstat per path.
+    Costs a few calls of lstat per path.
     """
     if spec.origin != "builtin":
         return Access(spec.kind, _client_title(spec, given))
@@ -70,10 +70,10 @@ def access(spec: ToolSpec, given: Json, context: ToolContext) -> Access:
 async def run_builtin(
     name: str, given: Json, context: ToolContext, decided: Access | None = None
 ) -> ToolAnswer:
-    """Run a built-in tool. Failures become error answers for the model.
+    """Run a built-in tool; failures become error answers.
 
-    `decided` is the access permitted: a call whose access has changed since, through a moved link,
-    does not run.
+    `decided`: the access permitted; a call whose access has changed, through a moved link, does not
+    run.
 
     Raises:
         Cancelled: the client is gone.
@@ -132,7 +132,7 @@ def _touched(spec: ToolSpec, given: JsonObject, context: ToolContext) -> Access:
 
 
 def _client_title(spec: ToolSpec, given: Json) -> str:
-    """A client tool's name, with the first text of its input, usually its subject."""
+    """A client tool's name, and its input's first text, usually the subject."""
     values = given.values() if isinstance(given, dict) else ()
     first = next((value for value in values if isinstance(value, str)), "")
     return f"{spec.name} {first[:200]}".strip().split("\n")[0]

@@ -1,7 +1,6 @@
 """`shell`: one command in its own process group, with limits of time and memory.
 
-Output comes through a pipe of our own: with asyncio's, waiting for the process would also wait for
-every grandchild holding the pipe.
+Output comes through our own pipe: asyncio's would also wait for every grandchild holding it.
 """
 
 import asyncio
@@ -99,7 +98,6 @@ async def _here(command: str, where: Path, seconds: float, context: ToolContext)
 async def _in_terminal(
     terminals: Terminals, command: str, where: Path, seconds: float, context: ToolContext
 ) -> _Ran:
-    """Run a command in the editor's terminal, visible to people."""
     secrets = sorted(context.environment.keys() - without_secrets(context.environment).keys())
     end = await terminals.run(
         context.session_id,
@@ -127,7 +125,7 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 async def _running(
     command: str, cwd: Path, environment: Mapping[str, str]
 ) -> AsyncIterator[tuple[Process, asyncio.StreamReader]]:
-    """Run a command in its own process group; end the group if the block is left early."""
+    """Run a command in its own process group, ended if the block is left early."""
     readable, writable = os.pipe()
     reader = asyncio.StreamReader(limit=64 * 1024)
     with FileIO(readable) as ours, FileIO(writable, "w") as theirs:
@@ -160,10 +158,7 @@ async def _running(
 
 
 async def _started(start: Awaitable[Process]) -> Process:
-    """Start a command; if cancelled meanwhile, end its group.
-
-    asyncio would end the shell alone, without its children.
-    """
+    """Start a command; if cancelled meanwhile, end its group, not just the shell."""
     starting = asyncio.gather(start, return_exceptions=True)
     cancelled: asyncio.CancelledError | None = None
     while not starting.done():
@@ -206,7 +201,7 @@ async def _collect(reader: asyncio.StreamReader, collected: OutputEnds, progress
 
 
 async def _end(process: Process) -> None:
-    """End the whole group: SIGTERM, then SIGKILL after `GRACE` seconds."""
+    """End the group: SIGTERM, then SIGKILL after `GRACE` seconds."""
     _signal(process, signal.SIGTERM)
     try:
         with suppress(TimeoutError):
@@ -228,6 +223,6 @@ def _signal(process: Process, number: int) -> bool:
 
 
 def _exit_code(process: Process) -> int:
-    """Exit code as in a shell: 128 plus the signal's number if ended by a signal."""
+    """Exit code as in a shell: 128 plus the number of an ending signal."""
     code = process.returncode or 0
     return 128 - code if code < 0 else code

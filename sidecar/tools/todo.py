@@ -24,11 +24,7 @@ async def todo(given: JsonObject, context: ToolContext) -> ToolAnswer:  # noqa: 
 
 
 def read_items(given: JsonObject) -> tuple[tuple[str, str], ...]:
-    """Read the list as `(content, status)`.
-
-    Raises:
-        BadRequest: a malformed item.
-    """
+    """The list as `(content, status)`; raises BadRequest for a malformed item."""
     items = given.get("items")
     if not isinstance(items, list):
         raise BadRequest(f"`items` must be an array, not {kind(items)}.", "input.items")

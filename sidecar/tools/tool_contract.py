@@ -1,4 +1,4 @@
-"""Inputs and results of tools, and requests to the client."""
+"""Inputs and results of tools, and their requests to the client."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -25,7 +25,7 @@ class PermissionOption:
 class TerminalEnd:
     """End of a command in a client's terminal. `code`: `None` if killed.
 
-    `cut`: the beginning of its output is missing.
+    `cut`: the output's beginning is missing.
     """
 
     text: str
@@ -35,7 +35,7 @@ class TerminalEnd:
 
 
 class Terminals(Protocol):
-    """Terminals of the editor, where people see commands run."""
+    """Terminals of the editor, where people see commands."""
 
     async def run(
         self,
@@ -46,7 +46,7 @@ class Terminals(Protocol):
         seconds: float,
         variables: Mapping[str, str],
     ) -> TerminalEnd:
-        """Run a command for a tool call to its end, or kill the command after `seconds`.
+        """Run a command for a tool call, killed after `seconds`.
 
         `variables` are added to the editor's environment.
 
@@ -57,7 +57,7 @@ class Terminals(Protocol):
 
 
 class Client(Protocol):
-    """The editor, for tools and sessions. All methods raise `Cancelled` when the editor is gone."""
+    """The editor. All methods raise `Cancelled` once it is gone."""
 
     @property
     def can_read_files(self) -> bool:
@@ -100,7 +100,7 @@ class Client(Protocol):
         ...
 
     async def apply_edit(self, label: str, path: str, content: str) -> bool:
-        """Replace a document's whole text through the editor's undo history; return success."""
+        """Replace a document's text through the editor's undo history; return success."""
         ...
 
 
@@ -158,8 +158,8 @@ class ThroughClient:
 class ToolAnswer:
     """A tool's result, before its output is cut and stored.
 
-    `text` is the complete output. `metadata` is for people and the ledger (`exitCode`, `diff`).
-    `most_tokens` limits the model's view, beside the usual limits.
+    `metadata` is for people and the ledger (`exitCode`, `diff`). `most_tokens` limits the model's
+    view, beside the usual limits.
     """
 
     text: str
@@ -174,7 +174,7 @@ class ToolAnswer:
 class Subtask:
     """Work for a child session, which knows nothing else.
 
-    `tools`: the only tools allowed, of its parent's; `None` for all.
+    `tools`: those allowed, of its parent's; `None` for all.
     """
 
     task: str
@@ -184,9 +184,9 @@ class Subtask:
 
 @dataclass(frozen=True, slots=True)
 class SubtaskEnd:
-    """A subtask's result, with model calls and USD (`None`: unknown).
+    """A subtask's result; `cost` is USD (`None`: unknown).
 
-    `failed`: the reason of a failure, with the findings so far in `report`.
+    `failed`: why it failed, with findings so far in `report`.
     """
 
     session_id: SessionId
@@ -197,14 +197,14 @@ class SubtaskEnd:
 
 
 class Changes(Protocol):
-    """Follows tools' changes of the workspace, so that restores can undo these."""
+    """Follows tools' changes of the workspace, to be undone by restores."""
 
     def editing(self, real: Path, text: str) -> AbstractAsyncContextManager[None]:
         """Wrap the writing of a file with this text."""
         ...
 
     def running(self, call: Intent) -> AbstractAsyncContextManager[None]:
-        """Wrap a call that may change any file, such as a command, with its declared intent."""
+        """Wrap a call that may change any file, with its declared intent."""
         ...
 
 
@@ -232,14 +232,13 @@ Delegate: TypeAlias = Callable[[Subtask, str, Progress], Awaitable[SubtaskEnd]]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A call's access, for permission rules, before the call runs.
+    """A call's access, for permission rules.
 
-    `paths` are absolute, with links resolved; a command's path is its working directory. `outside`
-    are those outside the workspace. `shown` are the paths in the same order, relative to the
-    workspace if inside. `words` are a command's words if simple and literal, else empty; `strays`
-    are words leading out of the workspace. `linked` are other names, through links, of written
-    paths. `problem` is the input's error: the call only answers with the error, so needs no
-    permission.
+    `paths` are absolute, with links resolved (a command's: its working directory); `outside` those
+    outside the workspace; `shown` all in order, relative if inside. `words` are a command's words
+    if simple and literal, else empty; `strays` those leading out of the workspace. `linked` are
+    other names, through links, of written paths. `problem`: the input's error, which is the answer,
+    so no permission is needed.
     """
 
     kind: ToolKind
@@ -258,10 +257,9 @@ class Access:
 class ToolContext:
     """One call's surroundings.
 
-    `cwd` is the workspace's root. `environment` is the daemon's own; a shell gets a copy without
-    secrets. `granted` are outside paths the user allowed for this call (`Access.outside`).
-    `delegate` runs a subtask in a child session; `None` where impossible. Writes happen within
-    `changes`.
+    `cwd` is the workspace's root. `environment` is the daemon's; a shell gets it without secrets.
+    `granted` are outside paths allowed by the user for this call (`Access.outside`). `delegate`
+    runs a subtask; `None` where impossible. Writes happen within `changes`.
     """
 
     session_id: SessionId

@@ -44,7 +44,7 @@ async def edit_file(given: JsonObject, context: ToolContext) -> ToolAnswer:
 async def foreseen(name: str, given: JsonObject, context: ToolContext) -> list[Json]:
     """Predict an edit's change as ACP's `diff` blocks, one per hunk, without writing.
 
-    Empty for other calls, and for edits about to fail.
+    Empty for other calls and for edits about to fail.
     """
     texts = {"write_file": _rewritten, "edit_file": _edited}.get(name)
     if texts is None:
@@ -83,7 +83,6 @@ async def _place(given: JsonObject, context: ToolContext) -> Place:
 
 
 async def _rewritten(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
-    """A file's text before and after `write_file`."""
     content = inputs.text(given, "content")
     exists = await asyncio.to_thread(_exists, place.real)
     before = await _before(place.real, context) if exists else ""
@@ -95,7 +94,6 @@ async def _rewritten(given: JsonObject, place: Place, context: ToolContext) -> _
 
 
 async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Texts:
-    """A file's text before and after `edit_file`."""
     old, new = inputs.text(given, "oldText"), inputs.text(given, "newText")
     if not old:
         raise BadRequest("`oldText` is empty. To create a file, use write_file.", "input.oldText")
@@ -112,8 +110,7 @@ async def _edited(given: JsonObject, place: Place, context: ToolContext) -> _Tex
 def replaced(text: str, old: str, new: str, everywhere: bool = False) -> str:
     """Replace `old` by `new` in a file's text.
 
-    Matches exactly, else with LF and CRLF treated alike. Inserted text gets the file's line
-    endings.
+    Matches exactly, else with LF and CRLF alike. `new` gets the file's line endings.
 
     Raises:
         BadRequest: `old` is missing, or ambiguous without `everywhere`.
@@ -184,7 +181,7 @@ def _spans(pattern: str, text: str) -> list[tuple[int, int]]:
 
 
 def _not_found(text: str, old: str) -> str:
-    """Error text with up to three nearest lines."""
+    """Error text, with up to three nearest lines."""
     lines = text.split("\n", _MAX_COMPARED)[:_MAX_COMPARED]
     wanted = max((line.strip()[:_MAX_LINE] for line in old.split("\n")), key=len)
     stripped = [line.strip()[:_MAX_LINE] for line in lines]

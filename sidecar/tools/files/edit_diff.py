@@ -13,7 +13,7 @@ _CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class EditDiff:
-    """A diff, cut after `MAX_DIFF_LINES` lines, and total numbers of lines added and removed."""
+    """A diff, cut after `MAX_DIFF_LINES`, with total counts of lines added and removed."""
 
     diff: str
     additions: int
@@ -44,7 +44,7 @@ def compare(path: str, before: str, after: str) -> EditDiff:
 
 
 def hunks(before: str, after: str) -> tuple[tuple[str, str], ...]:
-    """Differing pieces as (before, after), with three lines of context, uncut.
+    """Differing pieces as (before, after), uncut, with three lines of context.
 
     Changes beyond `_MAX_COMPARED` lines form one piece.
     """
@@ -67,7 +67,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _equal(one: list[str], other: list[str]) -> int:
-    """Count equal lines at the start of two lists."""
+    """Number of equal lines at the start."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 

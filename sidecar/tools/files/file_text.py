@@ -14,7 +14,7 @@ Written: TypeAlias = Literal["editor", "disk"]
 
 
 async def editor_text(real: Path, context: ToolContext) -> str | None:
-    """A file's text in the editor, or `None` where only the disk has the file."""
+    """A file's text in the editor, `None` if only on disk."""
     buffer = context.buffers.get(real)
     if buffer is not None:
         return buffer.text
@@ -87,7 +87,6 @@ async def _on_disk(real: Path) -> str | None:
 
 
 def _sendable(text: str) -> bool:
-    """Whether text is valid UTF-8, as the wire requires."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

@@ -100,7 +100,7 @@ async def search(given: JsonObject, context: ToolContext) -> ToolAnswer:
 
 
 async def _search(query: Query, context: ToolContext) -> tuple[list[Match], bool]:
-    """Search files on disk, and separately open documents, possibly unsaved."""
+    """Search files on disk and, separately, open documents, possibly unsaved."""
     opened = await asyncio.to_thread(_opened, query, context.buffers)
     saved, late = await _on_disk(query, opened, context)
     unsaved, later = await _in_time(lambda left: _in_buffers(query, opened, left), query.limit)
@@ -126,7 +126,7 @@ async def _on_disk(
 
 
 async def _in_time(work: Callable[[Left], Iterator[T]], limit: int) -> tuple[list[T], bool]:
-    """Take up to `limit` results in a thread; return whether time ran out."""
+    """Take up to `limit` results in a thread; return also whether time ran out."""
     stopped = Event()
     end = time.monotonic() + DEADLINE
 
@@ -190,7 +190,6 @@ def _opened(query: Query, buffers: Buffers) -> dict[str, str]:
 
 
 def _text(real: Path) -> str:
-    """Read a file for searching; empty if binary or unreadable."""
     try:
         return read_text(real)
     except (OSError, BadRequest):

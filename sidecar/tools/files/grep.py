@@ -1,7 +1,7 @@
-"""Search text by regular expression without ripgrep: slower, but covers unsaved buffers.
+"""Search text by regular expression without ripgrep, including unsaved buffers. Blocks.
 
-The `regex` package has a time limit and releases other threads while matching; with the standard
-library's `re`, a bad pattern would block the daemon. Blocks.
+`regex` has a time limit and releases other threads while matching; with `re`, a bad pattern would
+block the daemon.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ LINE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A matching line: file path relative to the search's root, and line number from 1."""
+    """A matching line: path relative to the search's root, line number from 1."""
 
     path: str
     line: int

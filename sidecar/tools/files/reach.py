@@ -9,10 +9,10 @@ from sidecar.workspace.paths import Place, in_git, locate
 
 
 async def reach(given: str, context: ToolContext) -> Place:
-    """Resolve a path just before use: a link may have moved since the user was asked.
+    """Resolve a path just before use: a link may have moved since the question.
 
     Raises:
-        BadRequest: outside the workspace, and not allowed.
+        BadRequest: outside the workspace and not allowed.
     """
     place = await asyncio.to_thread(locate, given, context.cwd)
     if not place.inside and str(place.real) not in context.granted:
@@ -24,11 +24,7 @@ async def reach(given: str, context: ToolContext) -> Place:
 
 
 def refuse_git(place: Place) -> None:
-    """Refuse writes to a repository's own folder.
-
-    Raises:
-        BadRequest: the path lies inside.
-    """
+    """Raise BadRequest for a path in a repository's own folder."""
     if in_git(place.real):
         raise BadRequest(
             f"{place.shown} belongs to git and is not written by hand. Use git in the shell.",
@@ -37,11 +33,7 @@ def refuse_git(place: Place) -> None:
 
 
 def folder(place: Place, context: ToolContext) -> Path:
-    """Return a place's path, if a folder.
-
-    Raises:
-        NotADirectoryError: no folder.
-    """
+    """A place's path; raises NotADirectoryError."""
     if not place.real.is_dir():
         raise NotADirectoryError(20, "is no folder", place.shown or str(context.cwd))
     return place.real

@@ -31,7 +31,7 @@ _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
 
 @dataclass(slots=True)
 class RipgrepRun:
-    """ripgrep's matches. `failed`: the pattern was unreadable, so no matches prove nothing."""
+    """ripgrep's matches. `failed`: unreadable pattern, so no matches prove nothing."""
 
     matches: list[Match] = field(default_factory=list)
     failed: bool = False
@@ -96,10 +96,7 @@ async def _collect(
     limit: int,
     matches: list[Match],
 ) -> None:
-    """Keep lines confirmed in a file reached without links.
-
-    ripgrep opens by path, which may have become a link meanwhile.
-    """
+    """Keep lines confirmed in a file reached without links, since ripgrep follows paths."""
     assert stream is not None
     asked: dict[str, list[bytes]] = {}
     while len(matches) < limit and (line := await stream.readline()):
@@ -118,7 +115,7 @@ async def _collect(
 
 
 def _lines(real: Path) -> list[bytes]:
-    """Read a file's lines as ripgrep does, without following a link; empty if unreadable."""
+    """Read a file's lines as ripgrep does, without links; empty if unreadable."""
     try:
         with folder_of(real) as folder, open(open_in(folder, real, _FLAGS), "rb") as file:
             data = file.read(MAX_FILE + 1)

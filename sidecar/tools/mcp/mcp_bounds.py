@@ -1,6 +1,6 @@
 """Limits on foreign tools, whose definitions go out with every request.
 
-One server, or the client, gets at most a third of a window of 128k tokens.
+At most a third of a window of 128k tokens for one server, or the client.
 """
 
 import json

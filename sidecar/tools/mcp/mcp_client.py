@@ -1,6 +1,6 @@
-"""A connection to an MCP server through the official SDK, loaded only for a server.
+"""A connection to an MCP server through the official SDK.
 
-Importing the SDK takes more than a second, so no other module imports this one at start.
+Importing the SDK takes over a second, so only a server's start imports this module.
 """
 
 import asyncio
@@ -98,7 +98,7 @@ class ServerWords(asyncio.Protocol):
 
 @asynccontextmanager
 async def connect(server: McpServer, cwd: str, said: ServerWords) -> AsyncIterator[Live]:
-    """Start or reach a server and shake hands; end the connection on exit."""
+    """Start or reach a server and shake hands; disconnect on exit."""
     if server.url:
         async with (
             httpx2.AsyncClient(headers=dict(server.headers), timeout=60) as http,
@@ -121,16 +121,16 @@ async def connect(server: McpServer, cwd: str, said: ServerWords) -> AsyncIterat
 
 
 def _started(command: Sequence[str]) -> Sequence[str]:
-    """Command that ties a server's life to ours; unneeded on Windows."""
+    """Command that ends the server with us; unneeded on Windows."""
     if sys.platform == "win32":
         return command
     return (sys.executable, "-I", "-S", mcp_start.__file__, str(os.getpid()), *command)
 
 
 def _environment(server: McpServer) -> dict[str, str]:
-    """A server's variables; `python -m` then imports nothing from the workspace.
+    """A server's variables; keeps `python -m` from importing the workspace's modules.
 
-    A server that is a module of the workspace needs `PYTHONSAFEPATH = ""` set.
+    For a server that is one, set `PYTHONSAFEPATH = ""`.
     """
     safe = {"PYTHONSAFEPATH": "1"} if "-m" in server.command else {}
     return {**safe, **server.environment}
@@ -138,7 +138,6 @@ def _environment(server: McpServer) -> dict[str, str]:
 
 @asynccontextmanager
 async def _heard(said: ServerWords) -> AsyncIterator[TextIO]:
-    """Open a file whose text goes to `said`."""
     readable, writable = os.pipe()
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(lambda: said, os.fdopen(readable, "rb"))

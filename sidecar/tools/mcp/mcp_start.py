@@ -1,8 +1,8 @@
 """Starts an MCP server that ends with the daemon, however that ends: a program by itself.
 
 `python -I -S mcp_start.py DAEMON COMMAND …` becomes COMMAND. A watcher remains, and ends the server
-with its children when the process DAEMON is gone. Closing stdin is not enough: some servers never
-read, and a killed daemon closes nothing in order.
+and its children when the process DAEMON is gone. Closing stdin is not enough: some servers never
+read it, and a killed daemon says nothing.
 """
 
 import os
@@ -18,7 +18,7 @@ LOOK = 1.0
 
 
 def main(daemon: int, command: list[str]) -> None:
-    """Leave a watcher behind and become the server; exits with 127 if not found."""
+    """Leave a watcher and become the server; exits with 127 without one."""
     server = os.getpid()
     if os.getppid() != daemon:
         return

@@ -1,7 +1,6 @@
-"""MCP servers of sessions: their tools and calls. A failing server affects no other.
+"""MCP servers of sessions: tools and calls. A failing server affects no other.
 
-Each server has a task that connects, waits for its end, and disconnects: the SDK ties connections
-to the task that made them.
+Each server's task connects, waits for its end, and disconnects: the SDK ties connections to tasks.
 """
 
 import asyncio
@@ -82,8 +81,8 @@ class _Server:
     def end(self) -> None:
         """End the server, even while starting.
 
-        A task is cancelled once only, by its time limit: a second cancel during the SDK's clean-up
-        would hang.
+        Only the time limit cancels its task, once: a second cancel during the SDK's clean-up would
+        hang.
         """
         self.live = None
         self._ending.set()
@@ -91,7 +90,7 @@ class _Server:
             self._limit.reschedule(asyncio.get_running_loop().time())
 
     async def run(self) -> None:
-        """Connect, and stay connected until ended. Never raises."""
+        """Connect, and stay so until ended. Never raises."""
         name = self.server.name
         # Ending a server that does not answer takes seconds, for which nobody need wait.
         late = asyncio.get_running_loop().call_later(START, self._late)
@@ -123,7 +122,7 @@ class _Server:
             logger.warning("the MCP server %s is not there: %s", name, self.problem)
 
     def said(self) -> tuple[str, ...]:
-        """Notices for people: the server failed, or tools were left out."""
+        """Notices for people: a failure, or tools left out."""
         name = self.server.name
         if self.problem:
             return (f"The MCP server {name} cannot be used: {self.problem}",)
@@ -134,7 +133,7 @@ class _Server:
         self.settled.set()
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools' definitions for a model; of equal names, the first."""
+        """The tools' definitions; of equal names, the first."""
         found: dict[str, ToolSpec] = {}
         for tool in self.offered:
             spec = ToolSpec(
@@ -166,7 +165,7 @@ class McpServers:
         self._group: asyncio.TaskGroup | None = None
 
     async def run(self) -> None:
-        """Hold the servers' tasks until cancelled, then wait `ENDING` seconds for their ends."""
+        """Hold the servers' tasks until cancelled, then up to `ENDING` seconds more."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             try:
@@ -178,7 +177,7 @@ class McpServers:
                     await asyncio.wait(self._tasks, timeout=ENDING)
 
     def provide(self, owner: str, servers: Sequence[McpServer], cwd: str) -> None:
-        """Start a session's servers, except those already running unchanged."""
+        """Start a session's servers, except those running unchanged."""
         if not servers:
             return
         known = self._servers.setdefault(owner, {})
@@ -190,7 +189,7 @@ class McpServers:
                 known[server.name] = self._begin(server, cwd)
 
     async def found(self, owner: str, wait: float = START) -> FoundTools:
-        """Return the tools of servers new to the session.
+        """Tools of servers new to the session.
 
         Waits up to `wait` seconds until each server is ready or failed.
         """
@@ -250,7 +249,7 @@ class McpServers:
         return begun
 
     async def _ready(self, owner: str, name: str) -> _Server:
-        """The server of a tool, restarted if ended."""
+        """A tool's server, restarted if ended."""
         known = self._servers.get(owner, {})
         wanted = name.split("__")[1]
         server = next((s for s in known.values() if _plain(s.server.name) == wanted), None)
@@ -274,10 +273,10 @@ class McpServers:
 
 
 def taken(offered: Sequence["Offered"]) -> tuple[tuple["Offered", ...], str]:
-    """Select a server's tools within the limits; return also a notice, empty if all fit.
+    """Select a server's tools within the limits; return also a notice, or empty.
 
-    Long descriptions are cut. Schemas cannot be cut, so tools with too large a schema are left out,
-    as are tools beyond the limits on number and total size.
+    Long descriptions are cut; tools with too large a schema, or beyond the limits on number and
+    total size, are left out.
     """
     kept: list[Offered] = []
     room, cut, out = MOST_OF_ALL, 0, 0
@@ -331,5 +330,5 @@ def _reason(error: BaseException) -> str:
 
 
 def _plain(name: str) -> str:
-    """Replace characters refused by providers, and `__`, the separator of tool names."""
+    """Replace characters refused by providers, and `__`, which separates tool names."""
     return re.sub(r"_{2,}", "_", re.sub(r"[^a-zA-Z0-9_-]", "_", name)).strip("_") or "server"

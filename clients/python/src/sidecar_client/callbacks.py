@@ -101,10 +101,10 @@ def answers(callbacks: Callbacks) -> dict[str, Answer]:
 
 
 def notified(callbacks: Callbacks, method: str, raw: msgspec.Raw) -> None:
-    """Pass a notification to its callback.
+    """Pass a notification to its callback, or to `on_notification`.
 
-    `on_notification` gets all without a callback of their own: as the method's struct if the shape
-    is known, else as plain JSON, such as updates newer than this client.
+    There as the method's struct, or as plain JSON if the shape is unknown, such as updates newer
+    than this client.
     """
     known = METHODS.get(method)
     params: object

@@ -51,7 +51,7 @@ class Client(GoingBack):
     """A running, initialized daemon. All methods raise `SidecarError`.
 
     `version` is the daemon's; `capabilities.features` names its methods. Cancelling a call cancels
-    the request in the daemon.
+    its request.
     """
 
     # --- sessions ----------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class Client(GoingBack):
         replay: bool = True,
         after: str | None = None,
     ) -> SessionLoadResult:
-        """Open a stored session; with `replay` its history comes as updates before the result."""
+        """Open a stored session; with `replay` its history comes first, as updates."""
         params = SessionLoadParams(
             session_id=session_id,
             cwd=UNSET if cwd is None else str(cwd),
@@ -122,7 +122,7 @@ class Client(GoingBack):
     async def delete_session(self, session_id: str, *, force: bool = False) -> SessionDeleteResult:
         """Delete a session for good; `notes` name places where copies may remain.
 
-        Refused while a turn runs, unless `force`, which cancels the turn first.
+        Refused while a turn runs, unless `force` cancels it first.
         """
         params = SessionDeleteParams(session_id=session_id, force=force or UNSET)
         return await self._call("session/delete", params, SessionDeleteResult)
@@ -200,7 +200,7 @@ class Client(GoingBack):
     async def preview(
         self, session_id: str, prompt: str | Sequence[Mapping[str, Any]] | None = None
     ) -> ContextPreviewResult:
-        """Show the provider's next request, with this prompt or the current history."""
+        """The provider's next request, with this prompt or the current history."""
         params = ContextPreviewParams(
             session_id=session_id, prompt=UNSET if prompt is None else blocks(prompt)
         )

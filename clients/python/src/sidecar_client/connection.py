@@ -1,4 +1,4 @@
-"""JSON-RPC over two streams: framing, answers to our requests, and the daemon's own requests."""
+"""JSON-RPC over two streams: framing, requests and answers in both directions."""
 
 import asyncio
 import logging
@@ -43,9 +43,9 @@ class _Cancel(msgspec.Struct):
 
 
 class Connection:
-    """One daemon's streams. `run` reads until their end; `group` runs the answers meanwhile.
+    """One daemon's streams. `run` reads to their end; `group` runs the answers.
 
-    `on_notification` is called in the order of arrival, before later messages are handled.
+    `on_notification` is called in order, before later messages are handled.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Connection:
     async def request(self, method: str, params: Any) -> msgspec.Raw:  # noqa: ANN401 - any JSON
         """Send a request; return its result as JSON.
 
-        Cancelling this task cancels the request in the daemon, whose later answer is dropped.
+        Cancelling this task cancels the request; its later answer is dropped.
 
         Raises:
             SidecarError: the daemon refused.
@@ -91,11 +91,7 @@ class Connection:
             del self._waiting[number]
 
     async def notify(self, method: str, params: Any) -> None:  # noqa: ANN401 - any JSON
-        """Send a notification.
-
-        Raises:
-            Disconnected: the daemon is gone.
-        """
+        """Send a notification; raises Disconnected."""
         if self._lost is not None:
             raise Disconnected(self._lost)
         await self._send({"method": method, "params": params})
@@ -114,7 +110,7 @@ class Connection:
             self.lose(reason)
 
     def lose(self, reason: str) -> None:
-        """Fail all requests waiting for the daemon, and cancel all work for the daemon."""
+        """Fail all waiting requests, and cancel all work for the daemon."""
         if self._lost is not None:
             return
         self._lost = reason

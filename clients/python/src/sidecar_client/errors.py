@@ -4,9 +4,9 @@ from typing import Any
 
 
 class SidecarError(Exception):
-    """The daemon answered with an error; `message` includes advice.
+    """The daemon's error; `message` includes advice.
 
-    `code` is JSON-RPC's, `kind` distinguishes errors of one code, `data` is the error's data.
+    `code` is JSON-RPC's; `kind` distinguishes errors of one code; `data` is the rest.
     """
 
     def __init__(self, code: int, kind: str, message: str, data: dict[str, Any]) -> None:
@@ -18,7 +18,7 @@ class SidecarError(Exception):
 
 
 class Disconnected(SidecarError):
-    """The daemon is gone, or sent unreadable data: no further answers will come."""
+    """The daemon is gone or sent unreadable data: no more answers."""
 
     def __init__(self, message: str) -> None:
         super().__init__(0, "disconnected", message, {})

@@ -60,10 +60,10 @@ class GoingBack(Caller):
         dry_run: bool = False,
         expected_revision: int | None = None,
     ) -> CheckpointRestoreResult:
-        """Go back to a checkpoint, or to before a message; a dry run only returns the plan.
+        """Go back to a checkpoint, or to before a message; a dry run only plans.
 
         Without `paths`, all files. Conflicts are refused unless `on_conflict` is given; with
-        `markers`, a merge writes both sides of a clash between markers.
+        `markers`, a merge writes both sides of a clash.
         """
         params = CheckpointRestoreParams(
             session_id=session_id,
@@ -107,7 +107,7 @@ class GoingBack(Caller):
     async def handoff(
         self, session_id: str, goal: str, *, go_on: bool = False
     ) -> SessionHandoffResult:
-        """Draft the first prompt of a next session with a goal; `go_on` opens the session."""
+        """Draft the first prompt of a next session; `go_on` opens the session."""
         params = SessionHandoffParams(session_id=session_id, goal=goal, go_on=go_on or UNSET)
         return await self._call("session/handoff", params, SessionHandoffResult)
 
@@ -119,7 +119,7 @@ class GoingBack(Caller):
         return await self._call("session/export", params, SessionExportResult)
 
     async def archive_session(self, session_id: str) -> SessionArchiveResult:
-        """Archive a session and those of its subtasks; `import_session` restores each."""
+        """Archive a session with its subtasks; `import_session` restores each."""
         params = SessionArchiveParams(session_id=session_id)
         return await self._call("session/archive", params, SessionArchiveResult)
 

@@ -55,11 +55,10 @@ class Costs(msgspec.Struct, rename="camel", kw_only=True):
 class Meter(msgspec.Struct, rename="camel", kw_only=True):
     """Tokens of the window. `percent` is `used / (window - reservedOutput)` in per cent.
 
-    `reason` explains the source of the numbers. `compactAt` is the size at which the policy must
-    rewrite. `velocity` is tokens a turn; `spike`: the last turn added three times the usual;
-    `burnRate` is USD an hour over five turns; `overSoftLimit` lists regions above 80 per cent of
-    their room. `turnsUntilCompaction` is null while the context does not grow. `toolsByServer` has
-    the share of tool tokens of each MCP server, by name.
+    `reason` explains the numbers' source. `compactAt`: size at which the policy must rewrite.
+    `velocity`: tokens a turn; `spike`: the last turn added three times the usual; `burnRate`: USD
+    an hour over five turns; `overSoftLimit`: regions above 80 per cent of their room.
+    `turnsUntilCompaction` is null without growth. `toolsByServer`: tool tokens by MCP server.
     """
 
     session_id: str
@@ -148,7 +147,7 @@ class SessionNewParams(msgspec.Struct, rename="camel", kw_only=True):
     """Open a session in a folder; absent fields come from the configuration.
 
     `window` and `maxTokens` are tokens; the window must exceed the room for an answer, 32,000
-    unless `maxTokens` is given. `builtinTools: false` leaves only the client's tools. `from` is the
+    unless `maxTokens` is given. `builtinTools: false` leaves only the client's tools. `from`:
     session to continue.
     """
 
@@ -237,8 +236,8 @@ class SessionCloseParams(msgspec.Struct, rename="camel", kw_only=True):
 class SessionDeleteParams(msgspec.Struct, rename="camel", kw_only=True):
     """Delete a session for good.
 
-    Refused with -32602 while a turn runs or waits, unless `force` is true: then the turn is
-    cancelled first. A session written by another window is refused with -32011 in any case.
+    While a turn runs or waits, refused with -32602 unless `force` cancels it first. Written by
+    another window, refused with -32011 in any case.
     """
 
     session_id: str
@@ -668,10 +667,10 @@ class FileCapabilities(msgspec.Struct, rename="camel", kw_only=True):
 class ClientCapabilities(msgspec.Struct, rename="camel", kw_only=True):
     """`capabilities.experimental.sidecar` of an editor's `initialize`; ACP has the same `fs`.
 
-    The daemon requests nothing beyond these: without `requestPermission`, calls in need of an
-    answer are refused; without `toolCall`, tools of the client fail, each with the reason. ACP
-    clients always answer questions, and announce `toolCall` in their `_meta.sidecar`.
-    `workspace/applyEdit` is announced as in LSP.
+    Nothing else is requested: without `requestPermission`, calls in need of permission are refused;
+    without `toolCall`, tools of the client fail, each with the reason. ACP clients always answer
+    questions, and announce `toolCall` in their `_meta.sidecar`. `workspace/applyEdit` is announced
+    as in LSP.
     """
 
     fs: FileCapabilities | msgspec.UnsetType = msgspec.UNSET
@@ -699,9 +698,9 @@ class OpenSession(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class DaemonStatusResult(msgspec.Struct, rename="camel", kw_only=True):
-    """The daemon's state. The inner objects are for people; null means absent (so far).
+    """The daemon's state. Inner objects are for people; null means absent (so far).
 
-    `settings` lists by name all settings without their default value: value (keys hidden), layer
+    `settings` lists all settings changed from their default, by name: value (keys hidden), layer
     (user, workspace, environment, client) and place, and whether `pending` until a restart.
     """
 
@@ -783,12 +782,12 @@ class PermissionOption(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
-    """The call waiting for the answer; the fields of a `tool_call_update`.
+    """The call waiting for the answer; fields of a `tool_call_update`.
 
     `content` of an edit shows the expected change as ACP's
-    `{type: "diff", path, oldText, newText}`, one per hunk with three lines of context. Texts are
-    cut beyond 400,000 characters in total, and each cut text says so at its end. `path` is
-    absolute; `oldText` is null for a new file. A command stands whole in `rawInput.command`.
+    `{type: "diff", path, oldText, newText}`, one per hunk with three lines of context. Beyond
+    400,000 characters in total, texts are cut, and say so at the end. `path` is absolute; `oldText`
+    is null for a new file. A command stands whole in `rawInput.command`.
     """
 
     tool_call_id: str
@@ -804,12 +803,12 @@ class PermissionToolCall(msgspec.Struct, rename="camel", kw_only=True):
 class SessionRequestPermissionParams(msgspec.Struct, rename="camel", kw_only=True):
     """Ask the user before a call continues, in ACP's shape.
 
-    `_meta.sidecar.question` tells the question: `permission`, whether the call may run; `trust`,
-    whether the folder `_meta.sidecar.folder` is trusted; `loop`, whether a model repeating itself
-    may continue. A client that answers by its own rules answers `permission` alone. Questions about
-    parallel calls come at the same time, each answered by its request's id. A question whose turn
-    ends is withdrawn by `$/cancelRequest` (ACP: `$/cancel_request`). `options` may be of any
-    number, several of one kind: show all, by name.
+    `_meta.sidecar.question` is `permission` (may the call run), `trust` (is the folder
+    `_meta.sidecar.folder` trusted) or `loop` (may a model repeating itself continue). A client
+    answering by its own rules answers `permission` alone. Parallel calls are asked about at the
+    same time, each answered by its request's id. The end of the turn withdraws a question by
+    `$/cancelRequest` (ACP: `$/cancel_request`). `options` may be many, several of one kind: show
+    all, by name.
     """
 
     session_id: str
@@ -886,7 +885,7 @@ class FsWriteTextFileParams(msgspec.Struct, rename="camel", kw_only=True):
 class ContextRecallParams(msgspec.Struct, rename="camel", kw_only=True):
     """Recall a logged part by id; `offset` and `limit` are bytes of UTF-8.
 
-    With `pattern`, a regular expression, only matching lines, with their numbers.
+    With `pattern`, a regular expression: matching lines with numbers.
     """
 
     session_id: str
@@ -954,7 +953,7 @@ class ContextPreviewResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class ContextCompactParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Compact the context now; `dryRun` only returns the plan.
+    """Compact the context now; `dryRun` only plans.
 
     With `summary` a dry run requests the summary too, which costs money. `workDoneToken` is LSP's:
     progress comes by `$/progress`, and `window/workDoneProgress/cancel` stops the work.
@@ -1066,8 +1065,8 @@ class SessionForkResult(msgspec.Struct, rename="camel", kw_only=True):
 class SessionHandoffParams(msgspec.Struct, rename="camel", kw_only=True):
     """Draft the next session's first prompt, for a goal.
 
-    `continue` opens the session at once, in the same folder with the same settings; its first
-    prompt includes the state of the work. Then `goal` may be empty, to keep the old one.
+    `continue` opens it at once, in the same folder with the same settings; its first prompt
+    includes the state of the work. Then an empty `goal` keeps the old one.
     """
 
     session_id: str
@@ -1137,10 +1136,10 @@ class SessionArchiveResult(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class SessionImportParams(msgspec.Struct, rename="camel", kw_only=True):
-    """Import a session from the absolute path of a file, or its text as `content`.
+    """Import a session from a file's absolute path, or its text as `content`.
 
     An absent format is detected. The session works in the folder `cwd`, by default the workspace
-    named by `initialize`; never in a folder named by the file.
+    named by `initialize`; never in one named by the file.
     """
 
     format: BundleFormat | msgspec.UnsetType = msgspec.UNSET
@@ -1165,9 +1164,9 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed file's old path.
 
     `author`: the agent by a `tool` or `shell` command, the `user` (or anybody else), a `restore`,
-    or `unknown` for a change during a command that does not declare its writes: the command's or
-    the user's. `size` and `sizeBefore` are bytes, 0 without a file. `restorable` is false where
-    content before or after is not stored (too large, for example) and cannot be restored.
+    or `unknown`: changed during a command that does not declare its writes. `size` and `sizeBefore`
+    are bytes, 0 without a file. `restorable` is false where content before or after is not stored
+    (too large, for example).
     """
 
     path: str
@@ -1184,8 +1183,8 @@ class FileChange(msgspec.Struct, rename="camel", kw_only=True):
 class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
     """A changed file with its unified diff; `restorable` as in `FileChange`.
 
-    `authors` lists all authors between the two states, the last author last; `author` is the only
-    author, or `several`, so that no author's lines are shown as another's.
+    `authors` are all between the two states, the last at the end; `author` is the only one, or
+    `several`, so that no author's lines are shown as another's.
     """
 
     path: str
@@ -1200,11 +1199,11 @@ class FileDiff(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class Checkpoint(msgspec.Struct, rename="camel", kw_only=True):
-    """A state to go back to; `files` are the changes up to this state.
+    """A state to go back to; `files` are the changes up to it.
 
-    Each turn's start has a checkpoint, each step that changed files, and each restore beforehand. A
-    turn's checkpoint marks the place of its prompt, and the user's changes before. `left` is true
-    on an abandoned branch, whose message is no longer in the conversation.
+    Made at each turn's start, after each step that changed files, and before each restore. A turn's
+    marks the place of its prompt, and the user's changes before. `left` is true on an abandoned
+    branch, its message no longer in the conversation.
     """
 
     checkpoint_id: str
@@ -1278,8 +1277,8 @@ class RestoredFile(msgspec.Struct, rename="camel", kw_only=True):
     """A file of a restore, with the reason for its outcome.
 
     In a dry run `diff` is the expected change. A conflict has two diffs, where known: the agent's
-    changes, and all later ones. `unknownDiff` holds changes made while a command of the agent ran,
-    by the command or by others: `keep` leaves such changes, `overwrite` treats them as the agent's.
+    changes, and later ones. `unknownDiff`: changes while a command of the agent ran, by it or by
+    others; `keep` leaves them, `overwrite` treats them as the agent's.
     """
 
     path: str
@@ -1302,11 +1301,10 @@ class RestoredFiles(msgspec.Struct, rename="camel", kw_only=True):
 class CheckpointRestoreResult(msgspec.Struct, rename="camel", kw_only=True):
     """The session after the restore, or as expected by a dry run.
 
-    `undoCheckpointId` names the state before, and is empty in a dry run; `restoredPrompt` is the
-    text of the first message that left the conversation. `notes` list in sentences everything
-    outside of snapshots (`.git`, `node_modules`), and losses there. A dry run with nothing to do
-    returns an empty plan with the `reason` and notes, and `files.skipped` has each path's reason to
-    stay.
+    `undoCheckpointId` names the state before (empty in a dry run); `restoredPrompt` is the text of
+    the first message that left the conversation. `notes` list everything outside of snapshots
+    (`.git`, `node_modules`), and losses there, in sentences. A dry run with nothing to do returns
+    an empty plan, `reason` and notes; `files.skipped` has each path's reason.
     """
 
     undo_checkpoint_id: str

@@ -45,13 +45,13 @@ async def connect(  # noqa: PLR0913 - every one is optional, and all but the com
     write_text_file: Callable[[FsWriteTextFileParams], Awaitable[None]] | None = None,
     apply_edit: Callable[[dict[str, Any]], Awaitable[bool]] | None = None,
 ) -> AsyncIterator[Client]:
-    """Start a daemon, and shut down the daemon at the end of the block.
+    """Start a daemon, shut down at the end of the block.
 
     `env` is added to this process's environment; `stderr` receives the daemon's log, as in
     `subprocess` (`None`: our stderr). `tools` runs the tools defined in `new_session`, by name.
-    Missing callbacks are not announced to the daemon. `on_permission` returns an option's id, or
-    `None` to dismiss the question; `apply_edit` takes LSP's params and returns whether the edit was
-    applied. Callbacks other than coroutines are called in order and must not block.
+    Missing callbacks are not announced. `on_permission` returns an option's id, or `None` to
+    dismiss the question; `apply_edit` takes LSP's params and returns success. Callbacks other than
+    coroutines are called in order and must not block.
 
     Raises:
         FileNotFoundError: the command does not exist.
