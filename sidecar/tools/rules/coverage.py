@@ -1,4 +1,4 @@
-"""Whether a rule's `*` covers the words of a command, by the table of programs. Pure."""
+"""Whether a rule's `*` covers a command's words, by the table of programs. Pure."""
 
 import re
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ _COMMIT = re.compile(r"HEAD|[\w-]+~\d+")
 
 
 def known(name: str) -> Program | None:
-    """Give what is known of a program, by its name or path; `None` where nothing is.
+    """Entry of a program, by name or path; `None` if unknown.
 
-    GNU's tools are the same with a `g` before their names, and a version after it changes nothing.
+    A `g` before GNU's tools and a version at the end of the name are ignored.
     """
     base = name.rsplit("/", 1)[-1].casefold().removesuffix(".exe")
     for spelt in (base, re.sub(r"[-.\d]+$", "", base)):
@@ -27,9 +27,9 @@ def known(name: str) -> Program | None:
 
 
 def uncovered(words: tuple[str, ...], named: int) -> str:
-    """Say why a rule's `*` does not cover these words of a command; empty where it does.
+    """Why a rule's `*` does not cover a command's words; empty if covered.
 
-    `named` is the number of words at the beginning that the rule has itself.
+    `named`: number of leading words spelt out in the rule.
     """
     program = known(words[0])
     if program is None:
@@ -53,7 +53,7 @@ def uncovered(words: tuple[str, ...], named: int) -> str:
 
 
 def written(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the words of a command that may name what it writes; none where that is not known."""
+    """Words of a command that may name written files; empty if unknown."""
     program = known(words[0]) if words else None
     if program is None:
         return ()
@@ -62,7 +62,7 @@ def written(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def wider(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Give the beginning of a command behind which a `*` is safe; empty where none is known."""
+    """Leading words of a command after which `*` is safe; empty if unknown."""
     program = known(words[0])
     if program is None or program in TRUSTED.values() or uncovered(words, 0):
         return ()
@@ -74,7 +74,7 @@ def wider(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _judged(program: Program, words: tuple[str, ...], name: str) -> str:
-    """Say what of the words behind a program or subcommand is not covered."""
+    """The first uncovered word after a program or subcommand, with the reason; else empty."""
     operands, ended = 0, False
     if program.first and not re.fullmatch(program.first, words[0] if words else ""):
         return f"`{name}`: {program.why}"
@@ -123,7 +123,7 @@ def _is_covered(program: Program, word: str) -> bool:
 def _leads_away(word: str) -> bool:
     """Whether a word may name more than an ordinary file.
 
-    To git a `:` at the beginning leads beyond the folder, and a glob to names that nobody spelt.
+    In git, a leading `:` leads beyond the folder; globs expand to unseen names.
     """
     if word.startswith(("/", ":")) or re.search(r"[*?\[\\]", word) or runs_later(word):
         return True
@@ -131,5 +131,5 @@ def _leads_away(word: str) -> bool:
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a path goes through a name with a dot before it, or up."""
+    """Whether a path has a name with a leading dot, or `..`."""
     return any(part.startswith(".") and part != "." for part in path.split("/"))

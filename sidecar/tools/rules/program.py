@@ -1,4 +1,4 @@
-"""What a rule's `*` covers of one program: the shape of an entry in the tables."""
+"""An entry of the tables of programs: the words covered by a rule's `*`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,16 +9,15 @@ MANY = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What a `*` covers of a program.
+    """The words of a program covered by `*`.
 
-    `why`: what other options or words would do. `options`: those that are covered, short ones by
-    their letters, which may be joined; with `whole` each is one word, as find has them, and with
-    `any_option` all are. `operands`: what every other word must be, `most` how many there may be;
-    `first` what the first word must be, `script` the first that is no option. With `passes`, all
-    after `--` is covered. `nowhere`: what no word may hold, be it an option or not. `writes`:
-    words lead to no hidden file, to nothing outside and to nothing that runs later; with `commits`
-    the first may be HEAD or HEAD~1.
-    `subcommands` are covered as such; those in `named` only where the rule's own words name them.
+    `why`: effects of all other options and words. `options`: covered options, short ones as
+    letters, which may be joined; with `whole` each is one word, as in find; `any_option`: all are
+    covered. `operands`: pattern of every other word, at most `most`; `first`: pattern of the first
+    word, `script` of the first that is no option. `passes`: everything after `--` is covered.
+    `nowhere`: pattern forbidden in any word. `writes`: words must not lead to hidden files,
+    outside, or to files that run later; with `commits` the first may be HEAD or HEAD~1.
+    `subcommands` are covered; those in `named` only if the rule's own words name them.
     """
 
     why: str
@@ -38,7 +37,7 @@ class Program:
 
 
 def options(*groups: str) -> frozenset[str]:
-    """Read options: `abc` are letters, `--long` and `-single` stand for themselves."""
+    """Parse options: `abc` are letters, `--long` and `-single` stand for themselves."""
     found: set[str] = set()
     for word in " ".join(groups).split():
         found.update({word} if word.startswith("-") else {f"-{letter}" for letter in word})

@@ -1,7 +1,7 @@
-"""What a rule's `*` covers of git.
+"""Words of git covered by a rule's `*`.
 
-Reading subcommands are covered by any rule for git. Those that change something are covered where
-the rule names them, and those that run programs, change settings or talk to other machines never.
+Any rule for git covers subcommands that read. Those that change something are covered if named by
+the rule; those that run programs, change settings or talk to other machines never are.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Files that something runs or obeys later, so that writing one is more than writing.
+"""Files that are run or obeyed later, so that writing has further effects.
 
-A rule that lets a tool write does not cover them: each is asked about by its name, each time.
-What lies in `.git` no tool writes at all.
+Rules that allow writing never cover these: each is asked about by name, each time. No tool writes
+in `.git`.
 """
 
 import re
@@ -105,10 +105,10 @@ names of either, in small letters."""
 
 
 def runs_later(path: str) -> str:
-    """Say why writing a resolved path has effects later; empty where it is an ordinary file.
+    """Why writing a resolved path has later effects; empty for an ordinary file.
 
-    Letters count in either case, and marks that nobody sees do not: some disks find `.vscode`
-    where `.VSCode.` is written.
+    Ignores case and invisible letters, since some disks find `.vscode` under `.VSCode.`; any name
+    like `VSCODE~1` may be another file's.
     """
     parts = [_plain(part) for part in path.split("/") if part not in ("", ".")]
     if any(_SHORT.fullmatch(part) for part in parts):
