@@ -15,7 +15,7 @@ NAMES = (
     "fidelity",
     "tool_results",
 )
-"""The alerts, by the setting that is its threshold."""
+"""The alerts, named like their thresholds."""
 
 
 def _number(most: float, kind: str) -> Reader:

@@ -13,7 +13,7 @@ from sidecar.core.parts import Json, JsonObject
 from sidecar.core.text.redaction import REDACTED, Redaction
 
 HIDDEN = "(set, not shown)"
-"""Stands for the value of a key, and of what may hold some."""
+"""Stands for a key, or for a value that may hold one."""
 
 
 def sample() -> str:

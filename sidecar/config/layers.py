@@ -14,10 +14,10 @@ from sidecar.config.settings import SETTINGS, TABLES, Config, default_model
 from sidecar.config.toml_lines import line_of
 
 LayerKind: TypeAlias = Literal["user", "workspace", "environment", "client"]
-"""Whose settings a layer holds."""
+"""The owner of a layer's settings."""
 MOST_PATH = 100
 MOST_MESSAGE = 500
-"""Characters of a problem, beyond which nobody reads."""
+"""Characters of a problem; longer ones are cut."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sidecar.core.errors import BadRequest
 OPTIONS = "initializationOptions"
 WORKSPACE_FILE = ".sidecar/config.toml"
 MOST_BYTES = 256 * 1024
-"""How large a configuration file may be: a workspace's may be anything."""
+"""Largest configuration file; a workspace's may hold anything."""
 
 _VARIABLES = {"data_dir": "SIDECAR_DATA_DIR", "log": "SIDECAR_LOG"}
 _PROVIDER = {"base_url": "ANTHROPIC_BASE_URL", "api_key": "ANTHROPIC_API_KEY"}
@@ -21,7 +21,7 @@ VARIABLES: Mapping[str, str] = {
     **_VARIABLES,
     **{f"provider.{key}": variable for key, variable in _PROVIDER.items()},
 }
-"""The environment variable of each setting that has one."""
+"""Environment variables by setting."""
 
 
 def user_file() -> Path:

@@ -12,7 +12,7 @@ from sidecar.core.plans.preserve import ANY_AGENT, Preserve
 from sidecar.core.policies import policies
 
 HARDER = ("low", "medium", "high", "xhigh", "max")
-"""How hard a model can be made to think; nothing said leaves it to the model."""
+"""Levels of thinking; without one, the model decides."""
 LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 

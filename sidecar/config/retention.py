@@ -6,7 +6,7 @@ from sidecar.config.readers import count
 from sidecar.config.setting import setting
 
 DAY = 24 * 3_600_000
-"""Milliseconds."""
+"""In milliseconds."""
 MIB = 1024 * 1024
 
 

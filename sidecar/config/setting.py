@@ -8,8 +8,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import Literal, TypeAlias, TypeVar, overload
 
 Applies: TypeAlias = Literal["turn", "session", "restart"]
-"""When a changed value takes hold: with the next turn, in sessions that begin later, or only when
-the daemon starts again."""
+"""Start of a changed value: the next turn, new sessions, or a restart of the daemon."""
 
 T = TypeVar("T")
 _ABOUT = "setting"

@@ -294,6 +294,6 @@ def value_of(config: Config, name: str) -> object:
 
 
 SETTINGS: Mapping[str, Setting] = settings_of(Config)
-"""Every setting by its name, dotted where it is in a table."""
+"""All settings by dotted name."""
 TABLES: Mapping[str, type] = table_of(Config)
-"""The tables and what each is read into."""
+"""Tables by name, with their dataclass."""

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 
 LONGEST = 400
-"""Lines that one statement may have; beyond it lines are not told."""
+"""Lines of one statement; beyond, no lines are reported."""
 
 
 def lines_of(text: str) -> dict[str, int]:

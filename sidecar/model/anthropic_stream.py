@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
 
 DRAIN = 1.0
-"""Seconds that a stream gets to end behind its answer."""
+"""Seconds for a stream to end after its answer."""
 
 _CLIENTS = {
     "anthropic": "AsyncAnthropic",

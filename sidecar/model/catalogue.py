@@ -13,7 +13,8 @@ from types import MappingProxyType
 from sidecar.core.prompt.pricing import ModelInfo, Price
 
 CURRENT = 1.5
-"""Tokens per cl100k token for models since Opus 4.7; the first observation corrects it."""
+"""Tokens per cl100k token for models since Opus 4.7, until a first observation corrects the
+factor."""
 OLDER = 1.2
 WINDOW = 200_000
 OUTPUT = 8_192

@@ -26,11 +26,11 @@ _KINDS: dict[str, BlockKind] = {
 _SAID = ("text", "thinking", "partial_json")
 PER_BLOCK = 128
 PER_VALUE = 8
-"""Bytes that each counts for: it takes tokens to write one, and memory to keep it."""
+"""Bytes counted per block and per value: writing either takes tokens, keeping takes memory."""
 LONGEST_STOP = 64
-"""Characters of the word for why an answer ended."""
+"""Characters of a stop reason."""
 MOST = 10**12
-"""Tokens; what is told beyond it is no count."""
+"""Tokens; larger numbers are no counts."""
 
 
 class ResponseDecoder:

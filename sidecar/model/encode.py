@@ -15,7 +15,7 @@ from sidecar.core.prompt.render import (
 )
 
 NOTHING = "(no output)"
-"""The API refuses an empty text block, and local servers an empty result."""
+"""Stands for no text: the API refuses empty text blocks, local servers empty results."""
 
 
 def encode(request: ModelRequest) -> JsonObject:

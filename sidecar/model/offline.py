@@ -27,7 +27,7 @@ from sidecar.model.offline_rules import Call, Step, plan
 from sidecar.model.offline_summary import summarise
 
 PIECE = 12
-"""Characters in a delta, about what a fast model sends."""
+"""Characters of a delta, as from a fast model."""
 
 HELP = """\
 I am Sidecar's offline model: not a language model, but a few rules that call the real tools.

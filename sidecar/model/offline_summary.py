@@ -16,10 +16,10 @@ from sidecar.core.summaries.sections import CONSTRAINTS, DECISIONS, sections_of
 from sidecar.core.text.identifiers import names_in
 
 ROOM = 600
-"""Tokens, where the request does not say how many."""
+"""Tokens, unless the request says how many."""
 FACTS = 3
 PROSE = 0.7
-"""The share of the room that the sections take; the facts get the rest."""
+"""The sections' share of the room; the rest is for facts."""
 
 _ROOM = re.compile(r"at most (\d{1,6}) tokens")
 _PREVIOUS = re.compile(r"<previous-summary>\n(.*?)\n</previous-summary>", re.S)

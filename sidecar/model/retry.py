@@ -11,11 +11,11 @@ from sidecar.core.conversation.stream import AttemptFailed, StreamEvent
 from sidecar.core.errors import ModelFailed
 
 FIRST = 1.0
-"""Seconds before the second try; each wait after it is twice as long."""
+"""Seconds before the second try; later waits double."""
 LONGEST = 30.0
-"""Seconds of the longest wait that no provider asked for."""
+"""Seconds of the longest wait not asked for by a provider."""
 OTHERWISE = 3
-"""Failures but overloads that are taken: a wrong address stays one, a broken answer is paid for."""
+"""Failures accepted besides overloads: a wrong address stays wrong, a broken answer costs money."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 from typing import Protocol
 
 STALL = 120.0
-"""Seconds for one event, pings among them; providers ping more often."""
+"""Seconds for one event; providers ping more often."""
 PATIENCE = 300.0
-"""Seconds that any answer gets, however short it may be."""
+"""Seconds for any answer, however short."""
 THINKS = 50
-"""Tokens a second that a model thinks with at least: hidden thinking is pings, then its end."""
+"""Tokens per second of the slowest thinking, of which only pings and an end may arrive."""
 WRITES = 2
-"""Tokens a second; a model that is slower all the time is given up."""
+"""Tokens per second; slower models are given up."""
 PER_TOKEN = 8
-"""Bytes; a token of prose or code has three to five. Twice that still fits into most windows, so
-that a session can be gone on with after an answer that was too long."""
+"""Bytes; a token of prose or code has three to five. Twice as many still fit into most windows, so
+that a session can continue after an overlong answer."""
 LEAST = 16 * 1024
-"""Bytes that any answer may have on top, however few tokens were asked for."""
+"""Bytes added for any answer, however few tokens were asked for."""
 PIECES = 4
-"""Pieces that a token may come in; a server that sends letters one by one sends about as many."""
+"""Pieces of a token; about as many come from servers that send single letters."""
 LEAST_PIECES = 1_000
 PER_EVENT = 1024 * 1024
-"""Bytes of one event beyond its share of the answer: names, signatures and JSON's escapes."""
+"""Bytes of one event beyond its share of the answer: names, signatures, JSON escapes."""
 
 
 class CutEvent(Protocol):

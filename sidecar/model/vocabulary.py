@@ -12,12 +12,13 @@ from pathlib import Path
 
 PACKED = Path(__file__).parent / "data" / "cl100k_base.xz"
 SLICE = 64_000
-"""A run of a million blanks overflows the tokenizer's stack; cuts at line ends cost nothing."""
+"""Characters; a run of a million blanks overflows the tokenizer's stack. Cuts at line ends cost
+nothing."""
 SAMPLED = 2_000_000
 SAMPLES, SAMPLE = 64, 4_000
-"""Of a longer text so many pieces are counted, of so many characters, evenly apart."""
+"""Number and characters of the samples from a longer text, evenly spaced."""
 CHARS_PER_TOKEN = 2.5
-"""What is assumed where the tokenizer fails: it over-counts, which is the safe side."""
+"""Assumed where the tokenizer fails; counts too many tokens, the safe side."""
 PATTERN = (
     r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"""
     r"""|\s++$|\s*[\r\n]|\s+(?!\S)|\s"""

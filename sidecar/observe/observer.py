@@ -24,11 +24,11 @@ from sidecar.observe.telemetry.exporters import Exporting, start
 from sidecar.observe.totals import Totals, add
 
 LATER = 0.25
-"""Seconds that observations wait to be taken in, all together."""
+"""Seconds that observations wait, together."""
 BATCH = 256
-"""Observations that are taken in at once at most: the loop has other things to do."""
+"""Observations processed at once, since the event loop has other work."""
 EVERY = 30.0
-"""Seconds between looks at whether an alert that stands is over, while nothing happens."""
+"""Seconds between checks of standing alerts, while nothing happens."""
 
 Take = Callable[[Observation], None]
 
@@ -59,7 +59,7 @@ class Observer:
         self._exporting: Exporting | None = None
         self._raised = asyncio.Event()
         self.queues: Callable[[], Mapping[str, int]] = dict
-        """What waits, by where it does."""
+        """Lengths of queues by name."""
 
     def configure(self, settings: Alerts) -> None:
         """Set the thresholds."""

@@ -33,13 +33,13 @@ from sidecar.replay.simulate import SimulatedRun, TellSummary, simulate
 from sidecar.replay.transcript import Compacted, DamagedLine
 
 FRAMING = 4_000
-"""Tokens that stand beside a context: what is asked, and how it is to be answered."""
+"""Tokens beside a context: questions, and instructions for answers."""
 NEVER_COMPACTED = "window"
-"""The path of the error that says that a session fits into the window as it is."""
+"""Path of the error for a session that fits into the window uncompacted."""
 ANSWERED, COMPARED, RULED = 120, 450, 60
-"""Tokens that are expected of an answer, of a question with both answers, and of a verdict."""
+"""Expected tokens of an answer, of a question with both answers, and of a verdict."""
 CaseAnswer: TypeAlias = Callable[[str], str]
-"""Has a summary written; the text says of what, and how. Raises `ValueError` for none."""
+"""Writes a summary for an instruction; raises `ValueError` on failure."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,13 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 720, 220, 64, 26
 SCATTER = 400
 MOST_POINTS = 720
 LEAST_COST = 1e-9
-"""USD below which everything is drawn as costing nothing."""
+"""USD; below, everything is drawn as free."""
 MOST_LETTERS = 30
-"""Two names longer than this together are too wide for one label."""
+"""Letters of two names in one label."""
 ABOVE, BELOW = 10.0, 3.0
-"""What a line of text takes above and below the line it stands on."""
+"""Units of a line of text above and below its base line."""
 TOGETHER = 5.0
-"""Dots closer than this are one to the eye, and share a label."""
+"""Units; closer dots look like one, and share a label."""
 OURS = "economic"
 
 

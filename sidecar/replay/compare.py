@@ -21,9 +21,9 @@ from sidecar.replay.transcript import Compacted, DamagedLine
 from sidecar.replay.validate import Agreement, agreement
 
 WHOLE_WINDOW = 1_000_000
-"""The window in which the recording itself is played again, to check the simulation."""
+"""Window for playing the recording itself, to check the simulation."""
 BREAK = 1_000
-"""Tokens of a prefix that must have been read and were not, to be called a break."""
+"""Tokens of a prefix not read from the cache, from which on a break counts."""
 
 
 @dataclass(frozen=True, slots=True)

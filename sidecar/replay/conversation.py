@@ -29,7 +29,7 @@ from sidecar.core.prompt.tokens import USUAL_FACTOR, Count, count_block
 from sidecar.core.text.identifiers import NameIndex
 
 FAR = 15
-"""A name last seen this many requests ago or more is one that only a good memory still has."""
+"""Requests since a name was last seen, so many that only a good memory still has the name."""
 STATIC = 15_000
 STATIC_LEAST = 2_000
 

@@ -21,11 +21,11 @@ from sidecar.replay.questions import Question
 Ruling: TypeAlias = Literal["same", "partial", "lost"]
 WORTH: Mapping[Ruling, float] = {"same": 1.0, "partial": 0.5, "lost": 0.0}
 GATE = 0.85
-"""The mean of the verdicts' worth below which a policy has lost the thread."""
+"""Least mean worth of verdicts; below, a policy has lost the thread."""
 CUTS = (40_000, 12_000, 4_000, 1_500, 500)
-"""Characters that are shown of one result, both ends, where the whole does not fit."""
+"""Characters shown of one result, from both ends, where the whole does not fit."""
 ANSWER = 4_000
-"""Most characters of an answer that a judge is shown."""
+"""Characters of an answer shown to a judge."""
 WHY = 300
 
 

@@ -16,7 +16,7 @@ from sidecar.core.text.identifiers import names_in
 from sidecar.replay.conversation import Request
 
 PROSE_LEAST = 40
-"""Characters of an assistant's text that is more than a remark."""
+"""Characters of an assistant's text; shorter ones are remarks."""
 QUOTED = 60
 """Characters of a call and of its error line that must be found again."""
 

@@ -12,7 +12,7 @@ MILLION = 1_000_000
 
 FIGURES = ("input", "output", "write", "read")
 DEAREST = 1_000_000
-"""USD per million tokens that no model costs."""
+"""USD per million tokens, above any model's price."""
 
 
 def card(input_usd: float, output_usd: float, write_usd: float, read_usd: float) -> Rates:
@@ -25,7 +25,7 @@ CARDS: Mapping[str, Rates] = {
     "opus": card(4, 20, 5, 0.20),
     "nocache": card(3, 15, 3, 3),
 }
-"""`classic`: Sonnet's since 2024; `opus`: Opus 5.5's, whose reads cost a twentieth; `nocache`."""
+"""`classic`: Sonnet's since 2024; `opus`: Opus 5.5's, with reads at a twentieth; `nocache`."""
 
 
 def read_card(name: str) -> Rates:

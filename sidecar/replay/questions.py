@@ -30,15 +30,15 @@ QuestionKind: TypeAlias = Literal[
 ]
 
 EVIDENCE = 2_000
-"""Characters of the log that go with a question."""
+"""Characters of evidence per question."""
 SAID = 1_200
-"""Tokens from which decisions, facts and limits are chosen where the log says them itself."""
+"""Tokens of the extract for decisions, facts and limits."""
 LISTED = 40
-"""Most lines of evidence: files, failures, commands."""
+"""Lines of evidence: files, failures, commands."""
 BETWEEN = 300
-"""Characters of a message that the user typed between the first and the last."""
+"""Characters per typed message between the first and the last."""
 COMMANDS = 6
-"""Commands, the newest, that tell what was run last and how it ended."""
+"""Newest commands in the evidence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from sidecar.core.text.identifiers import names_in
 from sidecar.replay.conversation import Conversation
 
 NOTHING_STATIC = Static("", (), (), 1)
-"""The static part is a number of tokens here; nothing is admitted or refused for it."""
+"""In a replay the static part is a number of tokens, without influence on admission."""
 
 
 @dataclass(frozen=True, slots=True)

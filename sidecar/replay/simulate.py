@@ -29,12 +29,12 @@ from sidecar.replay.measure import Memory
 from sidecar.replay.replay_decision import Decided, Decider
 
 RESERVE_SHARE = 16
-"""The answer's reserve of a simulated window is a sixteenth, where that is enough."""
+"""The reserve is a sixteenth of a simulated window, unless too small."""
 MINIMUM = 1_024
-"""Tokens below which a breakpoint writes nothing."""
+"""Tokens; a breakpoint below writes nothing."""
 ATTEMPTS = 2
 ANSWERED: frozenset[UnitKind] = frozenset({"prose", "reasoning", "opaque"})
-"""What only an answer holds."""
+"""Kinds of units that only answers hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class SimulatedRun:
 
 
 TellSummary: TypeAlias = Callable[[Plan, Situation], Plan]
-"""Puts the text of the summary that a plan wants into it, as `told`."""
+"""Adds a summary's text to a plan, as `told`."""
 
 
 def _ways(tell: TellSummary) -> Ways:

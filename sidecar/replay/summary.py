@@ -8,7 +8,7 @@ from sidecar.replay.compare import PolicyTally, ReplayedSession, Settings, total
 from sidecar.replay.validate import Validity, validity
 
 LEAST_COMPRESSION = 3.0
-"""A rewrite that makes what it changes fewer times smaller is counted apart."""
+"""Compression; rewrites below are counted apart."""
 
 
 def as_json(sessions: Sequence[ReplayedSession], settings: Settings, prices: str) -> JsonObject:

@@ -27,9 +27,9 @@ from sidecar.core.parts import (
 )
 
 LATEST = 253_402_300_800_000
-"""The end of the year 9999 in milliseconds."""
+"""End of the year 9999 in milliseconds."""
 MOST = 1_000_000_000_000
-"""More tokens or characters than any recording holds."""
+"""Tokens or characters, above any recording's."""
 
 
 @dataclass(frozen=True, slots=True)

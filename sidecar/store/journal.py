@@ -41,7 +41,7 @@ from sidecar.store.retention.leaving_rows import LeavingRows
 from sidecar.store.retention.sweeper import KeepingRows
 
 READERS = 2
-"""So that a verification, which reads everything, does not keep a session from loading."""
+"""Two, so that a session loads while a verification reads everything."""
 
 ReadOnly: TypeAlias = Literal["newer_schema", "read_only"]
 T = TypeVar("T")

@@ -111,4 +111,4 @@ _ALL = (
 )
 
 RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in _ALL})
-"""By name."""
+"""Rules by name."""

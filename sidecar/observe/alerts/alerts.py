@@ -13,18 +13,18 @@ from sidecar.observe.alerts.alert_rules import RULES, AlertLevel, Rule
 from sidecar.observe.alerts.recent import TURNS, RecentPast, SessionStanding
 
 SLACK = 0.1
-"""An alert is cleared when its number is this share of the threshold away from it."""
+"""Distance of a number from the threshold, as a share of the threshold, that clears an alert."""
 FEW_REQUESTS = 5
-"""Shares of fewer requests say nothing."""
+"""Requests; shares of fewer mean nothing."""
 FEW_REPEATED = 10
-"""Prompts that grow fast at first are largely new; so few say nothing of the cache."""
+"""Repeated prompts; the first few are largely new, and say nothing about the cache."""
 BURNING = 5
-"""Minutes of the newest cost, and of each stretch that it is compared with."""
+"""Minutes of a stretch of costs."""
 USUAL = 3
-"""Stretches in which anything was spent that the newest can be compared with."""
+"""Stretches with costs needed for a comparison."""
 
 AlertKey: TypeAlias = tuple[str, SessionId | None]
-"""An alert's name, and the session that it is about if it is about one."""
+"""An alert's name, and the session, unless about all."""
 
 
 @dataclass(frozen=True, slots=True)

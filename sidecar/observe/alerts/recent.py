@@ -15,13 +15,13 @@ from sidecar.core.prompt.observation import (
 
 MINUTE = 60_000
 KEPT = 75
-"""Minutes that are remembered: the hour that is usual, and the newest quarter beside it."""
+"""Minutes remembered: the usual hour, and the newest quarter."""
 TURNS = 3
-"""Turns of a session that are remembered."""
+"""Turns remembered per session."""
 FULL = frozenset({"budget", "cold", "pays", "user", "idle", "overflow"})
-"""Causes of rewrites that go over the whole context."""
+"""Causes of rewrites of the whole context."""
 ORDINARY = frozenset({"budget", "cold", "pays", "idle"})
-"""Causes of rewrites that the policy makes by itself."""
+"""Causes of the policy's own rewrites."""
 
 
 @dataclass(frozen=True, slots=True)

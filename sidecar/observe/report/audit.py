@@ -36,7 +36,7 @@ DECISIONS: Mapping[str, str] = {
     "restored": "restored",
     "epoch_changed": "model_changed",
 }
-"""What a line's `decision` says, by the kind of the log's record."""
+"""A line's `decision` by the record's kind."""
 
 
 def audit(stored: Stored) -> Iterator[JsonObject]:

@@ -12,7 +12,7 @@ from sidecar.core.prompt.budget import REGIONS
 from sidecar.core.prompt.meter import Meter
 
 Presentation: TypeAlias = Literal["verbatim", "truncated", "excerpt", "placeholder", "dropped"]
-"""How a part is shown to the model."""
+"""A part's form in the prompt."""
 CourseChangeKind: TypeAlias = Literal["rewrite", "undo", "restore", "model"]
 
 

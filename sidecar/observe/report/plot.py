@@ -13,15 +13,15 @@ from sidecar.observe.report.course import Course, CourseChange, CourseRequest
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 54, 158, 30, 36
 MOST_COLUMNS = 400
-"""Columns of a chart; a longer session has several requests in each."""
+"""Columns of a chart; longer sessions have several requests per column."""
 NOW = 24
-"""Units at the right that are kept for what is now."""
+"""Units at the right for the present."""
 BADGE = 8.0
-"""Radius of the mark of a change, above the field."""
+"""Radius of a change's badge above the field."""
 MANY = 60
-"""Changes beyond which only the beginnings of their lines are drawn."""
+"""Changes; for more, only short beginnings of lines are drawn."""
 MOST_TOLD = 10
-"""Changes that one number tells of."""
+"""Changes described by one badge."""
 SHAPES = {"rewrite": "●", "undo": "○", "restore": "■", "model": "◆"}
 
 

@@ -17,7 +17,7 @@ from sidecar.observe.report.spending import dollars, running
 from sidecar.observe.report.style import style
 
 When = Callable[[Millis], str]
-"""Writes a time as people read it, where they are."""
+"""Writes a time in the reader's zone."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 SWITCH = """<fieldset><legend>Colours</legend>
 <label><input type="radio" name="colours" id="auto" checked>Auto</label>

@@ -34,9 +34,9 @@ NAMES = {
     "ledger": "ledger notes",
     "user": "user",
 }
-"""Regions whose own names say too little."""
+"""Clearer names of regions."""
 MUCH = 0.4
-"""The share of the limit below which the chart shows the used part only, and says so."""
+"""Share of the limit; below, the chart shows only the used part, and says so."""
 MOST_TOOLS = 12
 
 

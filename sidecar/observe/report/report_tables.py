@@ -13,9 +13,9 @@ from sidecar.observe.report.spending import dollars
 
 When = Callable[[Millis], str]
 MOST_POINTS = 40
-"""Checkpoints that are shown at once; the others can be unfolded."""
+"""Checkpoints shown; older ones are folded."""
 MOST_ROWS = 12
-"""Rows of a table that are shown without being asked for."""
+"""Rows of a table shown unfolded."""
 MOST_FILES = 12
 MOST_PIECES = 100
 MOST_CHANGES = 300

@@ -32,7 +32,7 @@ COLOURS: dict[str, tuple[str, str]] = {
     "orange": ("#d4560a", "#ff9147"),
     "red": ("#b3261e", "#ff7b72"),
 }
-"""What each colour is in light, and in dark."""
+"""Colours by name: light, dark."""
 REGION_COLOURS = (
     "system", "tools", "instructions", "learned", "summary", "ledger", "user", "assistant",
     "reasoning", "toolResults", "context",

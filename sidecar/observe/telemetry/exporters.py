@@ -22,7 +22,7 @@ logger = logging.getLogger("sidecar.observe")
 
 LOOPBACK = "127.0.0.1"
 PROVIDERS = ("OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER")
-"""What says that the API is to load an SDK by itself."""
+"""Variables that make the API load an SDK."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import Literal
 from sidecar.config import OFFLINE_MODEL
 
 SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-"""The buckets that the conventions advise for durations."""
+"""The conventions' buckets for durations."""
 TOKENS = tuple(4**power for power in range(14))
-"""The buckets that they advise for tokens of a request."""
+"""The conventions' buckets for tokens of a request."""
 SHARES = (0.25, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
 TIMES = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0)
 
@@ -246,4 +246,4 @@ def vendor_of(provider: str, model: str) -> str:
 
 
 INSTRUMENTS: Mapping[str, Instrument] = MappingProxyType({one.name: one for one in _ALL})
-"""By name."""
+"""Instruments by name."""

@@ -25,7 +25,7 @@ from sidecar.core.prompt.observation import (
 from sidecar.observe.telemetry.instruments import vendor_of
 
 NANOS = 1_000_000
-"""Nanoseconds in a millisecond."""
+"""Nanoseconds per millisecond."""
 
 
 class Traces:

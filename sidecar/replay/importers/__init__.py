@@ -21,9 +21,9 @@ from sidecar.replay.importers.recording import opening
 from sidecar.replay.transcript import DamagedLine, Transcript, TranscriptEntry
 
 FIRST = 20
-"""Lines that a format is told by."""
+"""Lines for recognizing a format."""
 SUFFIXES = (".jsonl", ".json", ".ndjson", ".gz", ".zst")
-"""Of files in a folder that are tried; a file that is named itself may be called anything."""
+"""Suffixes of recordings in folders; a named file may have any."""
 
 
 class Importer(Protocol):

@@ -20,12 +20,12 @@ from sidecar.replay.transcript import (
 FORMAT: Final = "claude-code"
 
 _ATTACHED: Final = ("<command-", "<local-command-", "<bash-", "<system-reminder>")
-"""How a user's line begins that the agent wrote, though it does not say so."""
+"""Beginnings of user lines written by the agent, without being marked so."""
 _TEXTS: Final = ("content", "prompt", "snippet", "text", "addedLines", "addedBlocks")
-"""Where an attachment keeps its text, by its kind."""
+"""Keys of an attachment's text, by its kind."""
 _NO_MODEL: Final = "<synthetic>"
 _ODD: Final = (ValueError, OverflowError, RecursionError)
-"""What numbers that are none, or lists of a great depth, raise."""
+"""Errors from impossible numbers and from great depth."""
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:

@@ -25,9 +25,9 @@ _ATTACHED: Final = re.compile(
     r"# AGENTS\.md instructions|<(environment_context|skill|subagent_notification|turn_aborted"
     r"|user_instructions|user_shell_command)>"
 )
-"""How a user's message begins that the agent wrote."""
+"""Beginnings of user messages written by the agent."""
 _UNSEEN: Final = ("compaction", "compaction_summary", "context_compaction", "ghost_snapshot")
-"""Items that hold nothing to read; a compaction has a line of its own."""
+"""Items without text; a compaction has a line of its own."""
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:

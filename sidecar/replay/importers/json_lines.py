@@ -14,9 +14,9 @@ from sidecar.core.text.json_text import TooDeep, TooMuch, is_deep, read_all
 from sidecar.replay.transcript import DamagedLine
 
 LONGEST_LINE: Final = 64 * 1024 * 1024
-"""Bytes; a longer line is skipped, so that a file without line ends needs no more memory."""
+"""Bytes; longer lines are skipped, so that files without line ends need no more memory."""
 LARGEST_DOCUMENT: Final = 200 * 1024 * 1024
-"""Bytes, unpacked, of a recording that is one JSON value over many lines."""
+"""Unpacked bytes of a recording in one JSON value."""
 
 NumberedLine: TypeAlias = tuple[int, JsonObject]
 

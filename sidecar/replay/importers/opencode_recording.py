@@ -25,7 +25,7 @@ from sidecar.replay.transcript import (
 FORMAT: Final = "opencode"
 
 _UNSEEN: Final = ("agent", "compaction", "patch", "retry", "snapshot", "subtask")
-"""Parts that the model is shown nothing of."""
+"""Parts hidden from the model."""
 
 
 def recognises(first: Sequence[JsonObject]) -> bool:

@@ -28,7 +28,7 @@ STORE_FILE: Final = store_files.NAME
 _MAGIC: Final = b"SQLite format 3\0"
 _PAGE: Final = 500
 _REWRITE: Final = "rewrite"
-"""The kind of the records that changed what the model sees of earlier messages."""
+"""Kind of records that changed the view of earlier messages."""
 
 
 def find_store(path: Path) -> tuple[Path, str] | None:

@@ -18,15 +18,15 @@ from sidecar.store.connection.store_files import FILE_MODE, sync_folder
 from sidecar.store.format.bundles import HEAD
 
 LEVEL = 9
-"""Packs a session to a third less than level 3 does; it is written once, at some 50 MB/s."""
+"""Packs a session a third smaller than level 3, once, at some 50 MB/s."""
 MOST_BYTES = 256 * 1024 * 1024
 """Of a bundle, unpacked."""
 LONGEST_LINE = 34 * 1024 * 1024
-"""The largest request that the Messages API takes has 32 MB."""
+"""The Messages API's largest request has 32 MB."""
 _MAGIC = b"\x28\xb5\x2f\xfd"
 _WINDOW = 1 << 25
 _PACKED_PIECE = 1024
-"""A kilobyte can unfold to 32 MB at most."""
+"""A kilobyte unfolds to 32 MB at most."""
 _PLAIN_PIECE = 1024 * 1024
 
 TOO_LARGE = (

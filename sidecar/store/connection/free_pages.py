@@ -16,15 +16,15 @@ from sidecar.store.connection.store_access import StoreRead, Submit
 
 SLICE_SECONDS = 0.005
 AT_ONCE = 16
-"""Pages between looks at the clock; each takes some 10 to 50 microseconds."""
+"""Pages between looks at the clock, 10 to 50 microseconds each."""
 INCREMENTAL = 2
-"""What `PRAGMA auto_vacuum` says of files that can give pages back."""
+"""`PRAGMA auto_vacuum` of files able to shrink."""
 SMALL_BYTES = 64 * 1024 * 1024
-"""A file of before that could; up to this size it is rewritten within a second, once."""
+"""Size of an older file that can be rewritten within a second, once."""
 TRIES = 100
 PAUSE_SECONDS = 0.05
 _WAIT_MS = 20
-"""While it waits for readers, a checkpoint keeps others from writing."""
+"""Short, since a checkpoint that waits for readers blocks writers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sidecar.core.parts import Millis, SessionId
 from sidecar.store.format.values import Owner
 
 HEARTBEAT_LIMIT: Millis = 30_000
-"""Owners beat every few seconds; this lets them miss some while a disk or machine is busy."""
+"""Milliseconds; owners beat every few seconds, and may miss some on a busy machine."""
 
 
 def this_process(token: str) -> Owner:

@@ -11,7 +11,7 @@ from sidecar.store.connection import store_files
 
 T = TypeVar("T")
 _Kept: TypeAlias = tuple[tuple[int, int] | None, sqlite3.Connection]
-"""Which file it was when the connection to it was opened."""
+"""A connection, and the file's identity when opened."""
 
 
 class Readers:

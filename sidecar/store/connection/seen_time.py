@@ -14,16 +14,16 @@ from sidecar.core.parts import Millis
 from sidecar.store.connection.lease import boot_of_machine
 
 SLACK: Millis = 5 * 60_000
-"""How far clock and count may part in one era: clocks are put right by seconds all the time."""
+"""Difference of clock and uptime within an era: clocks are often corrected by seconds."""
 UNSEEN: Millis = 12 * 3_600_000
-"""What counts at most of a time that nobody saw. Less than the day that a session rests, so that
-one that was used just before stays live."""
+"""Most time counted for an unseen stretch; below the day in which a session counts as live, so that
+a session just used stays live."""
 SELDOM: Millis = 600_000
-"""How often it is noted that an era goes on."""
+"""Time between notes that an era continues."""
 MOST = 100
-"""Eras that are kept; what is dated before them counts as being as old as the oldest."""
+"""Eras kept; earlier dates count as old as the oldest era."""
 ALWAYS: Millis = 1 << 60
-"""Milliseconds: longer ago than any date."""
+"""Milliseconds, longer ago than any date."""
 
 
 @dataclass(frozen=True, slots=True)

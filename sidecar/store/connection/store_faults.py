@@ -40,7 +40,7 @@ FILES = (
 OTHER = "The store could not do it ({detail}). Try again; if it persists, check the disk."
 
 FAULTS = (sqlite3.Error, OSError, BodyBroken, UnicodeDecodeError)
-"""What reading a file can raise. SQLite quotes a damaged schema in messages that are no UTF-8."""
+"""Errors from reading a file. SQLite's messages may quote a damaged schema, in no valid UTF-8."""
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
 

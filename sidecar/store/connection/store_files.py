@@ -16,23 +16,21 @@ from sidecar.store.format.migrations import version
 NAME = "store.db"
 SUFFIXES = ("", "-wal", "-shm")
 REPORTS = "reports"
-"""The folder, in the data folder, of the pages that are made of sessions: `{id}.html`."""
+"""Folder of reports in the data folder: `{id}.html`."""
 ASIDE = "damaged"
-"""The folder, in the data folder, with a folder for each store that was put aside.
-
-Each is called by when that was, in milliseconds since 1970.
-"""
+"""Folder of damaged stores in the data folder, one folder each, named by the time in ms since
+1970."""
 SERVERS = "servers"
-"""The folder, in the data folder, in which MCP servers start where no workspace is trusted."""
+"""Folder in the data folder where MCP servers start without a trusted workspace."""
 OURS = (
     NAME, "trusted-workspaces.json", "checkpoints", "exports", "archive", REPORTS, "cookies",
     "audit", "quarantine", ASIDE, SERVERS,
 )  # fmt: skip
-"""How what we put into the folder is called, or begins."""
+"""Names of Sidecar's own files, or beginnings of names."""
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 BUSY_SECONDS = 30.0
-"""A commit holds the lock for some milliseconds, so dozens of processes have their turn in this."""
+"""A commit locks for some milliseconds, so dozens of processes get their turn."""
 RETRY_SECONDS = 0.02
 
 T = TypeVar("T")

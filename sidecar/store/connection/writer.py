@@ -18,9 +18,10 @@ from sidecar.store.connection.store_faults import FAULTS, is_busy, storage_faile
 from sidecar.store.connection.store_files import patiently
 
 QUEUE_BYTES = 128 * 1024 * 1024
-"""What may wait for the disk. Callers await their writes, so only a stalled disk gets here."""
+"""Bytes waiting for the disk. Callers await their writes, so only a stalled disk fills the
+queue."""
 CHECKPOINT_PAGES = 1000
-"""SQLite's own measure of a log that is brought into the file."""
+"""SQLite's default length of the log before a checkpoint."""
 OVERLOADED = (
     "The store is overloaded: too much waits for the disk already. Wait a moment and try again."
 )
@@ -30,7 +31,7 @@ T = TypeVar("T")
 UnitRun: TypeAlias = Callable[[sqlite3.Connection], T]
 Settle: TypeAlias = Callable[[], None]
 UnitKey: TypeAlias = tuple[str, str]
-"""What a save is of: a session and something in it."""
+"""A session, and something in that session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class StoreWriter:
         self._saves: dict[UnitKey, Save] = {}
         self._waiting_bytes = 0
         self._writing = False
-        """Whether the connection is in use, by the thread or by a loop."""
+        """Whether the thread or an event loop uses the connection."""
         self._closing = False
         self._closers: list[UnitOutcome] = []
         self._ended = False

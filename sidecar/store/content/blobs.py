@@ -13,9 +13,9 @@ from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.migrations import WITH_RECENT, version
 
 ZSTD_LEVEL = 3
-"""Level 3 packs tool outputs to about a sixth at some 300 MB/s; higher ones gain little."""
+"""Packs tool outputs to about a sixth at some 300 MB/s; higher levels gain little."""
 MIN_COMPRESS_BYTES = 128
-"""Below this a zstd frame is seldom smaller than what it holds."""
+"""Below, a zstd frame is seldom smaller than its content."""
 
 
 class _Press(threading.local):
@@ -29,18 +29,18 @@ class _Press(threading.local):
 _press = _Press()
 
 MOST_RECENT = 256
-"""Blobs in the small table, from which on they are brought to the large one."""
+"""Blobs in the small table before a move to the large one."""
 MOST_RECENT_BYTES = 16 * 1024
-"""A larger blob is many pages, so that one of the index counts little, and takes long to move."""
+"""Larger blobs have many pages: one more for the index counts little, and moving takes long."""
 _PUT_RECENT, _PUT_LARGE = (
     f"INSERT OR IGNORE INTO {table} (hash, size, encoding, data) "
     f"SELECT ?1, ?2, ?3, ?4 WHERE NOT EXISTS (SELECT 1 FROM {other} WHERE hash = ?1)"
     for table, other in (("recent", "blob"), ("blob", "recent"))
 )
 NAMED = 500
-"""Hashes in one query; old versions of SQLite take no more than 999."""
+"""Hashes per query; old versions of SQLite accept 999 at most."""
 AT_ONCE = 32 * 1024 * 1024
-"""Bytes that are made room for because a frame says so; for more, as they really come."""
+"""Bytes allocated on a frame's word; more only as data really come."""
 
 
 class PressedBlob(NamedTuple):

@@ -16,9 +16,9 @@ from sidecar.store.format.migrations import has_full_text
 from sidecar.store.format.packing import encode_text, pack, unpack
 
 WORDS = 32
-"""Words of a query that count."""
+"""Words used of a query."""
 MOST_WRITTEN = 100
-"""States of one file that are remembered as our own; in older ones it shows as somebody's work."""
+"""Own writes remembered per file; older states look like somebody else's."""
 
 
 @dataclass(frozen=True, slots=True)

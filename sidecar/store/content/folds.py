@@ -17,7 +17,7 @@ from sidecar.store.format import rows
 from sidecar.store.format.values import PutFold, Stored
 
 ChooseMessages: TypeAlias = Callable[[bytes], Sequence[MessageId] | None]
-"""Names the messages of before a fold that are still needed, given its body."""
+"""Maps a fold's body to the earlier messages still needed."""
 
 
 @dataclass(frozen=True, slots=True)

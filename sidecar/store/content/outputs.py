@@ -22,9 +22,9 @@ from sidecar.store.format.packing import spilled
 from sidecar.store.format.values import Gone, Owner, PutGone, SessionRow, SweepReason
 
 RESTS: Millis = DAY
-"""So long after its last use a session counts as live: it was closed for the night, as it were."""
+"""Time after its last use for which a session counts as live, say closed overnight."""
 PARENT = "parent"
-"""The setting that names the session that another was made from."""
+"""The setting with the id of the session's origin."""
 
 
 @dataclass(frozen=True, slots=True)

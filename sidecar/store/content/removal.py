@@ -17,7 +17,7 @@ from sidecar.store.content.session_rows import leaving
 
 BODIES = ("session", "message", "part", "record")
 DELETED: Millis = 0
-"""In place of when a session was archived, for one that is deleted."""
+"""Marks a deleted session, in place of the time of archiving."""
 SLICE_SECONDS = 0.005
 AT_ONCE = 16
 """Rows between looks at the clock."""

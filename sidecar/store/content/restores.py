@@ -24,18 +24,18 @@ from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import Owner, StoreChange
 
 RestoreState: TypeAlias = Literal["preparing", "applying", "done", "undone"]
-"""`preparing`: no file was touched. `applying`: some may have been; they go back.
-`done`: it stands, together with what the sessions' logs say of it, and leftovers are to go.
-`undone`: everything went back, and leftovers are to go."""
+"""`preparing`: no file was touched. `applying`: some may have been, and go back. `done`: complete,
+with the sessions' records; leftovers are to go. `undone`: all files are back; leftovers are to
+go."""
 StepKind: TypeAlias = Literal["put", "mode"]
 
 STATES: tuple[RestoreState, ...] = get_args(RestoreState)
 TAG = b"rs1"
-"""Behind it: `r` or `z` (raw or zstd), 20 bytes of hash, 4 of size, and the steps."""
+"""Followed by `r` or `z` (raw or zstd), 20 bytes of hash, 4 of size, and the steps."""
 
 
 AT_ONCE = 256 * 1024
-"""Bytes that are read with the beginning: the writer, for whom others wait, reads them."""
+"""Bytes read by `begin`, few because others wait for the writer."""
 TAKEN = (
     "This took so long that another process took the restore for one that had ended, and took it "
     "back. Try again."

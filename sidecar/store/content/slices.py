@@ -14,7 +14,7 @@ from sidecar.store.format.values import Record
 MESSAGES = 64
 RECORDS = 256
 BYTES = 512 * 1024
-"""Most of a slice, but for what the last of it has more; texts that stand in blobs count."""
+"""Size of a slice, texts in blobs included; the last message or record may exceed the size."""
 
 
 @dataclass(frozen=True, slots=True)

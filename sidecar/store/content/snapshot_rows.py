@@ -20,10 +20,8 @@ from sidecar.store.content.chains import (
 )
 
 SMALL = 32 * 1024
-"""Bytes of an addition that the event loop writes in about a millisecond.
-
-Once in a log's round, after a thousand pages or more, SQLite syncs that log's header there too.
-"""
+"""Bytes of an addition that the event loop writes in about a millisecond. Once per round of the
+log, after a thousand pages or more, SQLite also syncs the log's header there."""
 
 
 class SnapshotRows:

@@ -26,16 +26,16 @@ from sidecar.store.format.values import REASONS, Gone, Record, SessionRow
 
 VERSION = 1
 HEAD = b'{"sidecar":"bundle",'
-"""How every bundle begins, in every version."""
+"""The beginning of every bundle, in all versions."""
 PIECE = 1024 * 1024
-"""Characters of an output that one line holds."""
+"""Characters of an output per line."""
 MOST_LINES = 500_000
 MOST_VALUES = 3_000_000
-"""Values in the JSON of tool inputs, records and the like, all together."""
+"""Values in all JSON of tool inputs, records and the like."""
 DEEPEST = 100
-"""Lists and objects within one another."""
+"""Levels of nested lists and objects."""
 LATEST: Millis = 253_402_300_799_999
-"""The end of the year 9999."""
+"""End of the year 9999."""
 _DIGITS = 18
 
 

@@ -254,7 +254,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 
 WITH_RECENT = [name for name, _ in MIGRATIONS].index("recent") + 1
-"""The first version in which blobs may stand in `recent`."""
+"""The first version with blobs in `recent`."""
 
 
 def version(con: sqlite3.Connection) -> int:

@@ -17,12 +17,12 @@ from sidecar.store.format.fields import BodyBroken, Fields, fields_of
 
 TAG = b"mp1:"
 SPILL_BYTES = 1024
-"""A longer string is kept as a blob: compressed, and once for all that hold the same."""
+"""Longer strings become blobs: compressed, and stored once."""
 BLOB_EXTENSION = 1
 
 Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
 ReadBlob: TypeAlias = Callable[[str], bytes]
-"""Content hash to bytes; raises BodyBroken where there is no such blob."""
+"""Maps a hash to bytes; raises BodyBroken for a missing blob."""
 
 
 @dataclass(frozen=True, slots=True)

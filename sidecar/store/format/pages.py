@@ -18,12 +18,12 @@ DEFAULT_SIZE = 4096
 INDEX_INTERIOR, TABLE_INTERIOR, INDEX_LEAF, TABLE_LEAF = 2, 5, 10, 13
 LEAVES = (INDEX_LEAF, TABLE_LEAF)
 MOST_OVERFLOW = 1 << 30
-"""Bytes that one row may have; a damaged length claims more."""
+"""Bytes of one row; a damaged length claims more."""
 
 Value: TypeAlias = "int | float | str | bytes | None"
 Row: TypeAlias = tuple[Value, ...]
 BROKEN = (IndexError, ValueError, struct.error, OSError)
-"""What reading a damaged page runs into; `ValueError` has the Unicode errors in it."""
+"""Errors from reading a damaged page; `ValueError` includes Unicode errors."""
 
 
 @dataclass(slots=True)
@@ -31,16 +31,16 @@ class Pages:
     """A file's pages at the last commit, and pages seen."""
 
     size: int
-    """Bytes of a page."""
+    """Bytes per page."""
     handle: int
-    """The file, open for reading for as long as this is used."""
+    """The file, open for reading throughout."""
     whole: int
-    """How many whole pages the file has."""
+    """Number of whole pages in the file."""
     logged: dict[int, bytes]
-    """Pages that stand in the log, by number."""
+    """Pages in the log, by number."""
     cut: int | None = None
-    """How many pages the log's last commit left: what the file has behind them does not count.
-    `None` where that is not known."""
+    """Number of pages after the log's last commit, `None` if unknown; later pages of the file are
+    void."""
     seen: set[int] = field(default_factory=set)
     damaged: set[int] = field(default_factory=set)
 

@@ -33,7 +33,7 @@ from sidecar.store.repair.verification import verify
 
 NEW = "store.db.new"
 SHARED = (0x40000002, 510)
-"""The bytes on which every connection to a file holds a lock: where they start, and how many."""
+"""Start and number of the bytes locked by every connection to a file."""
 IN_USE = (
     "The store is in use, so it was not touched: a repair needs it alone. Close every editor that "
     "runs Sidecar and try again."
@@ -70,7 +70,7 @@ class Repaired:
     aside: Path
     kept: VerifyReport
     lost: tuple[str, ...]
-    """A sentence for everything that could not be saved, or is not as it was."""
+    """A sentence for each loss or difference."""
 
 
 def repair(folder: Path, now: int, revive: Revive) -> Repaired:

@@ -12,7 +12,7 @@ from sidecar.store.repair.salvage import SalvagedRows
 
 SNAPSHOTS = ("workspace", "snapshot", "tree", "holding")
 SKIP_AHEAD = 1_000_000
-"""By how much numbers go on that may have been used, where it is not known which were."""
+"""Numbers skipped, where the used ones are unknown."""
 
 
 def copy_tables(con: sqlite3.Connection, made: SalvagedRows) -> Iterator[str]:

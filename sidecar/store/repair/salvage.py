@@ -45,12 +45,12 @@ T = TypeVar("T")
 
 BY_CWD = "session_by_cwd"
 BY_ID = "sqlite_autoindex_message_1"
-"""Indexes that know of sessions and messages whose rows are lost."""
+"""Indexes that list sessions and messages with lost rows."""
 SHAPED = ("session", "message", "part", "record", "fact", "blob")
 RECENT = "recent"
-"""The blobs that came last, in a table of their own."""
+"""The table of the newest blobs."""
 SKIPPED = ("fact_text", "fold", "lease", "migration", "reference")
-"""Tables, or what their names begin with, that are made anew."""
+"""Tables made anew, or beginnings of their names."""
 
 
 @dataclass(slots=True)
@@ -60,14 +60,14 @@ class Log:
     row: SessionRow | None = None
     cwd: str = ""
     updated: Millis = 0
-    """What an index says of it, which stands on other pages than the row."""
+    """From an index, on other pages than the row."""
     messages: dict[MessageId, Message] = field(default_factory=dict)
     parts: dict[PartId, tuple[MessageId, int, Part]] = field(default_factory=dict)
     records: dict[int, Record] = field(default_factory=dict)
     indexed: set[MessageId] = field(default_factory=set)
-    """The messages that an index knows of."""
+    """Messages listed in an index."""
     notes: list[str] = field(default_factory=list)
-    """What of it was found but cannot be read, or is not as it was written."""
+    """Unreadable or changed rows."""
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class SalvagedRows:
 
     rows: FoundRows = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)
-    """How many pages of each table cannot be read."""
+    """Unreadable pages by table."""
     broken_blobs: int = 0
 
 

@@ -22,9 +22,10 @@ from sidecar.store.format.packing import ReadBlob
 from sidecar.store.format.values import VerifyReport
 
 RowPlace: TypeAlias = tuple[str, str]
-"""A session and what in it holds references: `session`, `message:…`, `part:…`, `record:…`."""
+"""A session, and a holder of references in that session: `session`, `message:…`, `part:…`,
+`record:…`."""
 Decode: TypeAlias = Callable[[bytes, ReadBlob], tuple[str, set[str]]]
-"""A body to the holder that it says it is, and the blobs that it names but does not contain."""
+"""Maps a body to the holder named inside, and to blobs named but not contained."""
 
 
 @dataclass(slots=True)
@@ -34,9 +35,9 @@ class VerifiedTally:
     counts: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     referred: set[tuple[str, str, str]] = field(default_factory=set)
-    """Session, holder and hash, as the bodies have it; the reference table must say the same."""
+    """Session, holder and hash by the bodies; the reference table must agree."""
     unread: set[RowPlace] = field(default_factory=set)
-    """Whose bodies cannot be read, so that their references are not known."""
+    """Unreadable rows, with unknown references."""
 
 
 def verify(con: sqlite3.Connection) -> VerifyReport:

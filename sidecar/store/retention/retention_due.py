@@ -17,7 +17,7 @@ from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.values import SessionRow, SweepReason
 
 DELEGATED = "delegated"
-"""The record by which a session names that of a subtask."""
+"""Kind of the records that name a subtask's session."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from sidecar.store.retention.retention_due import RetentionPlan
 from sidecar.store.retention.store_sizes import StoreWeights
 
 SWEEP = SessionId("(sweep)")
-"""Whose lease says which daemon sweeps."""
+"""The id whose lease marks the sweeping daemon."""
 HOUR: Millis = 3_600_000
 
 
