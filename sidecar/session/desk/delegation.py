@@ -72,7 +72,7 @@ async def delegate(
         child.state.channel.detach(following.see)
         child.state.subtask = child.state.tracking.above = None
         following.charge()
-        if not child.busy and not child.audience.watchers():
+        if not child.prompts.busy and not child.audience.watchers():
             with suppress(SidecarError):
                 await close(child.id)
 
@@ -85,7 +85,7 @@ async def _turn(child: Session, request: PromptRequest) -> PromptResult | Sideca
             try:
                 await asyncio.wait({running})
             except asyncio.CancelledError:
-                child.cancel()
+                child.prompts.cancel()
                 await asyncio.wait({running})
                 raise
     except ExceptionGroup as failed:
@@ -183,13 +183,13 @@ class _Following:
         nearly = self._nearly_used_up()
         if nearly and not self._last_for:
             self._last_for = nearly
-            self._child.remind(LAST_STEP)
+            self._child.prompts.remind(LAST_STEP)
 
     def _stop_if_over(self) -> None:
         """Where the last step asks for more calls, they are not run."""
         if self._last_for and tool_parts(self._messages()[-1]):
             self._used_up = self._out_of(self._last_for)
-            self._child.cancel()
+            self._child.prompts.cancel()
 
     def _nearly_used_up(self) -> str:
         """Name the limit that one more step like the last would reach."""

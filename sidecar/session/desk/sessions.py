@@ -165,12 +165,12 @@ class Sessions:
 
     def busy(self) -> bool:
         """Whether any turn runs."""
-        return any(session.busy for session in self._open.values())
+        return any(session.prompts.busy for session in self._open.values())
 
     def status(self) -> JsonObject:
         """Say how the daemon is, as `daemon/status` answers."""
         sessions: list[Json] = [
-            {"sessionId": s.id, "busy": s.busy, "revision": s.opened().revision}
+            {"sessionId": s.id, "busy": s.prompts.busy, "revision": s.opened().revision}
             for s in self._open.values()
         ]
         return {
@@ -293,7 +293,7 @@ class Sessions:
         """Put a session away into a bundle; see `archiving.archive`. A running turn forbids it."""
         environment = await self.ready()
         session = self._open.get(session_id)
-        check_idle(session is not None and session.busy)
+        check_idle(session is not None and session.prompts.busy)
         await require(environment.store, environment.config.data_dir, session_id)
         if session is not None:
             await self.close(session_id)
@@ -320,7 +320,7 @@ class Sessions:
         session = await self.get(session_id, window=True)
         if session.state.read_only:
             raise not_ours(session.state)
-        check_idle(session.busy and not force, "delete with force, which cancels it")
+        check_idle(session.prompts.busy and not force, "delete with force, which cancels it")
         await session.end()
         await session.ended()
         self._open.pop(session_id, None)
@@ -348,7 +348,7 @@ class Sessions:
 
     def waiting(self) -> int:
         """Count the prompts that wait in line in all sessions."""
-        return sum(len(session.line) for session in tuple(self._open.values()))
+        return sum(session.prompts.waiting() for session in tuple(self._open.values()))
 
     async def _begin(self, log: SessionLog) -> Session:
         environment = await self.ready()

@@ -6,13 +6,11 @@ never a lock to hold.
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from time import monotonic
 
-from sidecar.core.errors import Cancelled, Overloaded, RevisionConflict, innermost
-from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TextPart, TurnId
+from sidecar.core.errors import Cancelled, RevisionConflict, innermost
+from sidecar.core.parts import JsonObject, Message, MessageId, SessionId, TurnId
 from sidecar.core.prompt.meter import Meter
 from sidecar.session.changes.change_summary import Differences
 from sidecar.session.compaction import cache_options
@@ -25,7 +23,7 @@ from sidecar.session.lifecycle import config_options
 from sidecar.session.lifecycle.audience import Audience
 from sidecar.session.lifecycle.context_actions import Rewriting
 from sidecar.session.lifecycle.turn_setup import surroundings
-from sidecar.session.lifecycle.turn_start import begin, user_message
+from sidecar.session.lifecycle.turn_start import begin
 from sidecar.session.log.content_blocks import parts_of
 from sidecar.session.log.events import (
     EpochChanged,
@@ -42,13 +40,13 @@ from sidecar.session.meter.idle_rewrite import Idle
 from sidecar.session.meter.pings import Pings
 from sidecar.session.rollback.going_back import Rollback
 from sidecar.session.state import State
+from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.session.turn.prompt_queue import Waiting, answer, fail
-from sidecar.session.turn.turn import Steering, TurnEnd, end_failed, make_whole, run_turn
+from sidecar.session.turn.turn import TurnEnd, end_failed, make_whole, run_turn
 from sidecar.session.turn.turn_context import TurnContext
 
 logger = logging.getLogger("sidecar.session")
 
-MOST_WAITING = 16
 METER_EVERY = 0.25
 """Seconds between meters while text streams; what ends a step or changes a prefix goes at once."""
 
@@ -59,23 +57,16 @@ class Session:
     def __init__(self, state: State, busy_changed: Callable[["Session"], None]) -> None:
         self._state = state
         self._busy_changed = busy_changed
-        self._inbox: asyncio.Queue[Waiting | None] = asyncio.Queue()
-        self.line: deque[Waiting] = deque()
-        self._arriving: list[Waiting] = []
-        self._running: Waiting | None = None
-        self._turn_id: TurnId | None = None
-        self._turn_task: asyncio.Task[TurnEnd] | None = None
-        self._cancelling = False
-        self._steering = Steering()
+        self.prompts = PromptLine(state.clock)
         self._metered = 0.0
         self.audience = Audience(state.channel, state.tracking)
         self._task: asyncio.Task[None] | None = None
         self.rewriting = Rewriting(state, self)
         self.differences = Differences(state.store)
-        self.turning = asyncio.Lock()
         self.rollback = Rollback(
             state,
             self,
+            self.prompts,
             self.audience.client,
             self.rewriting.gate,
             self.differences,
@@ -93,11 +84,6 @@ class Session:
     def state(self) -> State:
         """What the session is made of."""
         return self._state
-
-    @property
-    def busy(self) -> bool:
-        """Whether a turn runs or waits."""
-        return self._running is not None or bool(self.line)
 
     def opened(self) -> Opened:
         """Say how the session stands, as `session/new` and `session/load` answer."""
@@ -117,59 +103,12 @@ class Session:
             Overloaded: sixteen prompts wait already.
             SessionOwned: another daemon writes this session.
         """
-        waiting = Waiting(
-            request, (), asyncio.get_running_loop().create_future(), request.cancelled
-        )
-        self._arriving.append(waiting)
-        try:
+        with self.prompts.arriving(request) as waiting:
             await self.writable(request.expected_revision)
             waiting.parts = parts_of(request.blocks, self._state.clock.part_id, "typed")
             await check_fits(self._state, waiting.parts)
-            self._enter(waiting)
-        finally:
-            self._arriving.remove(waiting)
+            self.prompts.enter(waiting)
         return await waiting.result
-
-    def _enter(self, waiting: Waiting) -> None:
-        """Put a prompt in line, or into the running turn."""
-        steers = waiting.request.steer and not waiting.cancelled
-        if steers and self._running is not None and self._turn_id is not None:
-            parts = tuple(
-                replace(part, source="steer") if isinstance(part, TextPart) else part
-                for part in waiting.parts
-            )
-            self._steering.add(user_message(self._state, self._turn_id, parts))
-            self._running.steered.append(waiting.result)
-        elif len(self.line) + (self._running is not None) > MOST_WAITING:
-            raise Overloaded(
-                f"{MOST_WAITING} prompts wait already in this session: "
-                "send this one when one of them has ended"
-            )
-        else:
-            self.line.append(waiting)
-            self._inbox.put_nowait(waiting)
-
-    def remind(self, words: str) -> None:
-        """Tell the model something before the running turn's next step."""
-        if self._turn_id is not None:
-            part = TextPart(self._state.clock.part_id(), words, "steer")
-            self._steering.add(user_message(self._state, self._turn_id, (part,)))
-
-    def cancel(self) -> None:
-        """Stop the running turn and those in line.
-
-        Each keeps its message in the log and ends as cancelled, so that nothing typed is lost.
-        """
-        for waiting in (*self._arriving, *self.line):
-            waiting.cancelled = True
-        self._stop_turn()
-
-    def cancel_prompt(self, ticket: object) -> None:
-        """Stop just the prompt that came with this ticket, running or not."""
-        for waiting in (*self._arriving, *self.line):
-            waiting.cancelled = waiting.cancelled or waiting.request.ticket is ticket
-        if self._running is not None and self._running.request.ticket is ticket:
-            self._stop_turn()
 
     async def set_option(
         self, config_id: str, value: object, expected_revision: int | None = None
@@ -181,7 +120,7 @@ class Session:
         described = config_options.describe(self._state)
         self._tell(OptionsChanged(self.id, self._state.channel.next_seq(), described))
         await known_instructions.look(self._state)
-        if self._running is None:
+        if not self.prompts.running:
             await self._sync_epoch()
             cache_options.follow(self._state)
         self._changed("option")
@@ -197,7 +136,7 @@ class Session:
 
         A turn is not kept from its work by that.
         """
-        if self._turn_task is None:
+        if not self.prompts.in_turn:
             self.rewriting.price.find()
         return self.meter()
 
@@ -240,10 +179,7 @@ class Session:
     async def _run(self, group: asyncio.TaskGroup) -> None:
         """Take prompts from the inbox, one turn at a time, until `end`."""
         while (waiting := await self._next(group)) is not None:
-            if waiting not in self.line:
-                continue
-            self.line.remove(waiting)
-            self._running, self._cancelling = waiting, waiting.cancelled
+            self.prompts.takes(waiting)
             self._busy_changed(self)
             # In a task of its own: whatever a failed turn leaves behind in its task, such as a
             # count of cancellations, this one goes on. Who cancels this one cancels both.
@@ -255,25 +191,24 @@ class Session:
     async def _answer(self, waiting: Waiting) -> None:
         """Take a turn and tell whoever waits for it how it ended, or why it did not begin."""
         try:
-            async with self.turning:
+            async with self.prompts.turning:
                 answer(waiting, await self._turn(waiting))
         except Exception as error:  # noqa: BLE001 - each who waits gets it
             # What joined a turn that did not begin is refused with it.
-            self._steering.take()
+            self.prompts.steering.take()
             fail(waiting, innermost(error))
         finally:
             fail(waiting, Cancelled("the daemon is stopping"))
-            self._running, self._turn_id = None, None
+            self.prompts.ended()
             self._busy_changed(self)
 
     async def _next(self, group: asyncio.TaskGroup) -> Waiting | None:
         """Wait for the next prompt, and use the pause until then."""
-        return await self._pings.until(self._idle.until(self._inbox.get(), group), group)
+        return await self._pings.until(self._idle.until(self.prompts.next(), group), group)
 
     async def end(self) -> None:
         """Stop what runs and take nothing more; the log is whole and durable afterwards."""
-        self.cancel()
-        self._inbox.put_nowait(None)
+        self.prompts.close()
 
     async def ended(self) -> None:
         """Wait until the session's task has ended."""
@@ -287,15 +222,15 @@ class Session:
         await epochs.follow_tools(state)
         await self._sync_epoch()
         cache_options.follow(state)
-        self._turn_id = state.clock.turn_id()
-        message = await begin(state, self._turn_id, waiting)
+        turn_id = self.prompts.begins()
+        message = await begin(state, turn_id, waiting)
         if untitled and (title := state.log.row.title):
             self._tell(TitleChanged(self.id, state.channel.next_seq(), title))
         self._show_message(message)
         self._changed("turn_started")
-        turn = self._turn_context(self._turn_id)
+        turn = self._turn_context(turn_id)
         end = await self._carry_out(turn, message.id)
-        for late in self._steering.take():
+        for late in self.prompts.steering.take():
             # The turn ended before another step could take it in: it is kept for the next.
             self._absorb(late)
         end = await record_end(state, turn.turn_id, end)
@@ -313,17 +248,16 @@ class Session:
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(turn.tracking.settle())
-                self._turn_task = group.create_task(run_turn(turn, self._steering, self._absorb))
-                if self._cancelling:
-                    self._turn_task.cancel()
+                steering = self.prompts.steering
+                running = group.create_task(run_turn(turn, steering, self._absorb))
+                self.prompts.asks(running)
             # A cancel that arrives before the task's first step leaves it without a result.
-            stopped = self._turn_task.cancelled()
-            return TurnEnd("cancelled") if stopped else self._turn_task.result()
+            return TurnEnd("cancelled") if running.cancelled() else running.result()
         except Exception as error:
             logger.exception("a turn of %s failed", self.id)
             return await end_failed(turn, innermost(error))
         finally:
-            self._turn_task = None
+            self.prompts.asks(None)
 
     def _turn_context(self, turn_id: TurnId) -> TurnContext:
         about = self.rewriting, self.audience.client, self.recall, self._show_meter
@@ -341,13 +275,6 @@ class Session:
             event = user_event(self._state.channel, message, part)
             if event is not None:
                 self._tell(event)
-
-    def _stop_turn(self) -> None:
-        if self._running is None or self._cancelling:
-            return
-        self._cancelling = True
-        if self._turn_task is not None:
-            self._turn_task.cancel()
 
     async def _sync_epoch(self) -> None:
         changed = await epochs.follow_model(self._state)

@@ -4,22 +4,17 @@ import asyncio
 
 from sidecar.core.conversation.turns import first_line
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import Message, Part, TextPart, TurnId
+from sidecar.core.parts import Message, TextPart, TurnId
 from sidecar.session.epochs import known_instructions
 from sidecar.session.lifecycle import fresh_window
 from sidecar.session.log.restore_records import with_news
 from sidecar.session.log.rewrite_records import PINNED
 from sidecar.session.state import State
+from sidecar.session.turn.prompt_line import user_message
 from sidecar.session.turn.prompt_queue import Waiting
 
 _NOTED = frozenset({fresh_window.COMPARED, known_instructions.TOLD, PINNED})
 """The notes of what a turn's first message tells."""
-
-
-def user_message(state: State, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
-    """Make a message of the user's, of now."""
-    clock = state.clock
-    return Message(clock.message_id(), turn_id, "user", parts, clock.now())
 
 
 async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
@@ -34,7 +29,7 @@ async def begin(state: State, turn_id: TurnId, waiting: Waiting) -> Message:
     context = with_news(known_instructions.tell(state, shown), log.records)
     if context:
         parts = (*parts, TextPart(state.clock.part_id(), context, "context"))
-    message = user_message(state, turn_id, parts)
+    message = user_message(state.clock, turn_id, parts)
     log.put(message)
     log.change(turns=before.turns + 1, title=before.title or first_line([message]))
     try:

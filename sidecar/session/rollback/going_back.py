@@ -40,6 +40,7 @@ from sidecar.session.rollback.file_restore import (
     show_in_editor,
 )
 from sidecar.session.state import State
+from sidecar.session.turn.prompt_line import PromptLine
 from sidecar.store.format.values import StoreChange
 from sidecar.tools.tool_contract import Client
 from sidecar.workspace.restore.restore import restore as carry_out
@@ -48,13 +49,6 @@ from sidecar.workspace.restore.restore_outcome import RestoreRefused
 
 class RollbackHost(Protocol):
     """What a session lets its rollback do."""
-
-    turning: asyncio.Lock
-
-    @property
-    def busy(self) -> bool:
-        """Whether a turn runs or waits."""
-        ...
 
     async def writable(self, expected_revision: int | None) -> None:
         """Raise unless this daemon may write the session at this revision."""
@@ -97,6 +91,7 @@ class Rollback:
         self,
         state: State,
         host: RollbackHost,
+        prompts: PromptLine,
         client: Callable[[], Client],
         gate: asyncio.Lock,
         differences: Differences,
@@ -105,6 +100,7 @@ class Rollback:
         self._state = state
         self._price = price
         self._host = host
+        self._prompts = prompts
         self._client = client
         self._gate = gate
         self._differences = differences
@@ -126,13 +122,13 @@ class Rollback:
 
     async def _go(self, wish: Wish, find: Callable[[Timeline], _Aim | str]) -> Done:
         await self._host.writable(wish.expected_revision)
-        if self._host.busy or self._host.turning.locked():
+        if self._prompts.busy or self._prompts.turning.locked():
             raise BadRequest(
                 "a turn is running or waiting in this session: cancel it first (session/cancel), "
                 "then go back",
                 "params.sessionId",
             )
-        async with self._host.turning, self._gate:
+        async with self._prompts.turning, self._gate:
             begun = monotonic()
             await self._host.writable(wish.expected_revision)
             timeline = timeline_of(self._state)

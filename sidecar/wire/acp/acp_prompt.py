@@ -66,7 +66,7 @@ def methods(desk: Desk) -> Mapping[str, AcpMethod]:
     async def cancel(params: acp_params.NamedSession, _: Ticket) -> Json:
         for task in tuple(running.get(params.session_id, ())):
             task.cancel()
-        (await desk.sessions.get(SessionId(params.session_id), window=True)).cancel()
+        (await desk.sessions.get(SessionId(params.session_id), window=True)).prompts.cancel()
         return None
 
     return {

@@ -140,7 +140,7 @@ class Commands:
             try:
                 result = await work.wait_for(session.prompt(request))
             except Cancelled:
-                session.cancel_prompt(request.ticket)
+                session.prompts.cancel_prompt(request.ticket)
                 self._tell(session, "Cancelled.")
                 return
             finally:
@@ -157,8 +157,8 @@ class Commands:
     async def cancel(self, _: str) -> None:
         """Stop the running turn and waiting ones."""
         session = await self._session()
-        busy = session.busy
-        session.cancel()
+        busy = session.prompts.busy
+        session.prompts.cancel()
         self._tell(session, "Cancelled." if busy else "No turn runs.")
 
     # --- the context -------------------------------------------------------------------------

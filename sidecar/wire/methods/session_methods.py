@@ -97,7 +97,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def prompt(_: Connection, params: SessionPromptParams, ticket: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id), window=True)
-        ticket.on_cancel = lambda: session.cancel_prompt(ticket)
+        ticket.on_cancel = lambda: session.prompts.cancel_prompt(ticket)
         request = PromptRequest(
             blocks=tuple(params.prompt),
             context=given(params.context) or {},
@@ -109,7 +109,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
         return prompt_result(await session.prompt(request))
 
     async def cancel(_: Connection, params: SessionCancelParams, __: Ticket) -> Json:
-        (await sessions.get(SessionId(params.session_id), window=True)).cancel()
+        (await sessions.get(SessionId(params.session_id), window=True)).prompts.cancel()
         return None
 
     return {

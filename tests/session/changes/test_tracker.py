@@ -138,7 +138,7 @@ async def test_a_cancelled_step_says_what_it_had_changed(desk: Desk) -> None:
 
     async def cancel_when_made() -> None:
         await until(made.exists)
-        session.cancel()
+        session.prompts.cancel()
 
     async with asyncio.timeout(LIMIT), asyncio.TaskGroup() as group:
         group.create_task(cancel_when_made())

@@ -136,7 +136,7 @@ async def test_images_and_cut_calls_stay_legal(desk: Desk, policy: str) -> None:
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         asked = group.create_task(desk.ask(worker.session, "to be cancelled"))
         await hold.reached.wait()
-        worker.session.cancel()
+        worker.session.prompts.cancel()
     assert asked.result().stop_reason == "cancelled"
     desk.model.responses.clear()
     await worker.session.set_option("model", "other")

@@ -84,7 +84,7 @@ class Chaos:
         assert self.worker is not None
         strategy = self.dice.choice([None, *POLICIES])
         desk = self.worker.desk
-        busy, asked = self.worker.session.busy, len(desk.model.summaries)
+        busy, asked = self.worker.session.prompts.busy, len(desk.model.summaries)
         try:
             planned = await self.rewriting.compact(strategy, None, dry_run=True)
             done = await self.rewriting.compact(strategy, None, dry_run=False)
@@ -174,7 +174,7 @@ class Chaos:
 
     async def stop(self) -> None:
         assert self.worker is not None
-        self.worker.session.cancel()
+        self.worker.session.prompts.cancel()
 
     async def look(self) -> None:
         assert self.worker is not None

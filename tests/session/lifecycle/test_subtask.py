@@ -179,7 +179,7 @@ async def test_a_cancel_is_passed_on(allowed: World, before: int) -> None:
     async with allowed.daemon() as desk:
         session = await desk.open(tools=(LOOK,))
         running = await held(desk, session, before)
-        session.cancel()
+        session.prompts.cancel()
         async with asyncio.timeout(10):
             result = await running
         assert result.stop_reason == "cancelled"
@@ -202,7 +202,7 @@ async def test_cancelling_only_the_subtask(allowed: World) -> None:
     async with allowed.daemon() as desk:
         session = await desk.open(tools=(LOOK,))
         running = await held(desk, session, 3)
-        (await child_of(desk, session)).cancel()
+        (await child_of(desk, session)).prompts.cancel()
         desk.script(says("ok"))
         async with asyncio.timeout(10):
             assert (await running).stop_reason == "end_turn"
@@ -218,7 +218,7 @@ async def test_one_that_somebody_watches_stays_open(allowed: World) -> None:
         child = await child_of(desk, session)
         seen: list[Any] = []
         child.audience.attach(seen.append, desk.editor)  # type: ignore[arg-type]
-        session.cancel()
+        session.prompts.cancel()
         async with asyncio.timeout(10):
             await running
         assert seen
@@ -269,7 +269,7 @@ async def test_one_that_ends_while_somebody_opens_it_is_open(allowed: World) -> 
 
         async def emit(event: Any) -> None:
             if not running.done():
-                session.cancel()
+                session.prompts.cancel()
                 await running
 
         editor: Any = desk.editor

@@ -241,7 +241,7 @@ async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(worl
             session.state.log.note(PINNED, {"partId": "p"})
             with pytest.raises(StorageFailed, match="full"):
                 await desk.ask(session, "while full")
-        assert not session.busy
+        assert not session.prompts.busy
         assert session.state.log.row.turns == 0
         assert session.state.log.row.title == ""
         store.full = False
@@ -265,8 +265,8 @@ async def test_the_disk_fills_in_a_turn(world: World, after: int) -> None:
         result = await asyncio.wait_for(desk.ask(session, "while it fills"), 5)
         assert (result.stop_reason, (result.error or {})["kind"]) == ("error", "full")
         assert "could not be stored from here on" in str((result.error or {})["message"])
-        assert not session.busy
-        session.cancel()
+        assert not session.prompts.busy
+        session.prompts.cancel()
         store.full = False
         desk.model.responses.clear()
         desk.script(says("after"))
@@ -291,7 +291,7 @@ async def test_an_error_of_ours_ends_its_turn_and_nothing_else(
             desk.script([started(), *text("some"), RuntimeError("a bug")])
             result = await asyncio.wait_for(desk.ask(session), 5)
             assert (result.stop_reason, (result.error or {})["kind"]) == ("error", "internal")
-            assert not session.busy
+            assert not session.prompts.busy
         assert "a bug" in caplog.text
         desk.script(says("after"))
         assert (await asyncio.wait_for(desk.ask(session), 5)).stop_reason == "end_turn"

@@ -237,7 +237,7 @@ async def test_a_running_turn_must_be_cancelled_first(desk: Desk) -> None:
         await hold.reached.wait()
         with pytest.raises(BadRequest, match="cancel"):
             await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
-        session.cancel()
+        session.prompts.cancel()
         await running
     await session.rollback.restore(Wish("both", before_message_id=turn.message_id))
     assert set(tree(desk.workspace)) == {"notes.txt"}

@@ -129,10 +129,10 @@ async def test_a_session_that_works_or_is_open_elsewhere_stays(desk: Desk) -> No
     session = await worked(desk)
     desk.script(Hold())
     asked = asyncio.get_running_loop().create_task(desk.ask(session))
-    await desk.until(lambda: session.busy)
+    await desk.until(lambda: session.prompts.busy)
     with pytest.raises(BadRequest, match="a turn of this session runs"):
         await desk.sessions.archive(session.id)
-    session.cancel()
+    session.prompts.cancel()
     await asked
     with pytest.raises(SessionOwned, match="open in a window"):
         await archive(ground(desk), session.id)

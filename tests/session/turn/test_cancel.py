@@ -22,8 +22,8 @@ async def cancelled(desk: Desk, session: Session, reached: asyncio.Event) -> str
     running = asyncio.ensure_future(session.prompt(prompt_of("go")))
     async with asyncio.timeout(10):
         await reached.wait()
-        session.cancel()
-        session.cancel()
+        session.prompts.cancel()
+        session.prompts.cancel()
         result = await running
     assert all(is_settled(m) for m in desk.messages(session))
     desk.model.responses[:] = [says("after")]
@@ -97,7 +97,7 @@ async def test_a_tool_of_the_editor_that_never_answers_is_told_once(
         "The editor's tool one has not answered for 3 minutes. "
         "The turn waits for it; cancel the turn to go on without its answer."
     )
-    session.cancel()
+    session.prompts.cancel()
     async with asyncio.timeout(10):
         assert (await running).stop_reason == "cancelled"
     desk.script(says("after"))
@@ -149,7 +149,7 @@ async def test_at_once_and_in_line(desk: Desk) -> None:
     session = await desk.open()
     waiting = [asyncio.ensure_future(session.prompt(prompt_of(f"q{n}"))) for n in range(3)]
     await asyncio.sleep(0)
-    session.cancel()
+    session.prompts.cancel()
     async with asyncio.timeout(10):
         results = await asyncio.gather(*waiting)
     assert [r.stop_reason for r in results] == ["cancelled"] * 3
@@ -170,7 +170,7 @@ async def test_one_of_several(desk: Desk) -> None:
     ]
     async with asyncio.timeout(10):
         await hold.reached.wait()
-        session.cancel_prompt(tickets[1])
+        session.prompts.cancel_prompt(tickets[1])
         hold.released.set()
         results = await asyncio.gather(*waiting)
     assert [r.stop_reason for r in results] == ["end_turn", "cancelled", "end_turn"]

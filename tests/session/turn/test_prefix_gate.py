@@ -277,7 +277,7 @@ async def test_a_turn_that_waits_is_cancelled_at_once(desk: Desk) -> None:
     async with asyncio.TaskGroup() as group:
         await send(group, desk, one)
         later = await send(group, desk, two)
-        two.cancel()
+        two.prompts.cancel()
         assert (await later).stop_reason == "cancelled"
         assert len(desk.model.requests) == 1
         hold.released.set()

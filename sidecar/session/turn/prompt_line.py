@@ -1,0 +1,159 @@
+"""The prompts of a session: those in line, the one whose turn runs, and what joins that turn."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from sidecar.core.errors import Overloaded
+from sidecar.core.parts import Message, Part, TextPart, TurnId
+from sidecar.session.interface import PromptRequest
+from sidecar.session.turn.prompt_queue import Waiting
+from sidecar.session.turn.turn import Steering, TurnEnd
+from sidecar.session.turn.turn_context import Clock
+
+MOST_WAITING = 16
+
+
+def user_message(clock: Clock, turn_id: TurnId, parts: tuple[Part, ...]) -> Message:
+    """Make a message of the user's, of now."""
+    return Message(clock.message_id(), turn_id, "user", parts, clock.now())
+
+
+class PromptLine:
+    """One session's. `steering` is what the running turn takes in before its next step.
+
+    `turning` is held by a turn, and by whoever wants none to begin.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.turning = asyncio.Lock()
+        self.steering = Steering()
+        self._clock = clock
+        self._inbox: asyncio.Queue[Waiting | None] = asyncio.Queue()
+        self._line: deque[Waiting] = deque()
+        self._arriving: list[Waiting] = []
+        self._running: Waiting | None = None
+        self._turn_id: TurnId | None = None
+        self._task: asyncio.Task[TurnEnd] | None = None
+        self._cancelling = False
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs or waits."""
+        return self._running is not None or bool(self._line)
+
+    @property
+    def running(self) -> bool:
+        """Whether a prompt has left the line and has not been answered yet."""
+        return self._running is not None
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn has begun to ask its model."""
+        return self._task is not None
+
+    def waiting(self) -> int:
+        """Count the prompts in line, without the running one."""
+        return len(self._line)
+
+    # --- who prompts -------------------------------------------------------------------------
+
+    @contextmanager
+    def arriving(self, request: PromptRequest) -> Iterator[Waiting]:
+        """Around what is asked before a prompt is in line, so that it can be cancelled already."""
+        result = asyncio.get_running_loop().create_future()
+        waiting = Waiting(request, (), result, request.cancelled)
+        self._arriving.append(waiting)
+        try:
+            yield waiting
+        finally:
+            self._arriving.remove(waiting)
+
+    def enter(self, waiting: Waiting) -> None:
+        """Put a prompt in line, or into the running turn.
+
+        Raises:
+            Overloaded: sixteen prompts wait already.
+        """
+        steers = waiting.request.steer and not waiting.cancelled
+        if steers and self._running is not None and self._turn_id is not None:
+            self._steer(
+                self._turn_id,
+                *(
+                    replace(part, source="steer") if isinstance(part, TextPart) else part
+                    for part in waiting.parts
+                ),
+            )
+            self._running.steered.append(waiting.result)
+        elif len(self._line) + (self._running is not None) > MOST_WAITING:
+            raise Overloaded(
+                f"{MOST_WAITING} prompts wait already in this session: "
+                "send this one when one of them has ended"
+            )
+        else:
+            self._line.append(waiting)
+            self._inbox.put_nowait(waiting)
+
+    def remind(self, words: str) -> None:
+        """Tell the model something before the running turn's next step."""
+        if self._turn_id is not None:
+            self._steer(self._turn_id, TextPart(self._clock.part_id(), words, "steer"))
+
+    def _steer(self, turn_id: TurnId, *parts: Part) -> None:
+        self.steering.add(user_message(self._clock, turn_id, parts))
+
+    def cancel(self) -> None:
+        """Stop the running turn and those in line.
+
+        Each keeps its message in the log and ends as cancelled, so that nothing typed is lost.
+        """
+        for waiting in (*self._arriving, *self._line):
+            waiting.cancelled = True
+        self._stop_turn()
+
+    def cancel_prompt(self, ticket: object) -> None:
+        """Stop just the prompt that came with this ticket, running or not."""
+        for waiting in (*self._arriving, *self._line):
+            waiting.cancelled = waiting.cancelled or waiting.request.ticket is ticket
+        if self._running is not None and self._running.request.ticket is ticket:
+            self._stop_turn()
+
+    def _stop_turn(self) -> None:
+        if self._running is None or self._cancelling:
+            return
+        self._cancelling = True
+        if self._task is not None:
+            self._task.cancel()
+
+    # --- who runs the turns ------------------------------------------------------------------
+
+    async def next(self) -> Waiting | None:
+        """Give the first prompt in line, once there is one; `None`: there will be no more."""
+        return await self._inbox.get()
+
+    def close(self) -> None:
+        """Stop what runs and what is in line; nothing that comes later is given."""
+        self.cancel()
+        self._inbox.put_nowait(None)
+
+    def takes(self, waiting: Waiting) -> None:
+        """This prompt has left the line: its turn is the one that runs."""
+        self._line.remove(waiting)
+        self._running, self._cancelling = waiting, waiting.cancelled
+
+    def begins(self) -> TurnId:
+        """Name the turn of the running prompt: it can be steered from now on."""
+        self._turn_id = self._clock.turn_id()
+        return self._turn_id
+
+    def asks(self, task: "asyncio.Task[TurnEnd] | None") -> None:
+        """This task, or none any more, is what a cancel of the turn must stop."""
+        self._task = task
+        if task is not None and self._cancelling:
+            task.cancel()
+
+    def ended(self) -> None:
+        """No turn runs."""
+        self._running, self._turn_id = None, None
