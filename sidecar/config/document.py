@@ -23,7 +23,7 @@ def sample() -> str:
         "# `sidecar config check` says what is wrong, `sidecar config show --origin` what holds.",
     ]
     table = ""
-    # Tables come last: in TOML what follows a table's name belongs to it.
+    # Tables come last: in TOML, lines after a table's name belong to the table.
     for one in sorted(SETTINGS.values(), key=lambda one: "." in one.name):
         owner, _, key = one.name.rpartition(".")
         if owner != table:

@@ -88,7 +88,7 @@ class AnthropicModel:
         await self._get_ready()
         client = self._client
         assert client is not None
-        # The API refuses to stream an answer of no tokens.
+        # The API refuses to stream an answer of 0 tokens.
         body = encode(replace(request, max_tokens=0))
         headers = {"x-sidecar-purpose": request.purpose}
         options: Any = {"headers": headers, "follow_redirects": False}
@@ -137,7 +137,7 @@ class AnthropicModel:
                 stream=True,
                 stream_cls=self._stream_class,
             )
-            # Pings count too, and the SDK passes them over only behind its decoder.
+            # Pings count too, but the SDK hides pings behind its decoder.
             response._decoder = InTime(response._decoder, allowed)  # noqa: SLF001 - see above
             async with response:
                 async for event in response:
@@ -173,7 +173,7 @@ class AnthropicModel:
             )
         options: dict[str, Any] = {"max_retries": 0, "timeout": timeout}
         if self._endpoint.name == "anthropic":
-            # Local servers take any key; giving one keeps the SDK from looking for others.
+            # Local servers take any key; a key keeps the SDK from looking for others.
             options["api_key"] = self._endpoint.api_key or "none"
             options["base_url"] = self._endpoint.base_url or "https://api.anthropic.com"
             options["open_telemetry"] = False

@@ -78,7 +78,7 @@ def _undated(model_id: str) -> str:
 
 
 def _from_genai_prices(model_id: str) -> ModelInfo | None:
-    # Its import takes a quarter of a second, so it waits for a model that our table lacks.
+    # The import takes 0.25 s: only for models missing in the table.
     from genai_prices import Usage, calc_price  # noqa: PLC0415 - see above
 
     try:

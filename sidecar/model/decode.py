@@ -98,7 +98,7 @@ class ResponseDecoder:
                     yield BlockDelta(index, str(block["text"]))
             case "opaque":
                 known = {} if is_deep(block) else _object(plain(block))
-                # Where a prompt is cached is ours to say.
+                # Only Sidecar sets cache breakpoints.
                 known.pop("cache_control", None)
                 yield BlockStarted(index, "opaque", block=known)
 
@@ -109,7 +109,7 @@ class ResponseDecoder:
             self._limits.check(self._taken, self._pieces)
 
     def _delta(self, index: int, delta: JsonObject) -> Iterator[StreamEvent]:
-        # A signature stands for thinking that may be hidden; each takes the place of the last.
+        # A signature replaces the last, and counts nothing: the thinking may be hidden.
         self._count(sum(_size(delta.get(key, "")) for key in _SAID))
         match delta:
             case {"type": "text_delta", "text": str(text)}:
@@ -129,7 +129,7 @@ class ResponseDecoder:
             return BlockFinished(index)
         raw = self._raw[index]
         if not raw.strip():
-            # Some servers give the whole input with the start of the block.
+            # Some servers send the whole input with the block's start.
             whole = self._given[index] or {}
             return BlockFinished(index, {} if is_deep(whole) else plain(whole))
         try:

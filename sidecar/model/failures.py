@@ -96,7 +96,7 @@ def _by_status(error: Exception, status: int, said: str, now: Millis) -> ModelFa
     kind = _KINDS.get(status, "overloaded" if status >= 500 else "bad_request")
     if status == 400 and "prompt is too long" in said.lower():
         kind = "context_overflow"
-    # A spend limit answers 429 for as long as it holds: waiting does not help.
+    # A spend limit answers 429 until lifted: waiting does not help.
     limited = "spend" in str(getattr(error, "error_code", "") or "").lower()
     limited = limited or "Spend" in type(error).__name__
     response = getattr(error, "response", None)

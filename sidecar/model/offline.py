@@ -139,7 +139,7 @@ class OfflineModel:
         static = sum(count_tool(tool, self._count) for tool in prompt.tools)
         static += sum(count_block(block, self._count) for block in prompt.system)
         blocks = list(flat(prompt))
-        # A conversation is known by its first block; another one begins with nothing cached.
+        # The first block identifies a conversation; another begins with an empty cache.
         name = repr(blocks[0].part_id) if blocks else ""
         before = self._cached.get(name, [])
         same = 0

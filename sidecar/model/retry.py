@@ -92,7 +92,7 @@ def delay(attempt: int, asked: float | None, chance: float) -> float:
 
     `chance` (0 to 1) takes up to a quarter off, to spread clients.
     """
-    # Who asks for no wait at all is not asked again at once for ever.
+    # A provider that asks for no wait is retried at once only a few times.
     if asked is not None and (asked >= FIRST or attempt < OTHERWISE):
         return asked
     backoff: float = min(LONGEST, FIRST * 2 ** (attempt - 1))

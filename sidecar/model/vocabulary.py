@@ -36,7 +36,7 @@ def load_counter() -> Callable[[str], int]:
         special_tokens={},
     )
 
-    # The encoder has its own copy; this one, which only serves pickling, is worth 13 MB.
+    # The encoder has its own copy; dropping this one, only for pickling, saves 13 MB.
     encoding._mergeable_ranks = {}  # noqa: SLF001 - see above
 
     def count_samples(text: str) -> int:
@@ -92,7 +92,7 @@ def _count(encode: Callable[[str], list[int]], text: str) -> int:
     except Exception:  # noqa: BLE001 - an estimate must never fail a turn
         return round(len(text) / CHARS_PER_TOKEN)
     except BaseException as error:
-        # tiktoken's panics are no Exceptions; everything else of that rank is not ours to catch.
+        # tiktoken's panics are BaseExceptions; all others are not ours to catch.
         if type(error).__name__ != "PanicException":
             raise
         return round(len(text) / CHARS_PER_TOKEN)

@@ -96,7 +96,7 @@ class Observer:
         """Queue an observation; call on the event loop."""
         self._waiting.append(seen)
         if isinstance(seen, SessionClosed):
-            # Who watched it is told of the end of its alerts, and soon does not listen any more.
+            # At once: clients must hear that the session's alerts end, before they stop listening.
             self.settle()
         elif not self._due:
             self._due = True
@@ -152,7 +152,7 @@ class Observer:
             try:
                 await asyncio.wait_for(closing, seconds)
             except TimeoutError:
-                # Whoever was to take it does not answer; nobody waits for numbers.
+                # The receiver does not answer; numbers are not worth a wait.
                 return
 
     def standing(self) -> Mapping[tuple[str, str], int]:

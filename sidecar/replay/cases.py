@@ -185,7 +185,7 @@ def _request(plan: Plan, situation: Situation, room: int) -> str:
     wanted = plan.summary
     assert wanted is not None
     before = summary_before(plan, situation)
-    # What decides about all parts must have seen all of them.
+    # A summary that decides about all parts must see all parts.
     material = left_out(plan, situation) if wanted.finish is None else situation.items
     told = transcript(material, room // 2)
     return f"{told}\n\n{instruction(Brief(), before, wanted.output_tokens, wanted.prompt)}"

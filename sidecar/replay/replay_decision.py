@@ -81,7 +81,7 @@ class Decider:
         if chosen.done is None:
             self._breaker = chosen.breaker(self._breaker, situation.standing)
             return None
-        # What is summarised is what really goes: the plan as it was completed.
+        # Summarise what really goes: the completed plan.
         draft = chosen.done.plan
         if draft.summary is None or self._tell is None:
             return chosen.done

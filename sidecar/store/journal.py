@@ -262,7 +262,7 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        # Whoever closes the file last brings the log into it, and that is to be the writer.
+        # The last connection to close checkpoints the log; that must be the writer's.
         self._readers.close()
         if self._writer is not None:
             await self._writer.close()
@@ -294,7 +294,7 @@ class Store:
         # `anew`: over a new connection, so that no page cache hides the disk.
         if self._closed:
             raise StorageFailed(CLOSED, kind="io")
-        # A file that is only read may have no room for what a kept connection would need.
+        # A lasting connection needs a `-shm` file, perhaps impossible in a read-only folder.
         keep = self._writer is not None and not anew
         read = self._readers.read if keep else partial(store_files.read, self._path)
         try:
@@ -305,7 +305,7 @@ class Store:
             raise storage_failed(error, self._path) from error
 
     def _guard(self, con: sqlite3.Connection) -> None:
-        # A file that was deleted can be written on, and all of it is lost with the process.
+        # Writes to a deleted file would succeed, and be lost with the process.
         if store_files.identity(self._path) != self._identity:
             raise StorageFailed(GONE, kind="io")
         if version(con) > len(MIGRATIONS):

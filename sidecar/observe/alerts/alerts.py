@@ -88,7 +88,7 @@ def look(
             if wanted and now - well_since < RULES[key[0]].quiet:
                 found[key] = replace(alert, well_since=well_since)
                 continue
-            # Where the number is not known any more, the last one is told.
+            # If the number is unknown now, report the last one.
             well = replace(alert, value=known.get(key, alert.value))
             changes.append(Changed("cleared", well, now))
     return found, tuple(changes)
@@ -97,7 +97,7 @@ def look(
 def _holds(rule: Rule, value: float, threshold: float, stands: bool) -> bool:
     if rule.over:
         return value > (threshold * (1 - SLACK) if stands else threshold)
-    # A share cannot be more than 1, so that it must be possible to get well again.
+    # A share cannot exceed 1: keep the bound below 1, so that the alert can clear.
     well = min(threshold * (1 + SLACK), (1 + threshold) / 2 if threshold < 1 else threshold * 2)
     return value < (well if stands else threshold)
 

@@ -95,13 +95,13 @@ def _with(past: RecentPast, name: SessionId, standing: SessionStanding) -> Recen
 
 def _with_request(minutes: tuple[Minute, ...], asked: ModelAsked) -> tuple[Minute, ...]:
     number = asked.at // MINUTE
-    # A clock that steps back adds to the newest minute: order holds.
+    # After a clock steps back, add to the newest minute, to keep the order.
     if not minutes or minutes[-1].number < number:
         minutes = (*(one for one in minutes if one.number > number - KEPT), Minute(number))
     newest = minutes[-1]
     served = asked.foreseen > 0 or asked.break_ is not None
     cost = asked.cost or 0.0
-    # Each request comes by here: `replace` would take twice as long.
+    # Runs for each request: `replace` would take twice as long.
     newest = Minute(
         newest.number,
         newest.requests + 1,
@@ -128,12 +128,12 @@ def _after_turn(standing: SessionStanding, done: TurnDone) -> SessionStanding:
 
 
 def _after_rewrite(standing: SessionStanding, done: ViewRewritten) -> SessionStanding:
-    # What is cut before it was ever sent was not in the context yet.
+    # A part cut before first sent was never in the context.
     if done.opens and done.shown:
         standing = replace(standing, evicting=standing.evicting + 1)
     if not done.opens or done.cause not in FULL:
         return standing
     if done.policy.startswith(DEFAULT) and done.cause in ORDINARY:
-        # It weighs what it keeps itself, and is admitted: that is its work, and no news.
+        # The default policy weighs what stays, and admission checks the result: no news.
         return replace(standing, compression=None, fidelity=None)
     return replace(standing, compression=done.compression, fidelity=done.fidelity)

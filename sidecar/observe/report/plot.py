@@ -139,7 +139,7 @@ def right_labels(plot: Plot, labels: Sequence[tuple[float, str]]) -> Iterator[st
 
 def marks(plot: Plot, changes: Sequence[CourseChange]) -> Iterator[str]:
     """Draw a line and a numbered badge per change; close badges merge."""
-    # So many lines would hide what they stand for.
+    # Many full lines would hide the chart.
     end = TOP + 4 if len(changes) > MANY else plot.base
     for change in changes:
         at = plot.x(change.after)

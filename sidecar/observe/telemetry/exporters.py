@@ -101,7 +101,7 @@ def _prometheus(port: int, resource: "Resource") -> Exporting:
     from prometheus_client import CollectorRegistry, start_http_server  # noqa: PLC0415 - an extra
 
     registry = CollectorRegistry()
-    # First the socket: where it cannot be had, nothing else is set up.
+    # First the socket: without one, nothing else is set up.
     server, _ = start_http_server(port, LOOPBACK, registry)
     metrics, close = _metrics(
         PrometheusMetricReader(scope_info_enabled=False, registry=registry), resource

@@ -139,7 +139,7 @@ class Metrics:
         self._record("sidecar.compaction.duration", done.took / 1000, cause)
         self._add("sidecar.compaction.saved", max(0, done.before - done.after), cause)
         if done.price is not None:
-            # A rewrite of a cold prefix costs less than nothing: it is cheaper to write.
+            # A rewrite of a cold prefix has a negative price: a shorter prefix is cheaper to write.
             self._add("sidecar.compaction.cost", max(0.0, done.price), cause)
         if done.compression is not None:
             self._record("sidecar.compaction.compression", done.compression, policy)

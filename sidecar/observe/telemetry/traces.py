@@ -44,7 +44,7 @@ class Traces:
             case TurnDone(session_id=name, at=at, stop=stop):
                 self._end(name, at, stop)
             case SessionClosed(session_id=name):
-                # What is left open was broken off; its time is not known.
+                # An open turn was broken off at an unknown time.
                 self._turns.pop(name, None)
             case ModelAsked():
                 self._asked(seen)

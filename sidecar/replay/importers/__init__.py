@@ -90,7 +90,7 @@ def open_transcript(
         first = list(islice(lines, FIRST))
         importer = _importer(first, format_name)
         if importer is None and first and isinstance(first[0], DamagedLine):
-            # Where the first line is no JSON, all of them together may be.
+            # If the first line is no JSON, the whole file may be.
             first, lines = list(read_document(path)), iter(())
             importer = _importer(first, format_name)
     except OSError as error:

@@ -107,7 +107,7 @@ def _assistant_parts(
                 thought = text_of(part.get("text"))
                 parts.append(ReasoningPart(writer.part_id(position), thought, metadata))
             case {"type": "tool_call", "id": str() | None as call_id, "name": str(name)}:
-                # The provider ran what has no id, and no result of it was recorded.
+                # A call without an id was run by the provider, with no recorded result.
                 named = call_id or writer.part_id(position)
                 parts.append(writer.call(position, named, name, part.get("input"), at))
             case _:

@@ -115,7 +115,7 @@ def _put_new(temporary: Path, path: Path) -> None:
     except FileExistsError:
         raise
     except OSError:
-        # Some file systems have no links; there, somebody could still come between.
+        # On file systems without links, a race with another process remains.
         if os.path.lexists(path):
             raise FileExistsError(path) from None
         temporary.replace(path)
@@ -157,7 +157,7 @@ def _unpacked(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _joined(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    # One read gives what must be looked at first in one piece, too.
+    # The first piece must hold the whole beginning, for callers that look at one piece only.
     yield first + next(rest, b"")
     yield from rest
 

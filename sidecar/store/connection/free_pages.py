@@ -79,7 +79,7 @@ def shrink(con: sqlite3.Connection) -> Space:
     """Return free pages for one slice, in the caller's transaction."""
     end = time.monotonic() + SLICE_SECONDS
     while before := _number(con, "freelist_count"):
-        # Each row is a page: who does not fetch them all stops it.
+        # Each row is a page; without fetching all rows, the vacuum stops early.
         con.execute(f"PRAGMA incremental_vacuum({AT_ONCE})").fetchall()
         if _number(con, "freelist_count") == before or time.monotonic() >= end:
             break
@@ -120,7 +120,7 @@ def rebuild(path: Path) -> None:
 def empty_log(path: Path) -> bool:
     """Truncate the log; `False` if readers use the log."""
     with closing(store_files.open_writer(path)) as con:
-        # Most of the work is done while others go on.
+        # Do most of the work while others can write.
         con.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         con.execute(f"PRAGMA busy_timeout = {_WAIT_MS}")
         for _ in range(TRIES):

@@ -32,7 +32,7 @@ def _since(pid: int) -> str:
         return _since_known[pid]
     started, world = _started(pid), _world()
     since = "" if started is None else f"{world}:{started}"
-    # What could not be read now, because no more files can be opened, may be the next time.
+    # Not cached if unreadable: too many open files may be a passing state.
     if started is not None and world:
         _since_known[pid] = since
     return since
@@ -110,15 +110,15 @@ def _started(pid: int) -> str | None:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
         return None
-    # The second field is the program's name and may hold blanks and brackets itself.
+    # The second field is the program's name, possibly with blanks and brackets.
     state, *others = stat.rpartition(")")[2].split()
-    # One that was killed but not yet waited for writes nothing any more.
+    # A zombie writes nothing any more.
     return None if state in "ZX" else others[18]
 
 
 def _exists(pid: int) -> bool:
     if sys.platform == "win32":
-        # There, signal 0 is a real one: only the heartbeat can tell.
+        # On Windows signal 0 would have an effect: only the heartbeat can tell.
         return True
     try:
         os.kill(pid, 0)

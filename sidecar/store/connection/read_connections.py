@@ -57,7 +57,7 @@ class Readers:
         with self._lock:
             kept = self._idle.pop() if self._idle else None
         if kept is not None:
-            # Another file may have come to its place, or none be there any more.
+            # The file may have been replaced or deleted.
             if here is not None and kept[0] == here:
                 return kept
             kept[1].close()

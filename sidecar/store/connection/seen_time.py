@@ -42,7 +42,7 @@ def uptime(passed: float) -> Uptime | None:
     boot = boot_of_machine()
     if not boot:
         return None
-    # The other one stands still while the machine sleeps.
+    # CLOCK_MONOTONIC stands still while the machine sleeps.
     clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
     return Uptime(boot, round((time.clock_gettime(clock) + passed) * 1000))
 
@@ -95,7 +95,7 @@ def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
     """Compare clock and uptime; extend or begin an era. Pure."""
 
     def begun(ago: Millis, counted: Millis) -> Era:
-        # It may be put back a little afterwards, within what clocks and counts part anyway.
+        # The clock may be put back a little afterwards, within SLACK.
         start, offset = now - ago - SLACK, now - count.millis
         return Era(start, now, counted - SLACK, count.boot, offset)
 
@@ -104,7 +104,7 @@ def looked(eras: tuple[Era, ...], now: Millis, count: Uptime) -> Ages:
     *before, last = eras
     seen = last.at(last.end)
     if last.boot == count.boot:
-        # Where the clock would stand, had nobody set it.
+        # The clock's date, had nobody set the clock.
         would = count.millis + last.offset
         if abs(now - would) <= SLACK:
             return Ages(now, (*before, replace(last, end=max(last.end, now))))

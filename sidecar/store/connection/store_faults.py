@@ -65,7 +65,7 @@ def storage_failed(error: Exception, path: Path | None = None) -> SidecarError:
         case BodyBroken() | UnicodeDecodeError():
             return StorageFailed(CORRUPT.format(detail=error), kind="corrupt")
         case _:
-            # Values that no store can hold, such as text that cannot be encoded.
+            # Values impossible to store, such as text that cannot be encoded.
             detail = f"{type(error).__name__}: {error}"
             return StorageFailed(OTHER.format(detail=detail), kind="io")
 
@@ -113,6 +113,6 @@ def _from_system(error: OSError) -> StorageFailed:
 
 
 def _primary_code(error: sqlite3.Error) -> int:
-    # Errors that the Python module itself raises carry no code.
+    # Errors raised by the Python module itself carry no code.
     code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
     return code & 0xFF

@@ -65,14 +65,14 @@ def open_writer(path: Path) -> sqlite3.Connection:
     con = _connect(f"{path.absolute().as_uri()}?mode=rw")
     try:
         if con.execute("PRAGMA page_count").fetchone() == (0,):
-            # Only a file that holds nothing yet takes this; one that has it would be written to.
+            # Only an empty file takes this setting; a file that has it would be written to.
             con.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        # Changing the mode does not wait for other connections by itself.
+        # A change of mode does not wait for other connections.
         (mode,) = patiently(lambda: con.execute("PRAGMA journal_mode = WAL").fetchone())
         _require_wal(mode)
         con.execute("PRAGMA synchronous = FULL")
         con.execute("PRAGMA foreign_keys = ON")
-        # What a page still holds of a removed row is overwritten where the page is written anyway.
+        # FAST overwrites removed rows in pages that are written anyway.
         con.execute("PRAGMA secure_delete = FAST")
     except BaseException:
         con.close()
@@ -92,7 +92,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
         )
         if not unreachable or (wal.exists() and wal.stat().st_size > 0):
             raise
-        # A folder that cannot be written has no room for `-shm`; without a log none is needed.
+        # A read-only folder has no room for `-shm`; without a log none is needed.
         return _connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1")
 
 
@@ -166,7 +166,7 @@ def size(path: Path) -> int:
 
 
 def _connect(uri: str) -> sqlite3.Connection:
-    # Transactions are ours to begin; a connection is made in one thread and lives in another.
+    # Sidecar begins transactions itself; a connection is made in one thread and used in another.
     return sqlite3.connect(
         uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
@@ -197,7 +197,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _close(folder: Path) -> None:
-    # Somebody may have named a shared folder, such as /tmp: there only the files are closed.
+    # The user may have named a shared folder, such as /tmp: there only files become private.
     found = folder.stat()
     ours = hasattr(os, "geteuid") and found.st_uid == os.geteuid()
     if not ours or not found.st_mode & 0o077 or found.st_mode & stat.S_ISVTX:

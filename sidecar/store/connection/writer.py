@@ -71,7 +71,7 @@ class StoreWriter:
     """
 
     def __init__(self, con: sqlite3.Connection, guard: UnitRun[None]) -> None:
-        # A connection that is in the way is waited for by `patiently`, in the thread alone.
+        # Only `patiently` waits for locks, in the thread alone.
         con.execute("PRAGMA busy_timeout = 0")
         self._con = con
         self._guard = guard
@@ -175,14 +175,14 @@ class StoreWriter:
         outcomes: list[UnitOutcome] = []
         begun = False
         try:
-            # Another process writes now, or worse: the thread waits for it, or says what is wrong.
+            # Another process writes, or worse: leave the wait or the error to the thread.
             with suppress(sqlite3.Error):
                 self._begin(synced=False, here=True)
             begun = self._con.in_transaction
             if begun:
                 outcomes = self._commit([unit], [], begun=True)
         finally:
-            # Whatever interrupts a loop, it leaves the connection to others as it was.
+            # Any interruption leaves the connection without a transaction.
             self._roll_back()
             with self._changed:
                 self._writing = False
@@ -242,7 +242,7 @@ class StoreWriter:
             hopeless = isinstance(error, SidecarError) or is_busy(error)
             if hopeless or len(units) + len(saves) == 1:
                 return [_failed(unit, error) for unit in units]
-        # One of them took the whole transaction down with it: each for itself now.
+        # One unit ended the whole transaction: now each in its own.
         outcomes = [outcome for unit in units for outcome in self._commit([unit], [])]
         for save in saves:
             self._commit([], [save])
@@ -251,7 +251,7 @@ class StoreWriter:
     def _begin(self, *, synced: bool, here: bool = False) -> None:
         # `here`: on an event loop, where checkpoints are left to the thread.
         con = self._con
-        # A sync takes all before it along.
+        # A sync covers all earlier commits.
         if synced != self._syncing:
             con.execute(f"PRAGMA synchronous = {'FULL' if synced else 'NORMAL'}")
             self._syncing = synced
@@ -267,7 +267,7 @@ class StoreWriter:
             return [self._finish(units[0])]
         outcomes = [self._attempt(unit) for unit in units]
         for save in saves:
-            # A save that cannot be kept is lost until the next one; nobody was promised it.
+            # A failed save is lost until the next; nobody was promised one.
             _in_savepoint(con, save.run)
         con.execute("COMMIT")
         return outcomes
@@ -328,7 +328,7 @@ def _settle_all(outcomes: Iterable[UnitOutcome]) -> None:
         try:
             loop.call_soon_threadsafe(_call_all, settles)
         except RuntimeError:
-            # The loop is closed, so nobody waits any more.
+            # The event loop is closed, so nobody waits.
             continue
 
 

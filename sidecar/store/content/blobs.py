@@ -85,7 +85,7 @@ def settle(con: sqlite3.Connection) -> None:
     """Move blobs from the small table to the large, if more than 256."""
     (last,) = con.execute("SELECT max(rowid) FROM recent").fetchone()
     if last is not None and last > MOST_RECENT:
-        # One after the other as the index has them, each of its pages is written once.
+        # In the index's order, each page of the index is written once.
         con.execute("INSERT OR IGNORE INTO blob SELECT * FROM recent ORDER BY hash")
         con.execute("DELETE FROM recent")
 
@@ -109,7 +109,7 @@ def get_blobs(con: sqlite3.Connection, names: Sequence[str]) -> dict[str, bytes]
     """Return bytes by hash, without missing blobs; raises BodyBroken."""
     found = _stored(con, "blob", names)
     missing = [name for name in names if name not in found]
-    # A file that is only looked at may be from before there was such a table.
+    # A file open for reading may be too old for this table.
     if missing and version(con) >= WITH_RECENT:
         found |= _stored(con, "recent", missing)
     return found
@@ -154,7 +154,7 @@ def expand(name: str, size: int, encoding: str, stored: bytes) -> bytes:
             data = stored
         case "zstd":
             try:
-                # A damaged frame may claim any size, so it is believed only where the row agrees.
+                # A damaged frame may claim any size: trust only a size that the row confirms.
                 if zstandard.frame_content_size(stored) != size:
                     raise BodyBroken(f"blob {name} is damaged: its frame has another size")
                 data = _press.expand(stored) if size <= AT_ONCE else _grown(stored)

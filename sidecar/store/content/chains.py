@@ -144,11 +144,11 @@ def append(
     if head != parent:
         return ChainMoved(SnapshotId(head))
     number = _insert(con, workspace, parent, addition.delta, at)
-    # Many at once share the pages of the large table's index.
+    # In the large table, many new rows share the pages of the index.
     held_bytes += put_new(con, addition.blobs, recent=len(addition.blobs) <= MOST_RECENT)
     if addition.tree:
         trees.put(con, workspace, addition.tree)
-    # What was read of a path that is left out now is in no delta.
+    # Contents read of a path left out now are in no delta.
     if unnamed := {blob.hash for blob in addition.blobs} - trees.named(addition.delta):
         trees.hold(con, number, unnamed)
     con.execute(
@@ -203,13 +203,13 @@ def sweep(con: sqlite3.Connection, workspace: int, before: SnapshotId, most: int
     ends = con.execute(
         "SELECT id FROM snapshot WHERE workspace_id = ? ORDER BY id LIMIT 2", (workspace,)
     ).fetchall()
-    # The head is the newest, so of two the first is not it.
+    # The head is the newest, so the first of two is another.
     if len(ends) < 2 or ends[0][0] >= before:
         return SweptBlobs(0, _held_by(con, workspace))
     (oldest,), (following,) = ends
     found = con.execute("SELECT hash FROM holding WHERE snapshot_id = ? LIMIT ?", (oldest, most))
     names = [name for (name,) in found]
-    # What the newest state consists of is held on, by the oldest snapshot that stays.
+    # Blobs of the newest state pass to the oldest remaining snapshot.
     query = "SELECT DISTINCT hash FROM tree WHERE workspace_id = ?"
     current = {name for (name,) in con.execute(query, (workspace,))}
     con.executemany(

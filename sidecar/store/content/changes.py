@@ -71,7 +71,7 @@ def weight(change: object) -> int:
     pending: list[Any] = [change]
     while pending:
         value = pending.pop()
-        # Nearly all there is are strings and numbers of JSON.
+        # Most values are strings and numbers of JSON.
         kind: type[Any] = type(value)
         if kind is str or kind is bytes:
             total += len(value)
@@ -85,7 +85,7 @@ def weight(change: object) -> int:
         elif isinstance(value, (str, bytes)):
             total += len(value)
         else:
-            # One of our own values: they are all slotted.
+            # A dataclass of Sidecar's own; all are slotted.
             pending += [getattr(value, name) for name in getattr(value, "__slots__", ())]
     return total
 

@@ -164,7 +164,7 @@ def _find(con: sqlite3.Connection, only: _Only, most: int) -> tuple[StoredFact, 
         try:
             _, fact = decode_fact(body, con)
         except BodyBroken:
-            # `sidecar verify` tells of it; what is whole can still be listed.
+            # `sidecar verify` reports the damage; undamaged facts are still listed.
             continue
         facts.append(StoredFact(name, SessionId(session_id), fact, bool(learned)))
     return tuple(facts)
@@ -202,7 +202,7 @@ def _escaped(piece: str) -> str:
 
 
 def _candidates(con: sqlite3.Connection, session_id: SessionId) -> tuple[FactCandidate, ...]:
-    # In a fork the same turn bears a fact out again, which makes it no truer.
+    # A fork repeats a turn, and so its facts, without making any truer: count sources too.
     found = con.execute(
         f"""SELECT body, (
             SELECT min(count(DISTINCT other.session_id), count(DISTINCT other.source))

@@ -78,7 +78,7 @@ def window(
     messages = session_rows.put_together(con, headers, _parts(con, session_id, names), problems)
     records = session_rows.records_after(con, session_id, revision, chain, problems)
     if problems or len(headers) < len(names):
-        # Who reads all of it says what is amiss.
+        # A full load reports the damage.
         return None
     row = rows.decode_session(row_body, session_rows.reader(con))
     return Window(body, Stored(row, messages, records))
@@ -98,7 +98,7 @@ def _parts(
 ) -> Iterator[tuple[str, str, int, bytes, str]]:
     for name in names:
         yield from con.execute(
-            # Left to itself, SQLite goes through all parts of the session for each message.
+            # Without INDEXED BY, SQLite scans all parts of the session for each message.
             "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
             "WHERE session_id = ? AND message_id = ? ORDER BY position, id",
             (session_id, name),

@@ -161,7 +161,7 @@ def _unrefer(con: sqlite3.Connection, one: GoingOutput) -> None:
     found = con.execute(
         "SELECT body FROM part WHERE session_id = ? AND id = ?", (one.session_id, one.part_id)
     ).fetchone()
-    # What the part itself contains stays, should it be the same text.
+    # The part's own text may be the same blob, and stays.
     if found is None or one.hash not in spilled(found[0]):
         con.execute(
             "DELETE FROM reference WHERE session_id = ? AND holder = ? AND hash = ?",

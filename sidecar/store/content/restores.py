@@ -186,7 +186,7 @@ class RestoreRows:
 
     async def over(self, restore: int, *, small: bool = False) -> None:
         """Delete the row: nothing is left on the disk. `small`: few files."""
-        # A power cut before the next commit only makes somebody forget it again.
+        # After a power cut, a recovery deletes the row again.
         await self._submit(partial(_over, restore=restore), synced=False, small=small)
 
 
@@ -208,7 +208,7 @@ def _begin(
     )
     assert done.lastrowid is not None
     coming, going = names
-    # A damaged size is no number; what holds it is found to be so when it is read.
+    # A damaged size may be no number; reading the blob reports the damage.
     look = "SELECT hash, CAST(size AS INTEGER) FROM content WHERE hash = ?"
     sizes = dict(row for name in sorted(coming | going) for row in con.execute(look, (name,)))
     con.executemany(

@@ -75,7 +75,7 @@ def named(con: sqlite3.Connection, start: str, most: int) -> tuple[SessionRow, .
 
 def leaving(con: sqlite3.Connection) -> frozenset[str]:
     """Ids of sessions being removed, invisible to everybody."""
-    # A store of an earlier Sidecar may be read as it is.
+    # An older store without this table may be open for reading.
     if con.execute("SELECT 1 FROM sqlite_master WHERE name = 'erasing'").fetchone() is None:
         return frozenset()
     return frozenset(name for (name,) in con.execute("SELECT session_id FROM erasing"))
@@ -190,7 +190,7 @@ def records_after(
 
 def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[str]:
     """Report a body with another hash than stored."""
-    # A damaged row may hold a value of any type, and the next one's hash is chained to it.
+    # A damaged row may hold a value of any type, and the next hash is chained to the damaged one.
     chained = isinstance(previous, str) and previous.isascii()
     if chained and isinstance(body, bytes) and digest(body, previous) == expected:
         return []

@@ -43,7 +43,7 @@ def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) ->
     """Message numbers up to `until`, oldest first; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     found = con.execute(
-        # Without the sign, SQLite may go through everybody's messages by their numbers.
+        # Without the `+`, SQLite may scan the messages of all sessions by number.
         "SELECT number FROM message WHERE session_id = ?1 AND +number <= "
         "(SELECT number FROM message WHERE session_id = ?1 AND id = ?2) ORDER BY number",
         (session_id, until),
@@ -69,7 +69,7 @@ def messages(con: sqlite3.Connection, session_id: SessionId, wanted: Sequence[in
             problems.append(f"message {number} of {session_id} is missing")
             continue
         parts = con.execute(
-            # Left to itself, SQLite goes through all parts of the session for each message.
+            # Without INDEXED BY, SQLite scans all parts of the session for each message.
             "SELECT id, message_id, position, body, hash FROM part INDEXED BY part_by_message "
             "WHERE session_id = ? AND message_id = ? ORDER BY position, id",
             (session_id, header[0]),

@@ -119,7 +119,7 @@ def _pieces(name: str, data: bytes) -> Iterator[dict[str, Plain]]:
 
 
 def _line(thing: dict[str, object]) -> bytes:
-    # Nothing is escaped beyond need: two lone surrogates written as escapes would come back joined.
+    # Minimal escapes: two escaped lone surrogates would come back joined.
     return encode_text(json.dumps(thing, ensure_ascii=False, separators=(",", ":"))) + b"\n"
 
 
@@ -271,7 +271,7 @@ def _inside(value: object) -> Iterable[object]:
         case list() | tuple():
             return value
         case _:
-            # One of our own values: they are all slotted.
+            # A dataclass of Sidecar's own; all are slotted.
             return [getattr(value, name) for name in getattr(value, "__slots__", ())]
 
 

@@ -23,14 +23,14 @@ def _sessions_and_log(con: sqlite3.Connection) -> None:
         """CREATE TABLE migration (
             name TEXT PRIMARY KEY, at INTEGER NOT NULL
         )""",
-        # A path may hold bytes that are not UTF-8, which SQLite text cannot.
+        # A path may hold bytes other than UTF-8; SQLite text may not.
         """CREATE TABLE session (
             id TEXT PRIMARY KEY, cwd BLOB NOT NULL, updated INTEGER NOT NULL,
             body BLOB NOT NULL, hash TEXT NOT NULL
         )""",
         "CREATE INDEX session_by_time ON session (updated, id)",
         "CREATE INDEX session_by_cwd ON session (cwd, updated, id)",
-        # `number` rises with each first writing: it is the order of the messages.
+        # `number` rises with each insert, and so orders the messages.
         """CREATE TABLE message (
             number INTEGER PRIMARY KEY,
             session_id TEXT NOT NULL REFERENCES session (id), id TEXT NOT NULL,
@@ -73,14 +73,14 @@ def _snapshots(con: sqlite3.Connection) -> None:
             id INTEGER PRIMARY KEY, root BLOB NOT NULL UNIQUE, head INTEGER NOT NULL,
             complete INTEGER NOT NULL, held INTEGER NOT NULL
         )""",
-        # No number is used twice, so that an old one never means another snapshot.
+        # No number is used twice: an old one must not mean another snapshot.
         """CREATE TABLE snapshot (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             workspace_id INTEGER NOT NULL REFERENCES workspace (id),
             parent INTEGER, at INTEGER NOT NULL, body BLOB NOT NULL
         )""",
         "CREATE INDEX snapshot_by_workspace ON snapshot (workspace_id, id)",
-        # The state at the head of each workspace, with the stats that prove it unchanged.
+        # The state at each workspace's head, with stats to recognise unchanged files.
         """CREATE TABLE tree (
             workspace_id INTEGER NOT NULL, path BLOB NOT NULL,
             mode INTEGER NOT NULL, hash TEXT NOT NULL, size INTEGER NOT NULL, lost TEXT,
@@ -99,7 +99,7 @@ def _snapshots(con: sqlite3.Connection) -> None:
 
 def _facts(con: sqlite3.Connection) -> None:
     for statement in (
-        # No number is used twice, so that what the index may still hold never means another fact.
+        # No number is used twice: a stale index entry must not mean another fact.
         """CREATE TABLE fact (
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             session_id TEXT NOT NULL, id TEXT NOT NULL, cwd BLOB NOT NULL, kind TEXT NOT NULL,
@@ -108,7 +108,7 @@ def _facts(con: sqlite3.Connection) -> None:
             UNIQUE (session_id, id)
         )""",
         "CREATE INDEX fact_by_cwd ON fact (cwd, key)",
-        # What was promoted in a workspace stays known when its session or its bullet is deleted.
+        # Promoted facts stay known after their session or bullet was deleted.
         """CREATE TABLE learned (
             cwd BLOB NOT NULL, key TEXT NOT NULL, at INTEGER NOT NULL,
             PRIMARY KEY (cwd, key)
@@ -126,7 +126,7 @@ def _facts(con: sqlite3.Connection) -> None:
 
 def _restores(con: sqlite3.Connection) -> None:
     for statement in (
-        # One for each workspace: whoever has the row restores it, and nobody else.
+        # One row per workspace: only its owner restores.
         """CREATE TABLE restore (
             id INTEGER PRIMARY KEY AUTOINCREMENT, root BLOB NOT NULL UNIQUE, state TEXT NOT NULL,
             stages BLOB NOT NULL, steps BLOB NOT NULL,
@@ -144,13 +144,13 @@ def _restores(con: sqlite3.Connection) -> None:
 
 
 def _folded(con: sqlite3.Connection) -> None:
-    # The snapshot up to which `tree` and `holding` stand; what follows is in the deltas alone.
+    # The snapshot up to which `tree` and `holding` are current; later changes are in deltas alone.
     con.execute("ALTER TABLE workspace ADD COLUMN folded INTEGER NOT NULL DEFAULT 0")
     con.execute("UPDATE workspace SET folded = head")
 
 
 def _written(con: sqlite3.Connection) -> None:
-    # What the daemon itself wrote into workspaces, so that it is told apart from people's work.
+    # The daemon's own writes into workspaces, to be told apart from people's work.
     con.execute(
         """CREATE TABLE written (
             number INTEGER PRIMARY KEY, path BLOB NOT NULL, hash TEXT NOT NULL,
@@ -169,9 +169,9 @@ def _retention(con: sqlite3.Connection) -> None:
             PRIMARY KEY (session_id, part_id)
         ) WITHOUT ROWID""",
         "CREATE INDEX output_by_hash ON output (hash)",
-        # When the whole store was last swept, and the like.
+        # Times of the last sweep and of warnings.
         "CREATE TABLE swept (name TEXT PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID",
-        # Sessions whose rows are gone, and of which files and free pages may still hold something.
+        # Leaving sessions; files and free pages may still hold traces.
         """CREATE TABLE erasing (
             session_id TEXT PRIMARY KEY, at INTEGER NOT NULL
         ) WITHOUT ROWID""",

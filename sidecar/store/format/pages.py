@@ -90,7 +90,7 @@ def _logged(wal: bytes, size: int) -> tuple[dict[int, bytes], int | None]:
         data = wal[at + 24 : at + 24 + size]
         sums = _checked(wal[at : at + 8] + data, order, sums)
         if (one, two) != (salt_1, salt_2):
-            # Left over from before the log was begun anew.
+            # A frame of an earlier round of the log.
             break
         if sums != tuple(given):
             return committed, None
@@ -138,7 +138,7 @@ def rows(pages: Pages, root: int) -> Iterator[tuple[int, Row]]:
             pages.damaged.add(number)
             continue
         if not cells and number != root:
-            # Only a root may be empty; this stands where another page should.
+            # Only a root may be empty: a wrong page stands here.
             pages.damaged.add(number)
         if kind in (TABLE_INTERIOR, INDEX_INTERIOR):
             page = pages.page(number)

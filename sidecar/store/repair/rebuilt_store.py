@@ -112,7 +112,7 @@ def _build(
         gone = leaving(con)
         for name, log in sorted(logs(con, made.rows).items()):
             if name in gone:
-                # Its rows were being removed: what is left of it must not pass for a session.
+                # Half removed, so the rest must not pass for a session.
                 continue
             lost += _put_session(con, name, log, revive, torn=torn)
         lost += _put_facts(con, made)
@@ -197,7 +197,7 @@ def _put_messages(con: sqlite3.Connection, left: Headless, *, signed: bool) -> N
         for at, part in enumerate(message.parts):
             kept = part
             if isinstance(part, ReasoningPart) and not signed:
-                # Its signature is for exactly what stood before it.
+                # A signature is valid only for exactly the messages before.
                 kept = replace(part, metadata={})
             apply(con, PutPart(left.id, message.id, at, kept))
 
@@ -288,7 +288,7 @@ def _exchange(folder: Path, now: int) -> Path:
         if old.exists():
             os.link(old, aside / old.name)
     store_files.sync_folder(aside)
-    # A log that belongs to another file would be taken for the new one's, so it goes first.
+    # Remove the old log first, or SQLite would take that for the new file's.
     for suffix in ("-wal", "-shm"):
         (folder / (store_files.NAME + suffix)).unlink(missing_ok=True)
     try:

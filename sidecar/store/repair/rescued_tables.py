@@ -110,9 +110,9 @@ def _go_on_counting(con: sqlite3.Connection, made: SalvagedRows, *, torn: bool) 
 def _insert(con: sqlite3.Connection, table: str, row: Row, columns: int) -> None:
     if len(row) > columns:
         return
-    # A row from before a column was added is shorter; the column is a number then.
+    # A row older than a column is shorter; all added columns are numbers.
     values = (*row, *[0] * (columns - len(row)))
     marks = ", ".join("?" * columns)
-    # What is not of this table's shape is another's, from a page that stands in the wrong place.
+    # A row of another shape comes from another table's page, in the wrong place.
     with suppress(sqlite3.IntegrityError):
         con.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", values)

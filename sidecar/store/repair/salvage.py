@@ -94,7 +94,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
         before, strange = len(pages.damaged), False
         known: set[Row] = set()
         for kind, row in table_rows(pages, root):
-            # A page may stand where another belongs: of the same table, or of another one.
+            # A wrong page may stand here, of the same table or of another.
             shape = table_of(kind, row) if name in SHAPED else name
             strange = strange or shape != name or (name in SHAPED and row[:2] in known)
             known.add(row[:2])
@@ -107,7 +107,7 @@ def collect(pages: Pages, con: sqlite3.Connection) -> SalvagedRows:
     for kind, row in orphans(pages):
         name = table_of(kind, row)
         if name:
-            # In a sound file every page with such rows is led to.
+            # In a sound file some tree leads to every page with rows.
             made.damaged.setdefault(name, 1)
         if name == "blob":
             put_whole(con, row)
@@ -214,7 +214,7 @@ def _take_sessions(found: FoundRows, read: ReadBlob, of: Callable[[str], Log]) -
 
 def _take_session(log: Log, decode: Callable[[bytes], SessionRow], body: bytes, hash_: str) -> None:
     row = _decoded(log, "its own entry", decode, (body, hash_, ""))
-    # A page that is free by now may hold how it was before.
+    # A free page may hold an older version.
     if row is not None and (log.row is None or row.revision > log.row.revision):
         log.row = row
 

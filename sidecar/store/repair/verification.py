@@ -59,7 +59,7 @@ def verify(con: sqlite3.Connection) -> VerifyReport:
         try:
             check(con, tally)
         except FAULTS as error:
-            # A damaged page ends one check; the others may still find their way.
+            # A damaged page ends one check; others may still succeed.
             what = check.__name__.strip("_")
             tally.problems.append(f"the check of {what} broke off: {storage_failed(error)}")
     seen = tally.counts
@@ -86,7 +86,7 @@ def _schema(con: sqlite3.Connection, tally: VerifiedTally) -> None:
         return
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as fresh:
         migrate(fresh, MIGRATIONS[: version(con)], 0)
-        # The index of words is there only where the SQLite that made it could.
+        # The word index depends on the SQLite that made the file.
         statement = (
             "SELECT name, sql FROM sqlite_master WHERE name NOT GLOB 'fact_text*' ORDER BY name"
         )

@@ -161,7 +161,7 @@ def _sessions(
         if session_id in gone or not (old or full):
             continue
         row = row_of(con, session_id)
-        # A subtask's session goes when the one does that began it.
+        # A subtask's session goes with its parent.
         if row is None or is_live(con, session_id, ages) or _is_subtask(con, row):
             continue
         for one in family(con, row, ages.now):
@@ -183,7 +183,7 @@ def family(con: sqlite3.Connection, row: SessionRow, now: Millis) -> tuple[Sessi
     found: list[SessionRow] = []
     for name in sorted(_subtasks(con, row.id)):
         child = row_of(con, SessionId(name))
-        # A fork has the record too, but the subtask is not its own.
+        # A fork copies the record, but owns no subtask.
         if child is None or child.settings.get(PARENT) != row.id:
             continue
         if not is_open(con, child.id, now):

@@ -59,7 +59,7 @@ def weigh(con: sqlite3.Connection) -> StoreWeights:
 
 
 def _snapshots(con: sqlite3.Connection) -> int:
-    # What a session holds as well is counted there.
+    # Blobs shared with a session count there.
     blobs = con.execute(
         f"SELECT total(length(data)) FROM {contents(con)} "
         "WHERE hash NOT IN (SELECT hash FROM reference)"

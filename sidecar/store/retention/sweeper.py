@@ -62,7 +62,7 @@ class KeepingRows:
 
 def _claim(con: sqlite3.Connection, owner: Owner, every: Millis, now: Millis) -> bool:
     last = _last_sweep(con)
-    # A clock that went back by more makes it due, too; else it might never be again.
+    # Also due after the clock went back by more; otherwise no sweep might ever be due again.
     if last is not None and abs(now - last) < every:
         return False
     return lease.acquire(con, SWEEP, owner, now) is None
