@@ -37,7 +37,7 @@ def _serve(rest: list[str]) -> None:
 
 
 def commands() -> "typer.Typer":
-    """Declare what people type; `docs/reference/commands` is made from this."""
+    """Declare the commands for people; makes `docs/reference/commands` too."""
     import typer
 
     app = typer.Typer(

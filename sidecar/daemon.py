@@ -56,12 +56,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger("sidecar.daemon")
 
 LAST_NUMBERS = 1.0
-"""Seconds that metrics and traces get to be sent when the daemon stops."""
+"""Seconds to send metrics and traces when the daemon stops."""
 PR_SET_DUMPABLE = 4
-"""Of `<linux/prctl.h>`: 0 gives what is in `/proc` of the process to root, and dumps no core."""
+"""Of `<linux/prctl.h>`: 0 gives the process's `/proc` files to root, and dumps no core."""
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-"""Crockford's base 32 in lower case: sorts as it counts, and is safe as a folder's name."""
+"""Crockford's base 32 in lower case: sorts in order, and is safe in a folder's name."""
 
 
 def read_clock() -> Millis:
@@ -118,8 +118,8 @@ def serve_stdio() -> None:
     async def serve_and_exit() -> None:
         code = await _serve(read, write)
         sys.stderr.flush()
-        # Threads that still read stdin, load a library or wait for a tool must not keep the
-        # process; leaving the loop would wait for them.
+        # Leaving the loop would wait for threads that read stdin, load a library or wait for a
+        # tool.
         os._exit(code)
 
     asyncio.run(serve_and_exit())

@@ -25,7 +25,7 @@ WHO = {"tool": "agent's tool", "shell": "agent's shell", "unknown": "a command, 
 WHAT = 32
 """Columns of a turn's first words."""
 MOST_FILES = 8
-"""Files of one checkpoint that are named."""
+"""Files named per checkpoint."""
 FATES = {
     "restored": ("✓", "green"),
     "merged": ("⇄", "cyan"),

@@ -31,7 +31,7 @@ from sidecar.session.interface import Scope
 NOTHING = -32012
 CONFLICT = -32013
 SHORTEST = 6
-"""Characters of the end of an id that stand for it."""
+"""Least characters of an id's end to stand for the id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from sidecar_client import Client, connect
 
 DAEMON = (sys.executable, "-P", "-m", "sidecar", "serve", "--stdio")
-"""Starts this program's daemon; `-P` keeps modules of the current folder out of it."""
+"""Starts this program's daemon; `-P` excludes modules of the current folder."""
 
 
 def own_daemon() -> AbstractAsyncContextManager[Client, bool | None]:

@@ -13,7 +13,7 @@ from rich.text import Text
 from sidecar.core.text.visible import visible, visible_lines
 
 PIPED_WIDTH = 160
-"""Characters of a line where no terminal says how many it has."""
+"""Characters of a line where no terminal is known."""
 
 
 class Terminal(Console):

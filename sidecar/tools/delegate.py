@@ -8,7 +8,7 @@ from sidecar.tools.inputs import optional_text, text
 from sidecar.tools.tool_contract import Subtask, SubtaskEnd, ToolAnswer, ToolContext
 
 MOST_TOKENS = 2_000
-"""What a report may take of the context that it was meant to spare."""
+"""Most tokens of a report, since subtasks are to spare the context."""
 _TITLE = 80
 
 

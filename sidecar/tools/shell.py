@@ -30,9 +30,9 @@ MAX_TIMEOUT_MS = 600_000
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 DRAIN = 0.5
-"""Seconds to wait for output once the shell has ended, while a background process holds it."""
+"""Seconds to wait for output after the shell's end, while a background process holds the pipe."""
 MAX_SHOWN = 256 * 1024
-"""Characters of output shown while a command runs; the rest is shown when it ends."""
+"""Characters of output shown while a command runs; the rest follows at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ async def _in_terminal(
         (_shell(), "-c", command),
         str(where),
         seconds,
-        # An editor's terminal has the editor's variables, keys among them, unless they are given.
+        # Otherwise an editor's terminal has the editor's variables, with keys.
         {**dict.fromkeys(secrets, ""), **for_git({}), "PAGER": "cat"},
     )
     notes = ("[the beginning of the output was too long for the terminal]",) if end.cut else ()

@@ -221,13 +221,13 @@ class Unfollowed:
 
 
 Recall: TypeAlias = Callable[[str, int, int | None, str | None], Awaitable[str]]
-"""(part id, offset, limit, pattern) -> text; offsets in bytes, as `context/recall` counts them."""
+"""(part id, offset, limit, pattern) -> text; offsets in bytes, as in `context/recall`."""
 
 Progress: TypeAlias = Callable[[str], None]
-"""Called with more of a running tool's output; what it is given is shown, not stored."""
+"""Called with more of a running tool's output, to be shown, not stored."""
 
 Delegate: TypeAlias = Callable[[Subtask, str, Progress], Awaitable[SubtaskEnd]]
-"""(subtask, id of the call that asks for it, progress) -> what came of it."""
+"""(subtask, id of the requesting call, progress) -> result."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ logger = logging.getLogger("sidecar.wire")
 ERROR, WARNING, INFO = 1, 2, 3
 """LSP's message types."""
 MOST_SHOWN = 120
-"""Characters of a wrong answer that are told."""
+"""Characters shown of a wrong answer."""
 MOST_TOLD = 100
 """Warnings of one connection, each of something else."""
 
@@ -53,7 +53,7 @@ class Connection:
         self._capabilities: JsonObject = {}
         self._told: set[str] = set()
 
-    # --- what it can do ----------------------------------------------------------------------
+    # --- capabilities ------------------------------------------------------------------------
 
     def announce(self, capabilities: JsonObject) -> None:
         """Take the client's capabilities from `initialize`."""
@@ -101,7 +101,7 @@ class Connection:
         places = ((), ("experimental",), ("experimental", "sidecar"))
         return any(_inside(self._capabilities, *place, "fs", name) is True for place in places)
 
-    # --- what it is told ---------------------------------------------------------------------
+    # --- telling the client ------------------------------------------------------------------
 
     def notify(self, method: str, params: JsonObject) -> None:
         """Queue one of LSP's own notifications."""
@@ -168,7 +168,7 @@ class Connection:
         message = notification(event)
         await self._outbox.paced(_session_of(message), message)
 
-    # --- what it is asked --------------------------------------------------------------------
+    # --- asking the client -------------------------------------------------------------------
 
     async def call_tool(
         self, session_id: SessionId, call_id: str, name: str, tool_input: Json

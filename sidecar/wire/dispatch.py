@@ -29,7 +29,7 @@ from sidecar.wire.outbox import Outbox
 logger = logging.getLogger("sidecar.wire")
 
 AT_ONCE = 32
-"""Requests of one connection that are worked on; the others wait, in the order of their coming."""
+"""Requests of one connection in progress; others wait in order."""
 
 
 class Ticket:
@@ -48,13 +48,13 @@ class Ticket:
 
 
 Handler: TypeAlias = Callable[[Connection, Any, Ticket], Awaitable[Json]]
-"""(connection, params as the method table has them, ticket) -> result."""
+"""(connection, params of the method table's struct, ticket) -> result."""
 
 DispatchedWork: TypeAlias = Callable[[], Awaitable[Json]]
-"""A request or notification with its handler found and its params structured."""
+"""A request or notification with its handler and structured params."""
 
 Greet: TypeAlias = Callable[[JsonObject], Awaitable[None]]
-"""Called with the params of `initialize`, before it is answered."""
+"""Called with the params of `initialize`, before its answer."""
 
 
 class Face(Protocol):
@@ -105,7 +105,7 @@ class Dispatch:
         if asked:
             await asyncio.wait(asked, timeout=limit)
 
-    # --- what comes in -----------------------------------------------------------------------
+    # --- receiving ---------------------------------------------------------------------------
 
     def receive(self, frame: Frame) -> None:
         """Handle one frame, with exactly one answer per request."""
@@ -129,7 +129,7 @@ class Dispatch:
     def _message(self, message: JsonObject) -> None:
         request_id, method = _id_of(message), message.get("method")
         if is_deep(message):
-            # It would overflow the stack of whoever walks it.
+            # Deep nesting would overflow the stack.
             text = f"a message may hold {DEEPEST} lists and objects within one another at most"
             refused = RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params")
             self._not_taken(message, refused)
@@ -180,7 +180,7 @@ class Dispatch:
     def _ended(self, request_id: str | int, task: "asyncio.Task[None]") -> None:
         self._under_way.pop(request_id, None)
         if task.cancelled():
-            # It was cancelled before its first step, so that it could not answer itself.
+            # Cancelled before its first step, the task could not answer.
             self._refuse(
                 request_id, RefusedMessage(CANCELLED, "cancelled", "the request was cancelled")
             )
@@ -225,10 +225,10 @@ class Dispatch:
         cancellations and awaited answers must pass.
         """
         if ticket.ends_itself or method == "shutdown":
-            # A prompt waits for people, its session has a line of its own, and it answers little.
+            # A prompt waits for people, has its session's own queue, and has a small answer.
             return await work()
         async with self._turn:
-            # One by one, or who waited first might not begin first.
+            # One by one, so that the first to wait is the first to begin.
             async with self._first:
                 await self._outbox.readable()
             return await work()
@@ -292,14 +292,14 @@ def structure(params: Json, shape: type | None) -> Any:  # noqa: ANN401 - of the
     if shape is None:
         return params
     if isinstance(params, dict):
-        # Many editors write null for what they leave out.
+        # Many editors write null for absent fields.
         needed = _required(shape)
         params = {k: v for k, v in params.items() if v is not None or k in needed}
     try:
         return msgspec.convert(params, type=shape)
     except msgspec.ValidationError as error:
         said = str(error)
-        # What was given may stand in it, however long it is and whatever it says.
+        # The message may repeat the input, however long.
         reason, mark, where = said.rpartition(" - at `$")
         reason, where = (reason, where) if mark else (said, "")
         error_fault = fault(BadRequest(reason, "params" + where.removesuffix("`")))

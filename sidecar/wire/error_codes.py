@@ -46,7 +46,7 @@ OUT_OF_MEMORY = (
     "limit of this process (`ulimit -v`, a container's), and try again."
 )
 MOST_SAID = 800
-"""Characters of a message: editors show it in a box."""
+"""Characters of a message, shown by editors in a box."""
 
 
 class RefusedMessage(Exception):
@@ -86,7 +86,7 @@ def _short(message: str) -> str:
 def internal(error: BaseException) -> JsonObject:
     """JSON-RPC error for a bug, without paths or bodies, logged elsewhere."""
     message = "Something went wrong inside the daemon: its log on stderr says what."
-    # Python has no class of its own for a thread that found no room.
+    # Python has no class of its own for a thread without memory.
     if isinstance(error, MemoryError) or str(error) == "can't start new thread":
         message = OUT_OF_MEMORY
     return {"code": INTERNAL_ERROR, "message": message, "data": {"kind": "internal"}}

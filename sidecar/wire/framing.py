@@ -165,7 +165,7 @@ class FrameDecoder:
             del self._buffer[:1]
         marks = (b"\r\n\r\n", b"\n\n")
         ends = [(at, len(mark)) for mark in marks if (at := self._buffer.find(mark)) >= 0]
-        # Where they end beyond the limit, they are as long as where their end has not come yet.
+        # Headers ending beyond the limit count as too long, like headers without an end so far.
         at, mark = min(ends, default=(len(self._buffer), 0))
         if at > MAX_HEADER:
             return Broken(f"headers are longer than {MAX_HEADER} bytes")

@@ -20,7 +20,7 @@ from sidecar.tools.tool_contract import PermissionOption, ThroughClient
 from sidecar.wire.connection import ERROR, INFO, WARNING, ClientFailed, Connection, alarm
 
 MOST_LINES = 30
-"""Lines of a change in a question: it is a message, which editors show in a small box."""
+"""Lines of a change in a question, shown by editors in a small box."""
 LEVELS = {"error": ERROR, "warning": WARNING}
 
 

@@ -33,7 +33,7 @@ Phase: TypeAlias = Literal["new", "running", "shut down"]
 
 
 _SHAPELESS = (TypeError, ValueError, KeyError, AttributeError)
-"""What the converter raises, besides its own, for params of another shape than it expects."""
+"""Errors of the converter, besides its own, for params of an unexpected shape."""
 
 
 _UNFIT = (LookupError, ValueError, TypeError, OSError)
@@ -99,7 +99,7 @@ class SidecarProtocol(LanguageServerProtocol):
             text = f"the params do not fit {method}: no such command, or other arguments"
             return RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params").error
         if method.startswith("textDocument/did") and isinstance(error, _UNFIT):
-            # pygls trusts the editor: such a change is of what is not open, or beyond its end.
+            # pygls trusts the editor: the change is to a closed document, or beyond its end.
             logger.warning("%s does not fit what is open: %s", method, type(error).__name__)
             text = f"{method} does not fit what is open"
             return RefusedMessage(INVALID_PARAMS, "bad_request", text, path="params").error
@@ -182,7 +182,7 @@ class SidecarProtocol(LanguageServerProtocol):
         unstructured: Json = self._converter.unstructure(result)
         return unstructured
 
-    # --- what pygls sends of itself ----------------------------------------------------------
+    # --- messages pygls sends of its own accord ----------------------------------------------
 
     def _send_data(self, data: object) -> None:
         """Queue data that pygls would write to stdout at once, and log whole."""

@@ -35,9 +35,9 @@ from sidecar.wire.streams import ReadBytes, WriteBytes
 PARENT_EVERY = 3.0
 """Seconds between looks at whether the editor still lives."""
 MOST_PID = 2**31 - 1
-"""No system numbers its processes higher, and asking after one is an error."""
+"""Highest process id of any system; larger ones raise errors."""
 FLUSH = 1.0
-"""Seconds that the last answers get to be written when the connection ends."""
+"""Seconds to write the last answers when the connection ends."""
 
 logger = logging.getLogger("sidecar.wire")
 
@@ -77,7 +77,7 @@ async def serve(
         code = served.exit_code()
         served.connection.close()
         if reading.done() and code is None:
-            # Who asks and closes the stream may still read what it asked for.
+            # A client that closes its input may still read its answers.
             await served.dispatch.settle(FLUSH)
         sessions.detach(served.connection.watch)
         await sessions.shutdown()
@@ -192,7 +192,7 @@ async def _read(
 
 
 async def _write(outbox: Outbox) -> None:
-    # A client that closes its end is gone; what it did not read is in the log.
+    # A client that closes its output is gone; unread updates are in the log.
     with suppress(OSError):
         await outbox.run()
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 CHUNK = 64 * 1024
 AHEAD = 16
-"""Chunks read ahead of their handling; then the thread waits, and with it the client."""
+"""Chunks read ahead of their handling; then the thread and the client wait."""
 
 ReadBytes: TypeAlias = Callable[[], Awaitable[bytes]]
 WriteBytes: TypeAlias = Callable[[bytes], Awaitable[None]]

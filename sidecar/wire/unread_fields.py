@@ -11,9 +11,9 @@ import msgspec
 from sidecar.core.parts import Json
 
 MOST_AT_ONCE = 10
-"""Unknown fields of one object that are looked at."""
+"""Unknown fields examined per object."""
 LONGEST = 60
-"""Characters of a field's name that are told."""
+"""Characters shown of a field's name."""
 
 
 def unread(method: str, params: Json, shape: object) -> Iterator[str]:

@@ -18,7 +18,7 @@ from sidecar.core.errors import BadRequest
 from sidecar.workspace.unlinked_path import folder_of, open_in, sync
 
 MAX_FILE = 16 * 1024 * 1024
-"""Bytes of a file that are read at once; a longer one is read in ranges of lines."""
+"""Bytes of a file read at once; longer ones are read in ranges of lines."""
 
 _SNIFFED = 64 * 1024
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -76,7 +76,7 @@ def read_lines(real: Path, offset: int, limit: int | None) -> FileLines:
     with _open_exact(real) as (descriptor, _), open(descriptor, "rb", closefd=False) as file:
         decode(file.read(_SNIFFED), real.name)
         file.seek(0)
-        # In pieces, because a single line may be longer than what memory should hold.
+        # In pieces, because a single line may be too long for memory.
         while room > 0 and (limit is None or number < offset + limit):
             piece = file.readline(min(_SNIFFED, room))
             if not piece:

@@ -10,7 +10,7 @@ import platformdirs
 from sidecar.workspace.unlinked_path import folder_of, open_in
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
-"""In order of preference; a folder gives one of them at most."""
+"""In order of preference; at most one per folder counts."""
 
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 MAX_INSTRUCTION = 64 * 1024
@@ -32,7 +32,7 @@ def user_folder() -> Path:
 def read_instructions(cwd: Path, trusted: bool, user: Path) -> tuple[Instruction, ...]:
     """Read instructions: those of the folder `user`, then from the top down to `cwd`.
 
-    The top is the repository's root, else the home folder, else the root of all. Skips
+    The top is the repository's root, else the home folder, else the file system's root. Skips
     world-writable folders above `cwd` (/tmp), links out of the top, and untrusted workspaces.
     """
     found = [_first(user, None)]
@@ -50,7 +50,7 @@ def instruction_folders(cwd: Path, user: Path) -> tuple[Path, ...]:
 
 def _downward(cwd: Path) -> list[Path]:
     above = [cwd, *cwd.parents]
-    # Those of `os.path` never raise, whatever becomes of a home or a folder meanwhile.
+    # Functions of `os.path` never raise, even if the home or a folder disappears.
     home = Path(os.path.realpath(os.path.expanduser("~")))
     top = next((folder for folder in above if os.path.exists(folder / ".git")), None)
     if top is None:

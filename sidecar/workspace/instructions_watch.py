@@ -25,9 +25,9 @@ logger = logging.getLogger("sidecar.workspace")
 EVERY = 5.0
 """Seconds between looks where no events come."""
 STEP_MS = 200
-"""How long events are gathered; also how often the watching thread sees that it should end."""
+"""Milliseconds of gathering events, and between checks of the watching thread for its end."""
 MOST_FOLDERS = 256
-"""Folders with events; those beyond are only looked at every few seconds."""
+"""Folders with events; further ones are checked every few seconds only."""
 
 ReadInstructions: TypeAlias = Callable[[str, bool], Awaitable[tuple[Instruction, ...]]]
 SeenInstructions: TypeAlias = Callable[[tuple[Instruction, ...]], None]
@@ -131,8 +131,8 @@ class InstructionsWatch:
                 async for _ in events:
                     await self._look(moved)
         except* (OSError, RuntimeError) as group:
-            # No more watches to be had, a folder went away between finding and watching it, or a
-            # name came that is no UTF-8. Some come bare, and some from a task group.
+            # No more watches available, a folder disappeared before being watched, or a name is
+            # invalid in UTF-8. Some errors come bare, others from a task group.
             failed = group.exceptions[0]
         if failed is not None:
             logger.info("instructions are looked at every %g s: %s", self._every, failed)

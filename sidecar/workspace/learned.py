@@ -17,7 +17,7 @@ from sidecar.workspace.paths import in_git, locate
 
 FOLDER = ".sidecar/learned"
 MOST_READ = 4 * LARGEST
-"""Bytes of a file that people let grow; a longer one is left alone."""
+"""Bytes of a file; longer ones, grown by people, are left alone."""
 
 _writing = threading.Lock()
 """Sessions of one workspace may learn at the same time."""

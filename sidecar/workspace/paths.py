@@ -14,11 +14,11 @@ from sidecar.core.errors import BadRequest
 
 MAX_PATH = 4096
 MAX_LINKS = 40
-"""Links that one path is followed through."""
+"""Links followed per path."""
 MAX_LOOKED = 5000
-"""Names below the folders of one folder that are looked at for links."""
+"""Names in subfolders searched for links."""
 MAX_DEPTH = 3
-"""Folders in one another that are looked into for links."""
+"""Levels of subfolders searched for links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def _leads_out(word: str, folder: Path, base: Path) -> bool:
             if _depends(folder / name):
                 return True
             spelt = Path(os.path.normpath(folder / name))
-            # Some programs take `..` by its letters, whatever link stands before it.
+            # Some programs resolve `..` textually, whatever link stands before.
             for real in map(Path, map(os.path.realpath, (folder / name, spelt))):
                 linked = spelt.is_relative_to(base)
                 if not real.is_relative_to(base) and (linked or os.path.lexists(real)):
@@ -127,7 +127,7 @@ def linked_names(
             reals.add(real)
     for start in {home, *(up for real in reals for up in real.parents)} if reals else ():
         for link, led in _links(start, holding):
-            # A link to the root, or to a folder above it, gives nothing in it another name.
+            # A link to the root or a folder above gives no inner path another name.
             inner = () if base.is_relative_to(led) else reals
             found += [link / real.relative_to(led) for real in inner if real.is_relative_to(led)]
     return tuple(sorted({printable(display(path, base)) for path in found}))

@@ -13,7 +13,7 @@ from sidecar.workspace.snapshots.ignore import BESIDE
 
 MOST_FILES = 500
 MOST_BYTES = 2 * 1024 * 1024
-"""Of a file that is hashed; a longer one is only known to be there."""
+"""Bytes of a hashed file; longer ones are only known to exist."""
 _MOST_HEAD = 4096
 _HEADS = "ref: refs/heads/"
 

@@ -109,7 +109,7 @@ class SharedSnapshots:
             self._news[root] = error.message
         else:
             if ended is not None:
-                # Where it was settled here, more is known of it.
+                # An outcome settled in this process is more precise.
                 self._news.setdefault(root, _told(ended))
 
     async def _settle_all(self) -> None:
@@ -129,7 +129,7 @@ class SharedSnapshots:
                 logger.warning("in %s: %s", _legible(root), self._news[root])
 
     async def _end(self, root: str, how: _How) -> Recovered | None:
-        # Whoever uses a folder waits until it is whole.
+        # Users of a folder wait until its restore has ended.
         async with self._ending[root]:
             made = self._open.get(root)
             touched = None if made is None else made.mark_dirty
@@ -238,7 +238,7 @@ async def _recheck(made: Snapshots) -> None:
     try:
         found = await made.recheck()
     except (SidecarError, OSError, RuntimeError) as error:
-        # RuntimeError: the folder was closed meanwhile, and its thread with it.
+        # RuntimeError: the folder and its thread were closed meanwhile.
         logger.warning("files of %s were not looked at again: %s", made.root, error)
         return
     if found:

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from sidecar.workspace.unlinked_path import WAY, folder_of, open_in
 
-# The same on every machine that Linux runs on, but for some that know no call by it.
+# The same on every Linux machine, except a few without this call.
 _OPENAT2 = ctypes.c_long(437)
 _HERE = ctypes.c_int(-100)
 _NO_SYMLINKS = 0x04
 _HOW = struct.Struct("=QQQ")
-"""Flags, the mode of what is made, how the way is gone."""
+"""Flags, mode of a new file, resolution flags."""
 _SIZE = ctypes.c_size_t(_HOW.size)
 
 
@@ -32,7 +32,7 @@ def open_straight(real: bytes, flags: int) -> int:
     """
     call = _syscall()
     if call is not None:
-        # As `os.open` says it, for those who listen.
+        # The audit event of `os.open`, for audit hooks.
         sys.audit("open", real, None, flags)
         descriptor = call(_OPENAT2, _HERE, real, _how(flags), _SIZE)
         if descriptor >= 0:
@@ -67,7 +67,7 @@ def link_straight(real: bytes) -> tuple[os.stat_result, bytes]:
 def _syscall() -> Callable[[object, object, bytes, bytes, object], int] | None:
     if sys.platform != "linux":
         return None
-    # Types that are declared would be checked at each call, which takes as long as the rest of it.
+    # Declared types would be checked at each call, doubling its time.
     found: Callable[[object, object, bytes, bytes, object], int] | None = getattr(
         ctypes.CDLL(None), "syscall", None
     )

@@ -66,7 +66,7 @@ def open_in(folder: int, real: Path, flags: int) -> int:
 
 def sync(folder: int) -> None:
     """Make the names in a folder durable; raises OSError."""
-    # What only names a folder cannot be synced.
+    # A descriptor by `O_PATH` cannot be synced.
     descriptor = os.open(".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
     try:
         os.fsync(descriptor)

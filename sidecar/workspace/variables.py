@@ -51,5 +51,5 @@ def _names_setting(name: str) -> bool:
 
 
 def _is_kept_back(name: str) -> bool:
-    # Headers for the provider may hold a key, whatever they are called; an address is no secret.
+    # Headers for the provider may hold a key under any name; an address is no secret.
     return names_secret(name) or name.upper().startswith("ANTHROPIC_")

@@ -55,7 +55,7 @@ def volatile_context(day: date, git: Git | None, shown: JsonObject, cwd: Path) -
         "Diagnostics", diagnostics[:MAX_DIAGNOSTICS], len(diagnostics) - MAX_DIAGNOSTICS
     )
     text = "\n".join(lines).replace("</context", "<\\/context")
-    # What a client sends may hold lone surrogates, which no request can carry.
+    # Text of a client may hold lone surrogates, impossible in requests.
     body = text.encode("utf-8", "replace").decode("utf-8")
     return f"<context>\n{body}\n</context>"
 

@@ -20,7 +20,7 @@ SKIPPED = frozenset(
         ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", ".DS_Store",
     }
 )  # fmt: skip
-"""Names that are never walked into, whatever .gitignore says."""
+"""Names never walked into, whatever .gitignore says."""
 
 MAX_IGNORE_FILE = 256 * 1024
 

@@ -16,7 +16,7 @@ from sidecar.core.prompt.pricing import MILLION, money_of
 from sidecar.model.catalogue import lookup
 
 DWELL = "what was decided, and why"
-"""What the summary is asked to dwell on."""
+"""The summary's requested emphasis."""
 DONE = {
     "drop": "leave out",
     "evict": "leave a stub of",

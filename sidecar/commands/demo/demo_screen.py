@@ -28,7 +28,7 @@ PAUSE = 1.5
 """Seconds to read a chapter in."""
 BAR = 40
 INDENT = 9
-"""Columns before what is said."""
+"""Columns before text."""
 WOULD_COST = ("claude-opus-5-5", "claude-haiku-5-5")
 REGIONS = {
     "system": "blue",

@@ -21,7 +21,7 @@ REGIONS = {"toolResults": "tool results"}
 BAR = 40
 LARGEST = 10
 MOST_TURNS = 60
-"""Turns that are listed; of longer sessions the newest."""
+"""Turns listed, the newest of longer sessions."""
 NOTE_LINES = 14
 WHAT = 44
 

@@ -54,7 +54,7 @@ async def _read(session: str | None, *, last: bool) -> Course:
         course = await look(await looking(config, store), found, redaction.text)
     finally:
         await store.close()
-    # Its names are what the store knows it by, and no secret however they look.
+    # Its id is the store's name for the session, and no secret however random.
     return replace(redaction.value(course), about=replace(redaction.value(course.about), id=found))
 
 

@@ -21,9 +21,9 @@ from sidecar.replay.cases import CaseAnswer
 from sidecar.replay.questions import Question
 
 AT_ONCE = 2
-"""Requests that are under way together: providers refuse more of this size."""
+"""Requests in progress together: providers refuse more of this size."""
 LIMIT = 600.0
-"""Seconds that an answer may take, all attempts together."""
+"""Seconds for an answer, all attempts together."""
 TRIES = 2
 """How often the same is asked where the answer cannot be read."""
 T = TypeVar("T")

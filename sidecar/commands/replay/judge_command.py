@@ -38,7 +38,7 @@ from sidecar.replay.judgement import JudgedSession, Judgement, Unjudged
 from sidecar.replay.questions import Question
 
 MOST_OUTPUT = 16_000
-"""Tokens that one answer may have, thinking included."""
+"""Tokens of one answer, thinking included."""
 LIMIT_MOST = 1_000
 
 

@@ -13,7 +13,7 @@ from sidecar.replay.judge_questions import score
 from sidecar.replay.judgement import Judgement, judgement_json
 
 MOST_LOST = 40
-"""Answers that are told one by one."""
+"""Lost answers shown one by one."""
 
 
 def show_json(judgement: Judgement) -> None:

@@ -158,7 +158,7 @@ def _outcomes(
         for number, file in enumerate(files):
             yield number, _outcome(file, count, settings)
         return
-    # Fork would copy whatever threads the caller has; spawn costs a second and is safe.
+    # Fork would copy the caller's threads; spawn costs a second and is safe.
     context = multiprocessing.get_context("spawn")
     with _no_modules_of_the_folder():
         pool = ProcessPoolExecutor(workers, context, initializer=_prepare)
@@ -168,7 +168,7 @@ def _outcomes(
             for done in as_completed(waiting):
                 yield waiting[done], done.result()
         finally:
-            # Whoever interrupts does not want what is still waiting.
+            # An interrupt also cancels waiting work.
             pool.shutdown(cancel_futures=True)
 
 
@@ -196,7 +196,7 @@ _counter: list[Count] = []
 
 
 def _prepare() -> None:
-    # An interrupt ends a worker at once and without a word; the parent says what there is to say.
+    # An interrupt ends a worker at once and silently; the parent reports.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _counter.append(load_counter())
 

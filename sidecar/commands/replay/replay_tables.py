@@ -17,7 +17,7 @@ MOST_DAMAGED = 10
 NARROW = 118
 """Characters of a terminal below which the columns of lesser weight are left out."""
 WIDE = 138
-"""Characters of a terminal that takes all columns."""
+"""Characters of a terminal wide enough for all columns."""
 WHY: Mapping[str, str] = {
     "budget": "full",
     "cold": "cache cold",

@@ -32,7 +32,7 @@ FEW_WATCHES = 65_536
 MOST_FOLDERS = 5
 """Folders whose snapshots are told one by one."""
 NEARLY = 0.9
-"""The part of the limit from which on it is said what happens there."""
+"""Share of the limit from which advice is shown."""
 
 MARKS = {"ok": ("✓", "green"), "note": ("!", "yellow"), "bad": ("✗", "red")}
 

@@ -15,9 +15,9 @@ from sidecar.store.retention.store_sizes import StoreWeights
 
 MIB = 1024 * 1024
 MOST_SESSIONS = 3
-"""Sessions that are told one by one."""
+"""Sessions shown one by one."""
 MUCH_FREE = 0.3
-"""The part of the file that may be free before it is said how to give it back."""
+"""Free share of the file from which advice is shown."""
 
 SizeState: TypeAlias = Literal["ok", "note", "bad"]
 

@@ -20,7 +20,7 @@ from sidecar.workspace.paths import Place
 _MAX_COMPARED = 5000
 _MAX_LINE = 200
 _MOST_ASKED = 400_000
-"""Characters of a change that a question shows whole."""
+"""Characters of a change shown whole in a question."""
 _MARK = "\ufeff"
 
 _Texts: TypeAlias = tuple[str | None, str]

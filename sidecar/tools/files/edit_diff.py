@@ -23,7 +23,7 @@ class EditDiff:
 def compare(path: str, before: str, after: str) -> EditDiff:
     """Compare two texts; changes beyond `_MAX_COMPARED` lines yield counts only."""
     old, new = _lines(before), _lines(after)
-    # What is equal at both ends is left out first: comparing takes quadratic time at worst.
+    # Equal lines at both ends are skipped first: comparing takes quadratic time at worst.
     head = _equal(old, new)
     tail = _equal(old[head:][::-1], new[head:][::-1])
     first = max(0, head - _CONTEXT)

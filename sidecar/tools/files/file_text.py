@@ -20,7 +20,7 @@ async def editor_text(real: Path, context: ToolContext) -> str | None:
         return buffer.text
     if context.client is None or not context.client.can_read_files:
         return None
-    # The editor is asked only for what is a text file; else it might answer with rubble.
+    # The editor is asked for text files only; others might come back garbled.
     on_disk = await asyncio.to_thread(files.read_text, real)
     try:
         return await context.client.read_text_file(context.session_id, str(real))
@@ -63,8 +63,8 @@ async def _written(real: Path, after: str, label: str, context: ToolContext) -> 
         saved = await _on_disk(real) == buffer.text
         if await client.apply_edit(label, str(real), after):
             context.buffers.set(real, after, buffer.version)
-            # A document without unsaved changes stays so: commands that run next read the disk.
-            # An editor that saved it itself would see another write as a stranger's change.
+            # A document without unsaved changes stays so, since later commands read the disk. An
+            # editor that saved by itself would take another write for a stranger's change.
             if saved and await _on_disk(real) != after:
                 await asyncio.to_thread(files.write_atomically, real, after)
             return written

@@ -28,7 +28,7 @@ MAX_LISTED = 1000
 DEFAULT_MATCHES = 200
 MAX_MATCHES = 2000
 DEADLINE = 20.0
-"""Seconds a search or a listing may take; what was found by then is given."""
+"""Seconds for a search or listing; results until then are returned."""
 
 T = TypeVar("T")
 

@@ -14,10 +14,10 @@ from sidecar.workspace.files import legible
 
 MAX_PATTERN = 2000
 MAX_SHOWN = 500
-"""Characters of a matching line that are shown."""
+"""Characters shown of a matching line."""
 
 LINE_SECONDS = 2.0
-"""A pattern that takes longer on a single line is too slow for all of them."""
+"""Seconds for a single line; slower patterns are too slow for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Match:
 
 
 Left = Callable[[], float]
-"""Seconds until the search must end; none are left once it was cancelled."""
+"""Seconds until the search must end; 0 once cancelled."""
 Lines = Callable[[str, float], bool]
 """Whether a line matches, found out in so many seconds. Raises `TimeoutError`."""
 

@@ -23,7 +23,7 @@ _OPTIONS = (
     f"--max-columns={MAX_SHOWN * 4}", "--max-columns-preview",
 )  # fmt: skip
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
-"""What was a file may be a pipe by now, which nobody waits for."""
+"""Never wait: a file may have become a pipe."""
 _SURE = MAX_SHOWN
 """Bytes by which a line is known again: ripgrep shows more of a long one."""
 _LINE = re.compile(rb"(?:\./)?([^\0]*)\0(\d+):(.*)", re.DOTALL)
@@ -108,7 +108,7 @@ async def _collect(
             asked[path] = await asyncio.to_thread(lines, path)
         number = int(found[2])
         stands = asked[path][number - 1 : number]
-        # A long line is cut, and how much of it matches is told behind that.
+        # A long line is cut, with a note of further matches after the cut.
         if stands and stands[0][:_SURE].rstrip(b"\r") == found[3][:_SURE].rstrip(b"\r"):
             text = legible(found[3].decode("utf-8", "surrogateescape"))
             matches.append(Match(path, number, shown(text)))

@@ -12,7 +12,7 @@ from sidecar.core.text.json_text import is_deep
 MOST_TOOLS: Final = 128
 """Of one MCP server, or of a client."""
 MOST_DESCRIPTION: Final = 4_000
-"""Characters of what is told of a tool."""
+"""Characters of a tool's description."""
 MOST_SCHEMA: Final = 16 * 1024
 """Characters of the JSON schema of a tool's input."""
 MOST_OF_ALL: Final = 128 * 1024

@@ -25,9 +25,9 @@ from sidecar.core.parts import JsonObject
 from sidecar.tools.mcp import mcp_start
 
 MOST_PAGES = 20
-"""Pages of tools that are read of one server."""
+"""Pages of tools read per server."""
 MOST_SAID = 2_000
-"""Bytes kept of what a server writes to stderr: its end, for when it fails."""
+"""Last bytes kept of a server's stderr, for failures."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,12 @@ def main(daemon: int, command: list[str]) -> None:
         os.setpgid(0, 0)
     between = os.fork()
     if not between:
-        # Of a process of its own, so that no server waits for a child that it did not start.
+        # In a process of its own: a server should not wait for a child it never started.
         if not os.fork():
             watch(daemon, server)
         os._exit(0)
     os.waitpid(between, 0)
-    # Python ignores it, and what is started would too.
+    # Python ignores SIGPIPE, and the started program would inherit that.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         os.execvp(command[0], command)
@@ -51,7 +51,7 @@ def watch(daemon: int, server: int) -> None:
     if not _ends_before(server, daemon):
         return
     try:
-        # The group has the server's number, and is there as long as anything that it started.
+        # The group has the server's number, and exists as long as any of its processes.
         os.killpg(server, signal.SIGTERM)
         until = time.monotonic() + GRACE
         while time.monotonic() < until:

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from sidecar.tools.mcp.mcp_client import Live, Offered
 
 START = 10.0
-"""Seconds that a server has to start, shake hands and list its tools."""
+"""Seconds for a server to start, shake hands and list its tools."""
 JOIN = 2.0
-"""Seconds that a new session waits for its servers; who comes later joins with the first prompt."""
+"""Seconds a new session waits for its servers; later ones join with the first prompt."""
 CALL = 120.0
-"""Seconds that a call may take."""
+"""Seconds for a call."""
 ENDING = 6.0
-"""Seconds that servers have to end with the daemon; the SDK kills those that do not within five."""
+"""Seconds for servers to end with the daemon; the SDK kills after five."""
 MOST_NAME = 64
-"""Characters that providers take for a tool's name."""
+"""Characters of a tool's name accepted by providers."""
 
 logger = logging.getLogger("sidecar.tools")
 
@@ -315,7 +315,7 @@ async def _called(server: _Server, name: str, given: Json) -> ToolAnswer:
     except SidecarError as error:
         raise ServerFailed(f"The MCP server {called} failed: {error.message}") from None
     except Exception as error:  # noqa: BLE001 - whatever a server does, it is an answer
-        # It is gone, or cannot be understood: the next call finds it fresh.
+        # The server is gone or garbled: the next call starts a new one.
         server.end()
         raise ServerFailed(f"The MCP server {called} failed: {_reason(error)}") from None
     return read_answer(name, answer)

@@ -10,7 +10,7 @@ from sidecar.tools.rules.runs_later import runs_later
 _NOTHING: Mapping[str, Program] = {}
 _SIGNS = re.compile(r"[^A-Za-z]")
 _COMMIT = re.compile(r"HEAD|[\w-]+~\d+")
-"""What a file may be called as well, where git takes it for a commit."""
+"""A commit to git, though also possible as a file's name."""
 
 
 def known(name: str) -> Program | None:
@@ -114,8 +114,8 @@ def _is_covered(program: Program, word: str) -> bool:
         return True
     if program.whole or word.startswith("--"):
         return word.partition("=")[0] in program.options
-    # Joined letters, with a value perhaps: each must be an option itself, for who knows which
-    # letters take values where. A path among them is one that nobody looks at.
+    # Joined letters, maybe with a value: each must be an option itself, since any may take a value.
+    # A path inside would go unchecked.
     letters = _SIGNS.sub("", word)
     return "/" not in word and all(f"-{letter}" in program.options for letter in letters)
 

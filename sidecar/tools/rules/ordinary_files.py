@@ -25,9 +25,8 @@ _ENDINGS = (
     "feature http rest log example sample template fixture"
 )
 _SETTINGS = "json jsonc json5 yaml yml toml ini cfg conf properties xml plist dist"
-"""Formats of data, and of what programs obey: those look for it where a project begins.
-
-PHP's tools, one that git's hooks start among them, obey `TOOL.xml.dist` where there is no other."""
+"""Formats of data, and of files obeyed by programs, which look for them in a project's root. PHP's
+tools, one started by git's hooks among them, obey `TOOL.xml.dist` without another file."""
 _NAMES = (
     "makefile gnumakefile dockerfile containerfile procfile rakefile gemfile brewfile pipfile "
     "vagrantfile podfile fastfile justfile cmakelists.txt build workspace go.mod go.sum go.work "

@@ -41,7 +41,7 @@ from sidecar.tools.tool_contract import Access, PermissionOption
 ODD = "of no kind that is known to be source, text or data"
 _ASKING = ("edit", "execute")
 _HIDING = re.compile(r"`|\$[({\[]|[<>]\(")
-"""What some shell or program would run or replace, were it to read a quoted word once more."""
+"""Text that a shell or program would run or replace on reading a quoted word again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ def _key(spec: ToolSpec, access: Access) -> str:
     tool, text = spec.name, named[0] if len(named) == 1 else ""
     if access.command:
         tool, text = _at(spec, access), access.command.strip(BLANK)
-    # A rule is read without this sign, so that it would say something else.
+    # Rules are read without this sign, so this one would change its meaning.
     return f"{tool}:{literal(text)}" if tool and text and STAR not in text else ""
 
 
@@ -282,7 +282,7 @@ def _named(rule: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     # The program is never guessed: `ls*` is `ls *`.
     if len(rule) == 1:
         return (rule[0].removesuffix(STAR),), True
-    # Who allows `rm build/*` means no other folder.
+    # `rm build/*` allows no other folder.
     return rule, not re.search("[/=]", rule[-1])
 
 
@@ -312,7 +312,7 @@ def _rejects(rule: str, spec: ToolSpec, access: Access) -> bool:
         # `git push *` hits `git push` too.
         pieces = _pieces(pattern)
         if len(access.command) > LONGEST:
-            # Where its commands begin is not known, so that it is searched for the rule.
+            # Its commands' borders are unknown, so the whole text is searched for the rule.
             pieces, texts = f"{STAR}{pieces}{STAR}", (" ".join(access.command.split()),)
         return any(_fits(pieces, text) or _fits(pieces, f"{text} ") for text in texts)
     return any(_hits(pattern, access))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from sidecar.tools.rules.program import Program, options
 from sidecar.tools.rules.programs_git import GIT
 
-# --- programs that run what they are given, or write what and where they are told ------------
+# --- programs that run their arguments, or write any content anywhere ------------------------
 
 _RUNNING = {
     "is a shell, and runs what it is given": "sh bash rbash dash ash zsh ksh mksh pdksh lksh oksh "
@@ -243,7 +243,7 @@ _READING = {
     ),
 }
 
-# --- programs that run the workspace's own code, or change its files, by nature ---------------
+# --- programs whose purpose is to run the workspace's code, or change its files --------------
 
 _RUNS_OWN = "other options take code, settings or a place from elsewhere"
 _CARGO = options(

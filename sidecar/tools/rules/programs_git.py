@@ -40,9 +40,9 @@ NO_OPERAND = r"(?!)"
 
 
 _SIGNED = r"%[-+ ]?G|(?:^|[=(:])[-*]*signature\b"
-"""Formats and orders that have gpg run."""
+"""Formats and orders that make git run gpg."""
 _WITHIN = r"(?!:(?![!^]))(?!(?:[\s\S]*/)?\.\.(?:/|$))[\s\S]*"
-"""No path that leads out of the folder, nor one with a word of magic for git, but to leave out."""
+"""No path leading out of the folder, and no magic word of git's except to exclude."""
 
 
 def _git(

@@ -100,8 +100,8 @@ _RUN_LATER: Mapping[str, str] = {
     ".pam_environment crontab cron.d/ cron.daily/ launchagents/ launchdaemons/ init.d/ "
     "profile.d/ sudoers.d/ sudoers ld.so.preload *.service *.desktop": _SYSTEM,
 }
-"""Names of files, of folders (`x/`: all below them), endings (`*.pth`), and beginnings (`x*`) of
-names of either, in small letters."""
+"""Lower-case names of files, of folders (`x/`, with everything below), endings (`*.pth`), and
+beginnings (`x*`) of either."""
 
 
 def runs_later(path: str) -> str:

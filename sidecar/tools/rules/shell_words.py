@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
 STAR = "\ue000"
-"""Stands for a rule's `*` among its words. No command holds one: it is not printable."""
+"""Stands for a rule's `*` among its words. Not printable, so in no command."""
 LONGEST = 10_000
-"""Characters of a command that is looked at."""
+"""Longest command examined, in characters."""
 BLANK = " \t\n"
-"""What a shell skips around a command."""
+"""Characters skipped by a shell around a command."""
 _AS_THEY_ARE = sys.getfilesystemencoding() == "utf-8"
 """Whether each letter reaches a shell as itself."""
 
@@ -29,7 +29,7 @@ _PROGRAM = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_.+/-]*")
 # In double quotes a backslash before one of these is a backslash, to every shell.
 _REPLACED = re.compile(r"[$`]|\\(?![|()\[\]{}.*+?^<>/=:,A-Za-z0-9-])")
 _ESCAPED = {r"\(": "(", r"\)": ")", r"\!": "!", "!": "!"}
-"""What find takes as words of their own, and how they are written without quotes."""
+"""Words of their own for find, and their spelling without quotes."""
 
 
 def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def plain_words(command: str, *, rule: bool = False) -> tuple[str, ...]:
     text = command.strip(BLANK)
     if not text or len(text) > LONGEST:
         return ()
-    # Encodings of old write `¥` or `‾` as a backslash or a tilde, which is what a shell sees.
+    # Old encodings write `¥` or `‾` for the backslash or tilde seen by a shell.
     if not (_AS_THEY_ARE or text.replace(STAR, "").isascii()):
         return ()
     if not all(c.isprintable() or c == "\t" or (rule and c == STAR) for c in text):

@@ -26,9 +26,9 @@ from sidecar.wire.translate import notification
 MOST_EARLY = 200
 """Events kept of sessions whose ids the client has not been told yet."""
 MOST_SHOWN = 16 * 1024
-"""Characters of a running tool's output that are shown: its end."""
+"""Last characters shown of a running tool's output."""
 OUTPUT_EVERY = 0.25
-"""Seconds between showings of a running tool's output: each repeats all of it."""
+"""Seconds between updates of a running tool's output: each repeats the whole."""
 
 _CONTENT_TEXT = ["params", "update", "content", "text"]
 
@@ -81,7 +81,7 @@ class AgentConnection(Connection):
         """Whether the client gets updates of this session."""
         return session_id in self._folders
 
-    # --- what it is told ---------------------------------------------------------------------
+    # --- telling the client ------------------------------------------------------------------
 
     def watch(self, event: Event) -> None:
         """Queue an event's update, except text typed by this user."""
@@ -170,7 +170,7 @@ class AgentConnection(Connection):
         if terminal is not None:
             told["content"] = [{"type": "terminal", "terminalId": terminal}]
 
-    # --- what it is asked --------------------------------------------------------------------
+    # --- asking the client -------------------------------------------------------------------
 
     async def request(self, method: str, params: JsonObject) -> Json:
         """Send a request by ACP's or Sidecar's name; see `Connection.request`."""

@@ -16,7 +16,7 @@ CLIENT_METHODS = frozenset(
         "$/cancel_request",
     }
 )
-"""What an ACP client knows of what we send."""
+"""Methods we send that ACP clients know."""
 
 
 def incoming(method: str) -> str | None:

@@ -24,7 +24,7 @@ from sidecar.wire.messages import (
 T = TypeVar("T")
 
 AcpMethod: TypeAlias = tuple[type[acp_params.Shape], Callable[[Any, Ticket], Awaitable[Json]]]
-"""(shape of the params, what handles them)."""
+"""(shape of the params, handler)."""
 
 
 @dataclass(frozen=True, slots=True)

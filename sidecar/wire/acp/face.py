@@ -158,5 +158,5 @@ def _folder(cwd: object) -> Path | None:
     try:
         return folder_at(cwd) if isinstance(cwd, str) and cwd else None
     except ValueError:
-        # Whoever asked is refused by what it asked for.
+        # The request itself is refused later.
         return None

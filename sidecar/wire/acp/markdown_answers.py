@@ -9,7 +9,7 @@ from sidecar.session.interface import Done, Handoff
 from sidecar.wire.rollback_words import UndoableTurn, summary
 
 LARGEST = 12
-"""Pieces of the context that are listed one by one."""
+"""Pieces of the context listed one by one."""
 MOST_TURNS = 20
 MOST_FILES = 6
 

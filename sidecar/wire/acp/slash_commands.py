@@ -46,7 +46,7 @@ ADVERTISED: tuple[JsonObject, ...] = (
     ),
     _described("handoff", "Open a fresh session that knows where the work stands", "the goal"),
 )
-"""As `available_commands_update` lists them."""
+"""In the form of `available_commands_update`."""
 
 _NAMES = frozenset(str(command["name"]) for command in ADVERTISED)
 _TYPED = re.compile(r"\s*/(\w+)(?:\s+(.*?))?\s*", re.DOTALL)
@@ -122,7 +122,7 @@ async def _handoff(goal: str, scene: CommandScene) -> str:
         scene.session.id, goal, scene.client, scene.watcher, go_on=True
     )
     if made.session_id is not None:
-        # The client does not have it open: whoever opens it then is the one who writes it.
+        # The client does not have the new session open; the next to open it becomes its writer.
         await scene.sessions.close(made.session_id)
     return told_handoff(made)
 

@@ -9,7 +9,7 @@ from sidecar.core.parts import Json, JsonObject, SessionId
 from sidecar.tools.tool_contract import TerminalEnd
 
 MOST_BYTES = 1024 * 1024
-"""Output that a terminal keeps for us: its end."""
+"""Last bytes of output kept by a terminal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ from sidecar.wire.plain_editor import PlainEditor, meter_line, tokens
 from sidecar.wire.rollback_words import numbered, paths, summary, turns_back, wanted
 
 MOST_TURNS = 8
-"""Turns that are offered to go back to: a question with more answers is hard to read."""
+"""Turns offered for going back: more answers are hard to read."""
 MOST_SAID = 300
-"""Characters of an answer that a message shows; the editor's log has all of it."""
+"""Characters of an answer shown in a message; the editor's log has the rest."""
 BACK, TALK_ONLY, FILES_ONLY, LEAVE = "Go back", "Conversation only", "Files only", "Leave it"
 
 logger = logging.getLogger("sidecar.wire")
@@ -100,7 +100,7 @@ class Commands:
         return await self._sessions.get(made.session_id)
 
     async def _watched(self, session: Session) -> Session:
-        # Who has opened it by our own methods is told and asked by those.
+        # Sessions opened by our own methods already have a watcher and a client.
         if self._editor.connection.watch not in session.audience.watchers():
             session.audience.attach(self._editor.watch, self._editor)
         return session
@@ -184,7 +184,7 @@ class Commands:
         cost = "" if plan["price"] is None else f" for ${plan['price']}"
         sizes = f"{_size(plan, 'tokensBefore')} to {_size(plan, 'tokensAfter')} tokens"
         question = f"Compact {sizes}{cost}?"
-        # It can be taken back, so that it is done where nothing can be asked.
+        # Compaction can be undone, so proceeds where nobody can be asked.
         if await self._chosen(question, ("Compact", LEAVE), "Compact") != "Compact":
             self._tell(session, "Left as it was.")
             return
@@ -282,7 +282,7 @@ class Commands:
 
 
 Act: TypeAlias = Callable[[str], Awaitable[None]]
-"""A command over what was given as its arguments, in one text."""
+"""A command over its arguments, joined as one text."""
 
 
 def _size(told: JsonObject, name: str) -> str:

@@ -26,7 +26,7 @@ def handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
     async def measure(_: Connection, params: ContextMeterParams, __: Ticket) -> Json:
         session = await sessions.get(SessionId(params.session_id), window=True)
-        # What compacting would cost is part of what this method is asked for.
+        # The cost of compacting is part of this method's answer.
         return meter(session.priced_meter())
 
     async def recall(_: Connection, params: ContextRecallParams, __: Ticket) -> Json:

@@ -121,7 +121,7 @@ def expected(entry: TreeEntry, at: int, name: bytes) -> tuple[os.stat_result, Fi
     if found.st_size != entry.size:
         return CHANGED
     if not entry.hash:
-        # Nothing but its time stamp is known of what was never read.
+        # Only the time stamp is known of unread files.
         return (found, mark_of(found)) if found.st_mtime_ns == entry.version else CHANGED
     data = content_in(at, name, found)
     after = stat_in(at, name)
@@ -148,7 +148,7 @@ def _check(top: int, action: Action, made: set[bytes]) -> Checked | str:
     except Blocked as blocked:
         if action.expect is not None:
             return GONE if blocked.missing else BLOCKED
-        # What is not a folder yet is made one, by the plan or on the way.
+        # A missing folder is made, by the plan or on the way.
         return Checked(action, None, None) if blocked.missing or blocked.at in made else BLOCKED
 
 

@@ -16,7 +16,7 @@ from sidecar.workspace.restore.expectations import Checked, mark_of, missing_fol
 from sidecar.workspace.restore.places import folder, root_folder, stat_at
 
 OPEN = 0o700
-"""What a folder's owner needs to change what is in it."""
+"""Mode bits a folder's owner needs to change its contents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def lay_out(root: bytes, checked: Sequence[Checked]) -> Layout:
                 put(path, comes.mark, comes.action.entry, comes.action)
         loosened = _loosened(top, puts)
         modes = _modes(checked, loosened)
-        # A folder that was opened, and then goes, goes as it is then.
+        # A folder opened first, then removed, is removed in its opened state.
         last = [replace(p, old=loosened[p.path].new) if p.path in loosened else p for p in puts]
     return Layout(tuple(devices.folders), tuple(last), tuple(loosened.values()), modes)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 _NO_REPLACE, _EXCHANGE = 1, 2
 UNABLE = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
-"""What a system or a file system answers that knows no such moves."""
+"""Errors of systems and file systems without such moves."""
 
 
 class At(NamedTuple):
@@ -44,7 +44,7 @@ def _renamed(source: At, target: At, flags: int) -> bool:
     call = _renameat2()
     if call is None:
         return False
-    # As `os.rename` says it, for those who listen.
+    # The audit event of `os.rename`, for audit hooks.
     sys.audit("os.rename", source.name, target.name, source.folder, target.folder)
     if call(source.folder, source.name, target.folder, target.name, flags) == 0:
         return True

@@ -161,7 +161,7 @@ def set_mode(at: int, name: bytes, mode: int) -> None:
     try:
         descriptor = os.open(name, _READ, dir_fd=at)
     except PermissionError:
-        # Its owner may set the mode of what he may not read.
+        # An owner may set the mode of unreadable files.
         descriptor = os.open(name, _WAY & ~getattr(os, "O_DIRECTORY", 0), dir_fd=at)
         try:
             os.chmod(f"/proc/self/fd/{descriptor}", mode)
@@ -178,7 +178,7 @@ def sync(root: int, path: bytes) -> None:
     """Sync a folder's names to disk, if readable; raises OSError."""
     try:
         with folder(root, path) as at:
-            # What only names a folder cannot be synced.
+            # A descriptor by `O_PATH` cannot be synced.
             descriptor = os.open(b".", os.O_RDONLY | os.O_CLOEXEC, dir_fd=at)
             try:
                 os.fsync(descriptor)

@@ -18,10 +18,10 @@ from sidecar.workspace.restore.staging import remove_stages
 from sidecar.workspace.restore.undo_steps import lacking, undo
 
 OnTouched: TypeAlias = Callable[..., None]
-"""Told the paths (bytes) that may have changed."""
+"""Called with paths (bytes) that may have changed."""
 
 _tokens: set[str] = set()
-"""The restores of this process that go on; others under its name were broken off."""
+"""Running restores of this process; others under its name were interrupted."""
 
 
 @contextmanager

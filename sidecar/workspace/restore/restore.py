@@ -51,7 +51,7 @@ Record = Callable[[], Awaitable[Sequence[StoreChange]]]
 TRIES = 3
 INLINE_PATHS = 8
 INLINE_BYTES = 256 * 1024
-"""What is looked at and forgotten on the event loop: a thread would take longer than that does."""
+"""Limits for checks on the event loop, where a thread would take longer."""
 
 
 async def _nothing() -> Sequence[StoreChange]:
@@ -213,7 +213,7 @@ async def _finish(work: _Work, number: int, record: Record) -> None:
     try:
         await work.rows.finish(number, work.claim.owner.token, changes)
     except StorageFailed:
-        # A disk that fails while it commits may have committed.
+        # A disk that fails during a commit may have committed.
         if not await work.rows.finished(number):
             raise
 

@@ -17,10 +17,10 @@ from sidecar.workspace.restore.places import Blocked, folder, root_folder, sync
 
 BATCH_FILES = 128
 BATCH_BYTES = 8 * 1024 * 1024
-"""What is written before it is synced: many files in one go, few enough to keep open."""
+"""Limits of a batch, synced together: many files, few enough to keep open."""
 IGNORE_ALL = b"*\n"
 EMPTY = digest(b"")
-"""The content that is told without asking the store."""
+"""Known content, never requested from the store."""
 
 _WHOLE = ctypes.c_int64(0)
 _BEGIN = 2
@@ -148,7 +148,7 @@ def _begin_writing(opened: Sequence[int]) -> None:
     call = _sync_file_range()
     if call is not None:
         for descriptor in opened:
-            # What fails here fails when it is synced.
+            # A failure here recurs when syncing.
             call(descriptor, _WHOLE, _WHOLE, _BEGIN)
 
 

@@ -105,7 +105,7 @@ def _now(top: int, stages: Sequence[bytes], step: Step) -> _Now:
             if stat_in(staged, old_name(step.number)) is not None:
                 aside = old_name(step.number)
             elif new is not None and not waiting:
-                # After an exchange, what stood at the path has the name of what was to come.
+                # After an exchange, the former entry has the new entry's staging name.
                 aside = new_name(step.number)
     except Blocked:
         return _Now(target, False, None, False)
@@ -150,7 +150,7 @@ def _put_back(step: Step, source: At, target: At, *, ours: bool, there: bool) ->
         filled = stat.S_ISDIR(step.new.mode) and bool(names_in(out.folder, out.name))
         if found is not None and _is_ours(step.new, found) and not filled:
             return None
-        # It was changed in this very moment: that goes back, and ours beside it.
+        # Changed at this very moment: the changed entry goes back, ours beside it.
         if out is source:
             exchange(source, target)
         else:
@@ -167,7 +167,7 @@ def _without_aside(
     """Undo a step without a former entry, or with it removed since."""
     data = None if step.old is None else contents.get(step.old.hash)
     folder_left = step.old is not None and stat.S_ISDIR(step.old.mode)
-    # What is neither there nor here went with the staging folder; where that one stands, it was
+    # A former entry found nowhere was lost with its staging folder; with that folder there, it was
     # never set aside, so somebody else removed it. Folders are not set aside everywhere.
     again = data is not None or folder_left
     if not ours and (now.target is not None or not again):

@@ -11,16 +11,14 @@ from sidecar.workspace.snapshots.known_paths import lasting
 SWEPT_AT_ONCE = 2000
 """Blobs in one transaction of a sweep, some tens of milliseconds."""
 MOST_UNTOLD = 1000
-"""Paths whose stats are known here alone; with more, they are to be stored.
-
-A delta of no more is kept at hand, for it is mostly asked for at once.
-"""
+"""Paths with stats known only here; beyond, `keep` is due. Also the longest delta kept at hand,
+since usually requested at once."""
 
 PAUSE = 0.1
 PATIENCE = 50
-"""Seconds between looks at what another process tells, and how many may find nothing new."""
+"""Seconds between looks at another process's progress, and idle looks before giving up."""
 BRIEFLY = 5
-"""The same where that process may have been killed long ago."""
+"""Idle looks at a process that may have died long ago."""
 
 
 class SnapshotChain:
@@ -65,7 +63,7 @@ class SnapshotChain:
         if patience and found is not None and not found.complete:
             await self.wait(patience)
             found = await self._stored()
-        # A beginning that was never told to its end does not say what there was.
+        # A first snapshot never completed does not tell the former state.
         if found is None or not found.complete:
             self.head, self.complete = SnapshotId(0), False
             return {}

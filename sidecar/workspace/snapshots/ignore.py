@@ -17,11 +17,11 @@ from sidecar.workspace.files import read_beginning
 from sidecar.workspace.snapshots.git_index import Tracked, read_tracked
 
 HISTORIES = frozenset({b".git", b".hg", b".svn", b".jj"})
-"""Never looked into or touched, whatever the rules say."""
+"""Never searched or touched, whatever the rules."""
 STAGING = b".sidecar-restore-"
-"""What the names of folders begin with that a restore keeps for itself while it runs."""
+"""Prefix of a restore's own folders."""
 LOCK = b".#"
-"""What the names of links begin with by which Emacs locks a file that it has changed."""
+"""Prefix of the links by which Emacs locks changed files."""
 BUILT_IN = frozenset(
     {
         b"node_modules", b"bower_components", b".venv", b"venv", b"__pycache__", b"target",
@@ -30,18 +30,18 @@ BUILT_IN = frozenset(
         b".direnv", b".DS_Store", b"Thumbs.db",
     }
 )  # fmt: skip
-"""Left out where there is no git, and so nobody who wrote down what is built."""
+"""Ignored without git, where nobody has listed build output."""
 BESIDE = tuple(sorted(HISTORIES | BUILT_IN))
-"""What is mostly in no snapshot, and so not brought back."""
+"""Entries usually in no snapshot, and so not restored."""
 MOST_NAMED = 8 * 1024
-"""Bytes of a file that names a folder."""
+"""Bytes of a `.git` file that names a folder."""
 MAX_BYTES = 256 * 1024
 MOST_NAMES = 20_000
-"""Verdicts on names that a list of rules remembers."""
+"""Cached verdicts on names, per list of rules."""
 NO_OPINION = (-1, False)
 _WILD = frozenset("*?[\\")
 _BRACKETS = re.compile(r"\\.|\[(?!\^/\])\^?\]?(?:\\.|[^\\\]])*\]", re.DOTALL)
-"""Those of an expression, and what is escaped in it; but for the one that fits all but `/`."""
+"""Brackets of an expression, and escapes inside, except the set of everything but `/`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ class IgnoreRules:
     own: tuple[bool, bool] = (False, False)
     """Whether the folder has `.git` and `.gitignore` itself."""
     outside: tuple[Path, ...] = field(default=(), compare=False)
-    """Files of rules that lie where nothing is watched, or that nobody looks at."""
+    """Rule files outside any watch."""
 
     def ignored(self, path: bytes, is_folder: bool) -> bool:
         """Whether a path in this folder is ignored."""
@@ -152,7 +152,7 @@ class IgnoreRules:
     def keeps_all(self, names: list[bytes]) -> bool:
         """Tell quickly that no name is ignored, the usual case."""
         text = b"/" + b"/".join(names)
-        # What is left out by its name alone begins with a dot, as little else does.
+        # Names ignored by themselves begin with a dot, as few others do.
         dotted = b"/." in text and (
             b"/" + LOCK in text or b"/" + STAGING in text or not HISTORIES.isdisjoint(names)
         )
@@ -214,7 +214,7 @@ def root_rules(root: Path) -> IgnoreRules:
     at = next((n for n, folder in enumerate(around) if os.path.lexists(folder / ".git")), None)
     own = (at == 0, os.path.lexists(root / ".gitignore"))
     if at is None or _leaves_out(around[at], root):
-        # Who opens a folder that git ignores wants to see what is in it.
+        # A user who opens an ignored folder wants to see its files.
         rules = IgnoreRules((IgnoreLevel(_built_in(), b""),), own=own)
         return rules.with_file(root / ".gitignore", b"").with_own_looked_at(root, b"")
     above = os.fsencode(root.relative_to(around[at]).as_posix() + "/") if at else b""
@@ -249,7 +249,7 @@ def _in_repository(
         if git.is_file():
             named = _text(git).partition("gitdir:")[2].strip()
             git = real / named
-        # A worktree shares what is excluded with the repository that it belongs to.
+        # A worktree shares excludes with its repository.
         shared = git / "commondir"
         main = git / _text(shared).strip() if shared.is_file() else git
     except OSError:
@@ -294,18 +294,19 @@ def _pattern(line: str) -> Pattern | None:
     body = line.rstrip().removeprefix("!")
     name = body.removesuffix("/")
     folders_only = body.endswith("/")
-    # As it comes, it fits what is below a match too; here the folders above were asked about.
+    # The pattern as parsed also matches below a match; here, folders above were already asked
+    # about.
     text = parsed.regex.pattern.replace("?P<ps_d>", "?:")
     for tail, end in (("(?:(?:/)|$)", r"\Z"), ("(?:/)", r"/\Z")):
         if text.endswith(tail):
             text = text.removesuffix(tail) + end
             break
-    # To git, brackets never fit what stands between folders, whatever is or is not in them.
+    # In git, brackets never match `/`, whatever is listed inside.
     text = _BRACKETS.sub(lambda m: m[0] if m[0][0] == "\\" else f"(?!/){m[0]}", text)
     regex = re.compile(text)
     plain = "/" not in name
     certain = plain and _WILD.isdisjoint(name) and regex.match(body if folders_only else name)
-    # What stands between wildcards stands in the name; after an escape or in brackets, who knows.
+    # Text between wildcards is in every name; after an escape or in brackets, unknown.
     certainly = re.split(r"[\\\[]", name.rpartition("/")[2])[0]
     piece = max(re.split(r"[*?]+", certainly), key=len)
     return Pattern(regex, parsed.include, folders_only, plain, name if certain else "", piece)

@@ -10,10 +10,10 @@ from sidecar.core.files.tree import Loss, SeenEntry, TreeEntry
 from sidecar.workspace.snapshots.stat_table import StatTable, stat_table
 
 COARSE_NS = 2_000_000_000
-"""The coarsest time stamps that file systems have, so within it two writes may look like one."""
+"""Nanoseconds of the coarsest file systems' time stamps: two writes within may look like one."""
 FINE_NS = 200_000_000
-"""The same where a stamp tells less than milliseconds: there it is the tick of the clock, at most
-10 ms, and how far a file server's clock may be off."""
+"""The same for stamps finer than milliseconds: the clock's tick, at most 10 ms, and a file server's
+clock error."""
 POSIX = os.name == "posix"
 KINDS = frozenset({stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK})
 
@@ -175,9 +175,8 @@ def unread_of(found: os.stat_result, at: int) -> SeenEntry:
     """Record of an entry found at a time (ms), to be read later."""
     mode, mtime = found.st_mode, found.st_mtime_ns
     is_folder = mode & 0o170000 == 0o040000
-    # Every file of a workspace comes by here before its first turn: tuples are made without the
-    # constructors that name what is in them, which takes half of the time. What nobody has read
-    # is never racy.
+    # Every file passes here before the first turn: skipping the named constructors of tuples saves
+    # half of the time. Unread entries are never racy.
     new = tuple.__new__
     entry = (mode, "", 0, None, 0) if is_folder else (mode, "", found.st_size, "unread", mtime)
     racy = is_folder and is_racy(found, at)

@@ -19,7 +19,7 @@ from sidecar.workspace.unlinked_open import stat_straight
 
 SLICE_FILES = 256
 SLICE_BYTES = 4 * 1024 * 1024
-"""What is read at once, so that a snapshot never waits for it for long."""
+"""Limits of one read, so that snapshots never wait for long."""
 
 Batch: TypeAlias = dict[bytes, SeenEntry]
 

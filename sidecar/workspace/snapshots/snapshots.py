@@ -159,7 +159,7 @@ class Snapshots:
             await self._take()
             known, rules = self._state.copy(), dict(self._rules)
         scan = Scan(self.root, known, rules, None, self._noticing.unwatched)
-        # In a thread of its own, so that no snapshot waits for it or behind it.
+        # In another thread, so that no snapshot waits.
         await asyncio.to_thread(partial(scan.everything, deep=False))
         suspects = missed(scan, known)
         if not suspects:
@@ -167,7 +167,7 @@ class Snapshots:
         async with self._lock:
             if self._closed:
                 return ()
-            # Most of that was told by events meanwhile. What differs now has had its chance.
+            # Events have reported most of these meanwhile; remaining differences came without one.
             scan = self._scan(None)
             await self._in_thread(partial(scan.noticed, Noticed(suspects), rules=False))
             noticed, _ = await self._noticing.gather(self._state)
@@ -259,7 +259,7 @@ class Snapshots:
         scan, looked = await self._scanned(noticed, rules, partial(self._read, at=self._now()))
         outcome = conclude(self._state, scan, looked)
         if outcome.delta:
-            # That a file is followed is told at once, because no delta tells it.
+            # Followed files are stored at once, because no delta has them.
             told = [(path, seen) for path, seen in outcome.known.items() if seen and seen.followed]
             moved = await self._chain.append(Addition(outcome.delta, looked.blobs, told))
             if moved is not None:
@@ -284,7 +284,7 @@ class Snapshots:
     async def _read_more(self) -> None:
         left = await self._in_thread(partial(self._beginning.left, self._state))
         batch = slice_of(left)
-        # Half of what a workspace may take is left for what changes later.
+        # Half of a workspace's room is kept for later changes.
         room = max(0, self._limits.workspace // 2 - self._chain.held)
         scan = self._scan(None)
         looked = await self._in_thread(
@@ -319,13 +319,13 @@ class Snapshots:
         if image is None:
             return None
         told = image.followed(path in follow)
-        # What changed since the newest snapshot is stored, but is for the next one to tell.
+        # Content changed since the newest snapshot is stored now, but recorded by the next one.
         batch = {path: told} if image.same or (known is None and ignored) else {}
         for _ in range(TRIES):
             if await self._tell(batch, image.looked(path, told)):
                 self._beginning.told(batch)
                 return told.entry
-            # Others have moved the chain on; what they found at this path is theirs to tell.
+            # The chain was moved by others, who report their own changes at this path.
             batch = {}
         raise StorageFailed(BUSY, kind="io")
 
@@ -336,7 +336,7 @@ class Snapshots:
             self._noticing.waiting.lose()
             self._know(await self._chain.load())
             return
-        # What others found is told by them, so it is taken out of what is still to be told.
+        # Paths reported by others need no further report here.
         await self._in_thread(partial(self._beginning.left, self._state))
         self._beginning.told(known)
         self._know(known)

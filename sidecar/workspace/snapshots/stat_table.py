@@ -13,13 +13,13 @@ from itertools import repeat
 from typing import TypeAlias
 
 ROOM = 256
-"""Bytes kept for a stat. The longest that a Linux writes has 216, and what is not written is 0."""
+"""Bytes kept per stat. Linux writes 216 at most; the rest stays 0."""
 AT_ONCE = 256
-"""Paths that are compared with one another's stats in one piece."""
+"""Paths compared in one piece."""
 _NOFOLLOW = 0x100
 _MISSING = bytes(ROOM)
 _UNPROVEN = b"\xff" * ROOM
-"""No stat is like that."""
+"""Equal to no stat."""
 
 _Fstatat: TypeAlias = Callable[[int, bytes, ctypes.c_void_p, int], int]
 
@@ -79,7 +79,7 @@ class StatTable:
                 self._proven.append(bytearray(ROOM * AT_ONCE))
             self._at[path] = len(self._paths)
             self._paths.append(path)
-        # What is known not to be there is no suspect until it is there again.
+        # A path known to be missing is no suspect until it exists again.
         self._put(path, _UNPROVEN if known else _MISSING)
 
     def _put(self, path: bytes, stat: bytes) -> None:

@@ -137,7 +137,7 @@ def look(
             if here is None or not stat.S_ISDIR(here.st_mode):
                 looked.miss(path)
             else:
-                # What is in it was listed after the stat that was found, and maybe before this one.
+                # Its names were listed after the stat `found`, maybe before `here`.
                 looked.seen[path] = seen_of(TreeEntry(here.st_mode), found, scanned)
             continue
         most = limit(path, found.st_size)

@@ -29,7 +29,7 @@ from sidecar_client.messages import (
 logger = logging.getLogger("sidecar_client")
 
 Tool: TypeAlias = Callable[[Any], Awaitable[Mapping[str, Any] | ToolCallResult | str]]
-"""Runs a tool on the model's input; gives `tool/call`'s result, or just its text."""
+"""Runs a tool on the model's input; returns `tool/call`'s result, or just its text."""
 
 
 @dataclass(frozen=True, slots=True)

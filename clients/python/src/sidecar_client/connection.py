@@ -19,7 +19,7 @@ CANCELLED = -32800
 
 RequestId: TypeAlias = int | str
 Answer: TypeAlias = Callable[[msgspec.Raw], Awaitable[Any]]
-"""Answers a request of the daemon's; takes its params as JSON, gives what msgspec can encode."""
+"""Answers a request of the daemon: JSON params to a value msgspec can encode."""
 
 _NOTHING = msgspec.Raw(b"null")
 

@@ -26,7 +26,7 @@ from sidecar_client.messages import (
 
 COMMAND = ("sidecar", "serve", "--stdio")
 PATIENCE = 5.0
-"""Seconds for the daemon to answer `shutdown`, and then to end, before it is killed."""
+"""Seconds for the daemon to answer `shutdown`, and again to end, before being killed."""
 
 
 @asynccontextmanager
@@ -77,7 +77,7 @@ async def connect(  # noqa: PLR0913 - every one is optional, and all but the com
     assert process.stdin is not None
     assert process.stdout is not None
     failure: Exception | None = None
-    # A task group would wrap what the caller's block raises; it is carried around the group.
+    # A task group would wrap errors of the caller's block, so they are carried around the group.
     async with asyncio.TaskGroup() as group:
         connection = Connection(
             process.stdout, process.stdin, group, answers(callbacks), partial(notified, callbacks)

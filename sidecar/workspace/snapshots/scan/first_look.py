@@ -14,7 +14,7 @@ from sidecar.workspace.snapshots.known_paths import unread_of
 from sidecar.workspace.snapshots.scan.rule_book import RuleBook
 
 AT_ONCE = 64
-"""Folders in one folder that are listed before the rules are asked about the names in them."""
+"""Sibling folders listed before their names are checked against rules."""
 
 Folders = dict[bytes, dict[bytes, SeenEntry]]
 

@@ -11,7 +11,7 @@ from sidecar.workspace.snapshots.ignore import IgnoreRules, root_rules
 from sidecar.workspace.snapshots.known_paths import ancestors
 
 RULE_NAMES = frozenset({b".git", b".gitignore"})
-"""What says which rules hold in the folder that it is in."""
+"""Names that determine the rules of their folder."""
 
 
 class RuleBook:

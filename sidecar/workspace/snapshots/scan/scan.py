@@ -27,12 +27,12 @@ from sidecar.workspace.unlinked_open import stat_straight
 from sidecar.workspace.unlinked_path import PathMoved
 
 FEW_BYTES = 256 * 1024
-"""What of a few files is read on the event loop."""
+"""Bytes of few files read on the event loop."""
 
 _CTIME, _INODE, _RACY = map(SeenEntry._fields.index, ("ctime", "inode", "racy"))
 _Visit = tuple[bytes, bool, bool, bool]
-"""A folder to visit: its path, whether to list it anew, whether rules are read anew, and whether
-it was ignored before."""
+"""A folder to visit: path, whether to list it again, whether to read rules again, whether ignored
+before."""
 
 
 class Scan:
@@ -68,7 +68,7 @@ class Scan:
         self.root_stat: os.stat_result | None = None
         self._visited: set[bytes] = set()
         self._closed: set[bytes] = set()
-        """Known folders that turned out to be none any more."""
+        """Known folders found to be none."""
 
     def noticed(self, noticed: Noticed, rules: bool) -> None:
         """Look at noticed paths. `rules`: rule files outside the workspace changed.
@@ -80,7 +80,7 @@ class Scan:
             # Where events were lost, folders may have come and gone that are to be watched.
             self.everything(deep=self._watch is not None, rules=rules, again=True)
         else:
-            # Other rules come first, so that nothing is looked at by those of before.
+            # Changed rules first, so that no path is judged by old ones.
             rules_of = {path for path in noticed.paths if path.rpartition(b"/")[2] in RULE_NAMES}
             for path in sorted(rules_of):
                 self.path(path, deep=False)
@@ -108,7 +108,7 @@ class Scan:
             self._visit((b"", True, rules, False), everywhere=deep)
         else:
             self._begin(self._begun)
-        # The outer folders come first, because what is found there tells what is below them.
+        # Outer folders first, since they decide about inner ones.
         for folder in sorted({path.rpartition(b"/")[0] for path in suspects - self._follow}):
             looked = folder in self._visited or folder in self._closed
             if not looked and folder in self._state.folders:
@@ -170,7 +170,7 @@ class Scan:
             return path
         inside = path.rpartition(b"/")[0]
         for folder in ancestors(path):
-            # What is followed may lie in an ignored folder, into which no visit around it goes.
+            # A followed path may lie in an ignored folder, skipped by visits.
             around = folder in self._visited or folder in self._closed
             if around and (folder == inside or not followed):
                 return None
@@ -229,7 +229,7 @@ class Scan:
                     self._found(path, seen, found)
 
     def _miss(self, path: bytes, error: OSError) -> None:
-        # Where a folder lets nobody in, nothing says that what was there is not there any more.
+        # In an unreadable folder, a path may still exist.
         if not isinstance(error, PermissionError):
             self._lose(path)
 
@@ -282,9 +282,8 @@ class Scan:
             except OSError as error:
                 self._miss(join(folder, name), error)
                 continue
-            # The commonest case by far, so it is written out, and touches as few of the objects
-            # as it can: they are in no cache of the CPU's. Whatever changes a file changes its
-            # time of change or its inode.
+            # By far the commonest case, so written out, and touching few objects: none is in the
+            # CPU's caches. Every change of a file changes its ctime or inode.
             same = (
                 seen[_CTIME] == found.st_ctime_ns
                 and seen[_INODE] == found.st_ino
@@ -362,7 +361,7 @@ class Scan:
                 self._watch.add(folder)
             return os.listdir(self._base + b"/" + folder if folder else self._base)
         except PermissionError:
-            # Nothing says that what was there is not there any more.
+            # In an unreadable folder, paths may still exist.
             below = self._state.below(folder)
             self._visited.update(path for path in below if path in self._state.folders)
         except OSError:

@@ -48,7 +48,7 @@ class Noticing:
         """Start listening to a watch; call on an event loop."""
         self.watch = watch
         if isinstance(watch, InotifyWatch):
-            # Its queue is emptied as it fills, because the system drops what does not fit.
+            # The queue is emptied as it fills, because the system drops events beyond its limit.
             asyncio.get_running_loop().add_reader(watch.descriptor, self._read_some, watch)
 
     def give_up(self, why: str) -> None:

@@ -16,12 +16,12 @@ from sidecar.store.connection.store_files import make_folder
 from sidecar.workspace.snapshots.watch.watch import Mode, Noticed, WatchFailed
 
 PATIENCE = 1.0
-"""Seconds that a cookie may take; then everything is looked at."""
+"""Seconds for a cookie; then everything is looked at."""
 ELSEWHERE = (
     "The folder is on another disk or share than Sidecar's data, so no event there says that all "
     "of this folder's came: files are looked at instead."
 )
-"""A share passes the cookie's event from the local disk while its own never come."""
+"""On a share, the cookie's event arrives from the local disk, but none of the share's."""
 DEBOUNCE_MS = 5
 STEP_MS = 1
 ADDED, DELETED = 1, 3

@@ -58,7 +58,7 @@ class InotifyWatch:
             if code in (errno.ENOSPC, errno.ENOMEM):
                 raise WatchFailed(_reason(code))
             raise OSError(code, os.strerror(code), path)
-        # A folder that was moved keeps its number, and is known by its new path from here on.
+        # A moved folder keeps its number, now with its new path.
         before = self._paths.get(number)
         if before is not None and before != folder and self._numbers.get(before) == number:
             del self._numbers[before]
@@ -114,7 +114,7 @@ class InotifyWatch:
                 self._forget(number)
                 continue
             folder = paths.get(number)
-            # What a restore lays beside the files is never in a snapshot, so it is no news.
+            # A restore's staging folders are in no snapshot, so their events do not matter.
             if folder is None or name.startswith(STAGING):
                 continue
             path = join(folder, name) if name else folder

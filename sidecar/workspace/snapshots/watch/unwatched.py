@@ -12,7 +12,7 @@ from sidecar.workspace.snapshots.known_paths import KnownPaths, unchanged
 from sidecar.workspace.snapshots.watch.watch import Noticed
 
 MOST_LINKED = 1000
-"""Files with several hard links that are looked at each time; with more, all files are."""
+"""Files with several hard links looked at each time; with more, all files are."""
 
 
 class Unwatched:

@@ -8,9 +8,9 @@ from sidecar.workspace.snapshots.known_paths import ancestors
 Mode: TypeAlias = Literal["inotify", "watchfiles", "rescan"]
 
 MOST_DIRTY = 100_000
-"""Paths that wait to be looked at; beyond, everything is."""
+"""Waiting paths; beyond, everything counts as changed."""
 FEW = 16
-"""Paths that are looked at on the event loop: a thread would take longer than that does."""
+"""Paths looked at on the event loop, where a thread would take longer."""
 
 
 @dataclass(slots=True)
