@@ -73,7 +73,7 @@ class Decider:
         return None if is_barred(self._breaker, standing) else why_now(self._policy, standing)
 
     def decide(self, situation: Situation, cause: Cause) -> Decided | None:
-        """Decide; with `tell`, include a summary's words."""
+        """Return the rewrite to make, with a summary's words if `tell` is set, or `None`."""
         if not self._messages:
             plan = self._policy.plan(situation, cause)
             return None if plan is None else self._as_planned(plan, situation)

@@ -103,7 +103,7 @@ def _holds(rule: Rule, value: float, threshold: float, stands: bool) -> bool:
 
 
 def values(past: RecentPast, now: Millis) -> Iterator[tuple[AlertKey, float]]:
-    """Yield all known numbers, by alert and session."""
+    """Yield each alert's number, overall or by session, if known."""
     yield from (((name, None), value) for name, value in _of_all(past, now) if value is not None)
     for session_id, one in past.sessions.items():
         found = ((name, value) for name, value in _of_one(one) if value is not None)
@@ -134,7 +134,8 @@ def _of_one(one: SessionStanding) -> Iterable[tuple[str, float | None]]:
 def burn_spike(past: RecentPast, now: Millis) -> float | None:
     """Divide the newest 5 minutes' cost by the dearest 5 of the hour before.
 
-    Bursts and a cold cache are no news. `None` with fewer than three stretches with costs.
+    The dearest, since bursts and a cold cache are usual. `None` with fewer than three stretches
+    with costs.
     """
     minutes = {one.number: one.spent for one in past.within(now, 60 + BURNING)}
     newest = now // 60_000

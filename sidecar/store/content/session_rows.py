@@ -198,7 +198,7 @@ def damage(name: str, body: bytes, expected: str, previous: str = "") -> list[st
 
 
 def readable(name: str, body: bytes, decode: Callable[[bytes], T], problems: list[str]) -> T | None:
-    """Decode a body, or add the reason to `problems`."""
+    """Decode a body, or add the reason to `problems` and return `None`."""
     try:
         return decode(body)
     except BodyBroken as error:

@@ -40,7 +40,7 @@ class RecordSlice:
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":
-    """Message numbers up to `until`, oldest first; raises UnknownSession."""
+    """Message numbers (8 bytes each) up to `until`, oldest first; raises UnknownSession."""
     session_rows.session_body(con, session_id)
     found = con.execute(
         # Without the `+`, SQLite may scan the messages of all sessions by number.
