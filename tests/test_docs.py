@@ -185,3 +185,15 @@ def test_a_decision_says_when_what_was_turned_down_and_why() -> None:
     assert decisions
     shapes = {page.stem: DECISION.fullmatch(page.read_text("utf-8")) for page in decisions}
     assert [name for name, match in shapes.items() if not match] == []
+
+
+MOST_BYTES = 200_000
+"""Of a picture, so that a page is there at once."""
+
+
+def test_a_picture_is_small_and_shown() -> None:
+    pictures = set((DOCS / "images").iterdir())
+    shown = {path for page in pages() for path, _ in links(page)}
+    assert pictures
+    assert pictures <= shown
+    assert [path.name for path in pictures if path.stat().st_size > MOST_BYTES] == []

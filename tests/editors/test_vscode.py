@@ -34,6 +34,29 @@ STORY = "# A story\n" + "".join(
     for n in range(60)
 )
 
+GREETER = '''"""Greets people."""
+
+
+def greet(name: str, formal: bool):
+    """Say hello."""
+    if formal:
+        return f"Hello, {name}."
+    return f"Hi {name}!"
+'''
+SHOWN = {
+    "sidecar.window": 16_000,
+    "sidecar.config": {"maxTokens": 4000},
+    "diffEditor.renderSideBySide": False,
+    "editor.minimap.enabled": False,
+    "editor.occurrencesHighlight": "off",
+    "editor.renderLineHighlight": "none",
+    "editor.scrollbar.vertical": "hidden",
+    "editor.scrollbar.horizontal": "hidden",
+    "workbench.colorCustomizations": {"scrollbarSlider.background": "#0000"},
+    "window.commandCenter": False,
+    "workbench.layoutControl.enabled": False,
+}
+"""Settings for a picture that is small."""
 
 MISSING = missing(EDITORS / "vscode/.installed")
 pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(MISSING), reason=MISSING or "all is there")]
@@ -143,6 +166,18 @@ def test_a_folder_that_is_not_trusted(given: dict[str, str]) -> None:
 
 def test_the_chat_and_the_context_view(given: dict[str, str]) -> None:
     play("views.mjs", given, pace="0.02")
+
+
+def test_the_picture_of_the_readme_can_be_taken(given: dict[str, str], tmp_path: Path) -> None:
+    """It is looked at, cut and committed by hand: `docs/images`."""
+    machine = tmp_path / "server/data/Machine/settings.json"
+    machine.write_text(json.dumps({**json.loads(machine.read_text()), **SHOWN}))
+    folder = tmp_path / "greeter"
+    (folder / "phrases").mkdir(parents=True)
+    (folder / "greeter.py").write_text(GREETER)
+    for part in range(1, 5):
+        (folder / f"phrases/{part}.md").write_text(STORY)
+    play("picture.mjs", {**given, "workspace": str(folder), "scale": "2"})
 
 
 def test_each_question_has_its_own_answer(given: dict[str, str]) -> None:

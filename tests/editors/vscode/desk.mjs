@@ -10,13 +10,13 @@ export const LIMIT = 30_000;
 
 /**
  * `given`: editors (the cache folder), server, extensions, workspace, pictures: folders; chromium: a
- * path; trust: `ask` has VS Code ask whether the folder is trusted.
+ * path; trust: `ask` has VS Code ask whether the folder is trusted; scale: pixels of a picture's pixel.
  */
 export async function openDesk(given) {
   const { chromium } = createRequire(join(given.editors, "vscode", "package.json"))("playwright-core");
   const server = await startServer(given);
   const browser = await chromium.launch({ executablePath: given.chromium, args: ["--no-sandbox"] });
-  const windows = await browser.newContext({ viewport: { width: 1360, height: 860 } });
+  const windows = await browser.newContext({ viewport: { width: 1360, height: 860 }, deviceScaleFactor: Number(given.scale ?? 1) });
   const page = await windows.newPage();
   const desk = new Desk(page, given);
   await page.goto(`http://127.0.0.1:${server.port}/?folder=${given.workspace}`);
