@@ -136,11 +136,11 @@ GIT = Program(
         "restore": _git("sSWq --source --staged --worktree --quiet", writes=True, commits=True),
         "stash": replace(
             _git("uakqm --include-untracked --all --keep-index --quiet --message"),
-            operands=r"(?!(?:pop|apply)$)[\s\S]*",
-            why="pop and apply merge, and what was stashed goes into what the history has renamed, "
-            "be it what runs later; a rule must name them",
+            operands=r"(?!(?:pop|apply|branch|import)$)[\s\S]*",
+            why="pop, apply and branch merge, and what was stashed goes into what the history has "
+            "renamed, be it what runs later; a rule must name them",
         ),
-        **{f"stash {name}": _git("q --quiet --index") for name in ("pop", "apply")},
+        **{f"stash {name}": _git("q --quiet --index") for name in ("pop", "apply", "branch")},
         "branch": _git(_LISTED, "dDmMcCfut --delete --move --copy --set-upstream-to --track"),
         "tag": _git(_LISTED.replace("alrvi", "lni"), "amdf --annotate --message --delete --force"),
         "reset": _git("qN --soft --mixed --hard --keep --merge --quiet"),

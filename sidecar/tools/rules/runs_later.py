@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 
 _SHELL = "a shell reads it when it starts"
+_TAKEN = "programs take their settings, or programs, from it"
 _CI = "a build machine runs or obeys it"
 _EDITOR = "an editor runs or obeys it when it opens the folder"
 _AGENT = "an agent obeys it, or runs what it names"
@@ -34,7 +35,7 @@ _RUN_LATER: Mapping[str, str] = {
     ".bash* .profile .zsh* .zprofile .zlogin .zlogout .kshrc .mkshrc .yashrc .yash_profile "
     ".cshrc .tcshrc .login .xonshrc .inputrc .xprofile .xinitrc .xsession .xsessionrc .terminfo/ "
     ".mailcap mailcap config.fish": _SHELL,
-    ".config/ .local/": "programs take their settings, or programs, from it",
+    ".config/ .local/ library/preferences/ appdata/roaming/ appdata/local/": _TAKEN,
     ".github/ .gitlab-ci* .gitlab/ .circleci/ "
     ".travis.yml jenkinsfile* azure-pipelines* .azure-pipelines/ "
     ".azuredevops/ buildkite.yml buildkite.yaml buildkite.json buildkite/pipeline.yml "
@@ -133,6 +134,7 @@ def _plain(name: str) -> str:
 
 
 _NAMES = {name: why for names, why in _RUN_LATER.items() for name in names.split()}
+_NAMES["library/application support/"] = _TAKEN
 _FOLDERS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("/")}
 _FILES = {name: why for name, why in _NAMES.items() if not name.endswith("/")}
 _BEGINNINGS = {name[:-1]: why for name, why in _NAMES.items() if name.endswith("*")}

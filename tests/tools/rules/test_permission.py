@@ -254,7 +254,8 @@ def test_remembering(inside: ToolContext) -> None:
      "a/VS1A2B~1.COD/x", "Session.vim", "bin/hermit.hcl", "buildkite/pipeline.yml",
      "p4config.txt", "vercel.mts",
      "sub/jupyter_server_config.json", "sub/wdio.conf.ts", "replit.nix", "lib/pathdef.m",
-     "pnpmfile.js", "runs/all.run.xml", "SOUL.md", "WORKFLOW.md", "hooks/post-update"],
+     "pnpmfile.js", "runs/all.run.xml", "SOUL.md", "WORKFLOW.md", "hooks/post-update",
+     "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json"],
 )  # fmt: skip
 def test_what_runs_later_is_asked_about_each_time(path: str, inside: ToolContext) -> None:
     workflows = inside.cwd / ".github" / "workflows"
