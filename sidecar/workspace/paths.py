@@ -3,7 +3,6 @@
 import itertools
 import os
 import re
-import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sidecar.core.errors import BadRequest
+from sidecar.core.text.visible import as_found
 
 MAX_PATH = 4096
 MAX_LINKS = 40
@@ -199,8 +199,7 @@ def _is_history(folder: Path) -> bool:
 
 
 def _plain(name: str) -> str:
-    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
-    return seen.rstrip(". ").casefold()
+    return as_found(name).rstrip(". ").casefold()
 
 
 def _check(given: str) -> None:

@@ -1,6 +1,7 @@
 """Spells out characters that could steer a terminal, in any text from elsewhere."""
 
 import json
+import re
 import unicodedata
 
 from sidecar.core.parts import Json
@@ -8,6 +9,11 @@ from sidecar.core.parts import Json
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories of what has no shape of its own: controls, directions, half characters, line ends."""
 ZWJ = "\u200d"
+_PASSED_OVER = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\uffa0"
+    "\ufe00-\ufe0f\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+"""Letters, beside those of category Cf, without which some disks find a name as well."""
 JOINERS = frozenset({"\u200c", ZWJ})
 """Hold words and emoji together, and steer nothing."""
 
@@ -34,6 +40,12 @@ def visible_json(value: Json, indent: int | None = None) -> str:
         return text
     # A line end here is indentation: line ends in strings are escaped already.
     return "".join(c if c == "\n" or not _unseen(c) else _escaped(c) for c in text)
+
+
+def as_found(name: str) -> str:
+    """A file name without what some disks pass over when looking for it: unseen letters."""
+    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
+    return _PASSED_OVER.sub("", seen)
 
 
 def whole_letters(text: str, most: int) -> str:

@@ -5,7 +5,7 @@ the known ones). Hence the reverse: names listed here are ordinary, and every ot
 about until a rule names that very path.
 """
 
-import unicodedata
+from sidecar.core.text.visible import as_found
 
 _ENDINGS = (
     # Programs, in the order of their families.
@@ -52,8 +52,7 @@ def is_ordinary(path: str) -> bool:
     with invisible letters, ignored by some disks.
     """
     *folders, name = path.casefold().split("/")
-    unseen = any(unicodedata.category(letter) == "Cf" for letter in path)
-    if unseen or any(folder.startswith(".") for folder in folders):
+    if as_found(path) != path or any(folder.startswith(".") for folder in folders):
         return False
     if name in _KNOWN_NAMES:
         return True

@@ -8,6 +8,8 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
+from sidecar.core.text.visible import as_found
+
 _SHELL = "a shell reads it when it starts"
 _TAKEN = "programs take their settings, or programs, from it"
 _CI = "a build machine runs or obeys it"
@@ -94,9 +96,8 @@ _RUN_LATER: Mapping[str, str] = {
     ".gdbinit .lldbinit .gdbearlyinit .irbrc .pryrc .psqlrc .sqliterc .my.cnf .rprofile "
     ".renviron .octaverc .ocamlinit .rdbgrc .byebugrc .duckdbrc .ghci .iex.exs .perldb .guile "
     ".sbclrc .erlang maxima-init.mac maxima-init.lisp .gprc .proverc irb.rc _irbrc $irbrc "
-    "pkg_add startup.m finish.m pathdef.m .latexmkrc latexmkrc .perltidyrc ctags.d/ .screenrc "
-    ".tmux.conf "
-    ".lesskey .lessfilter": _DEBUGGER,
+    "pkg_add startup.m finish.m pathdef.m scilab.ini perldb.ini .latexmkrc latexmkrc .perltidyrc "
+    "ctags.d/ .screenrc .tmux.conf .lesskey .lessfilter": _DEBUGGER,
     ".ssh/ authorized_keys .rhosts .shosts .forward .procmailrc .gnupg/ .aws/ .kube/ .docker/ "
     ".pam_environment crontab cron.d/ cron.daily/ launchagents/ launchdaemons/ init.d/ "
     "profile.d/ sudoers.d/ sudoers ld.so.preload *.service *.desktop": _SYSTEM,
@@ -129,8 +130,7 @@ def runs_later(path: str) -> str:
 
 
 def _plain(name: str) -> str:
-    seen = "".join(letter for letter in name if unicodedata.category(letter) != "Cf")
-    return unicodedata.normalize("NFKC", seen).rstrip(". ").casefold()
+    return unicodedata.normalize("NFKC", as_found(name)).rstrip(". ").casefold()
 
 
 _NAMES = {name: why for names, why in _RUN_LATER.items() for name in names.split()}

@@ -251,8 +251,8 @@ def test_remembering(inside: ToolContext) -> None:
      "taskcluster/kinds/x.yml", "_vimrc_local.vim", ".openhands/setup.sh",
      ".idx/dev.nix", ".\uff45nvrc", ".envrc. ",
      "VSCODE~1/tasks.json", "x/GITHUB~1/WORKFL~1/ci.yml", "sidec~12/config.toml",
-     "a/VS1A2B~1.COD/x", "Session.vim", "bin/hermit.hcl", "buildkite/pipeline.yml",
-     "p4config.txt", "vercel.mts",
+     "a/VS1A2B~1.COD/x", "AGENTS\ufe0f.md", "x/sitecustomize\u115f.py", "Session.vim",
+     "bin/hermit.hcl", "buildkite/pipeline.yml", "p4config.txt", "vercel.mts",
      "sub/jupyter_server_config.json", "sub/wdio.conf.ts", "replit.nix", "lib/pathdef.m",
      "pnpmfile.js", "runs/all.run.xml", "SOUL.md", "WORKFLOW.md", "hooks/post-update",
      "Library/Application Support/Code/User/tasks.json", "AppData/Roaming/x/y.json"],
@@ -290,8 +290,8 @@ def test_ordinary_files_are_what_a_rule_for_writing_covers(path: str, inside: To
 
 @pytest.mark.parametrize(
     "path", ["data", "newtool.toml", "x.unheard", "some-new-hooks", ".newtoolrc", ".hidden/a.py",
-             "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "settings.d/x.rules", "-", "tool.yml",
-             "\u200c.hidden/a.py", "phpcs.xml.dist", "phpstan.neon.dist", "tool.dist"],
+             "bin/run", "yarn.lock", "a.py.", "a.p\u200by", "a\u034f.py", "settings.d/x.rules", "-",
+             "tool.yml", "\u200c.hidden/a.py", "phpcs.xml.dist", "phpstan.neon.dist", "tool.dist"],
 )  # fmt: skip
 def test_a_file_of_no_known_kind_takes_a_rule_of_its_own(path: str, inside: ToolContext) -> None:
     (inside.cwd / "link.py").symlink_to(inside.cwd / path)
