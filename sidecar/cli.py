@@ -37,7 +37,7 @@ def _serve(rest: list[str]) -> None:
 
 
 def commands() -> "typer.Typer":
-    """Declare the commands for people; makes `docs/reference/commands` too."""
+    """Declare the commands for people; `docs/reference/commands` is made from these."""
     import typer
 
     app = typer.Typer(

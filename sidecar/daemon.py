@@ -274,7 +274,6 @@ def _observer(sessions: Sessions) -> "Observer":
 
 
 def _queues(sessions: Sessions, outboxes: list[Outbox], store: Store) -> dict[str, int]:
-    """Count waiting items by queue."""
     return {
         "prompts": sessions.waiting(),
         "client": sum(outbox.depth() for outbox in outboxes),

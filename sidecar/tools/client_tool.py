@@ -61,7 +61,6 @@ class _Read:
 
 
 def _take(block: Json, read: _Read) -> bool:
-    """Add a content block; return whether valid."""
     match block:
         case {"type": "text", "text": str(text)}:
             read.texts.append(text)

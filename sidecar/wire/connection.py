@@ -290,7 +290,6 @@ class Connection:
 
 
 def _choice(answer: Json, options: tuple[PermissionOption, ...]) -> str | None:
-    """Read the answer to a question; `None` if dismissed."""
     match answer:
         case {"outcome": {"outcome": "cancelled"}}:
             return None

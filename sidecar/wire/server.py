@@ -169,7 +169,6 @@ def all_handlers(sessions: Sessions) -> Mapping[str, Handler]:
 
 
 async def _first(read: ReadBytes, decoder: FrameDecoder) -> list[Frame]:
-    """Read until the framing is known; return the frames so far."""
     while decoder.framing is None and (data := await read()):
         if frames := decoder.feed(data):
             return frames
@@ -179,7 +178,6 @@ async def _first(read: ReadBytes, decoder: FrameDecoder) -> list[Frame]:
 async def _read(
     read: ReadBytes, decoder: FrameDecoder, frames: list[Frame], served: Served, outbox: Outbox
 ) -> None:
-    """Handle frames until the stream ends or breaks, or the client sends `exit`."""
     while True:
         for frame in frames:
             served.dispatch.receive(frame)
@@ -214,7 +212,6 @@ async def _until_orphaned(parent: "asyncio.Future[int | None]") -> None:
 
 
 def _editor(params: JsonObject) -> int | None:
-    """The editor's process id; `None` if missing or impossible."""
     named = params.get("processId")
     if not isinstance(named, int) or isinstance(named, bool):
         return None

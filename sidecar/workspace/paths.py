@@ -114,7 +114,7 @@ def linked_names(
 
     Links on each path, its resolved path, and links to the path or its parents: in any parent
     folder, the home folder, their `.git/hooks`, and up to `MAX_DEPTH` levels of subfolders whose
-    name is `holding`.
+    name satisfies `holding`.
     """
     base, home = Path(os.path.realpath(root)), Path(os.path.expanduser("~"))
     found: list[Path] = []

@@ -101,7 +101,7 @@ class SharedSnapshots:
             return self._open[root]
 
     async def recover(self, folder: str) -> None:
-        """End a restore left by a dead process, for `news` to report."""
+        """End a restore left by a dead process; `news` then has its outcome."""
         root = await asyncio.to_thread(os.path.realpath, folder)
         try:
             ended = await self._end(root, recover)

@@ -93,7 +93,6 @@ def _walk(folder: str, prefix: str, ignores: tuple[Ignore, ...]) -> Iterator[str
 
 
 def _names(real: Path) -> list[tuple[str, bool]]:
-    """Names in a folder, reached without links, and whether each is a folder."""
     with folder_of(real / "-") as way:
         folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
         try:
@@ -158,7 +157,7 @@ def _valid(lines: list[str]) -> Iterator[str]:
 
 
 def _alternatives(pattern: str, limit: int = 64) -> list[str]:
-    """Expand `{a,b}`, used by models but unknown to .gitignore."""
+    """Expand `{a,b}` into patterns: models use braces, unknown to .gitignore."""
     done: list[str] = []
     open_ones = [pattern]
     while open_ones and len(done) + len(open_ones) < limit:

@@ -93,7 +93,6 @@ def _show_plan(screen: Screen, plan: ContextCompactResult, before: Meter, kept: 
 
 
 def _steps(steps: Sequence[CompactionStep]) -> list[str]:
-    """A line for each kind of change and reason, largest first."""
     count: Counter[tuple[str, str]] = Counter()
     gone: Counter[tuple[str, str]] = Counter()
     for step in steps:

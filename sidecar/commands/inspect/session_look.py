@@ -59,7 +59,7 @@ async def _read(session: str | None, *, last: bool) -> Course:
 
 
 def _meant(session: str | None, *, last: bool) -> tuple[str | None, Path | None]:
-    """The session's id or its beginning, and the folder for the newest session."""
+    """(session id or its beginning, folder): `None` for any."""
     if session is None:
         return None, None if last else Path.cwd()
     path = Path(session)

@@ -63,7 +63,6 @@ def _kinds(judgement: Judgement) -> Table:
 
 
 def _show_lost(console: Console, judgement: Judgement) -> None:
-    """Print each lost or partial answer."""
     lines = [
         f"{one.verdict.ruling}: {session.name}: {one.question.text} {one.verdict.why}".rstrip()
         for session in judgement.sessions

@@ -151,7 +151,6 @@ def _replayed(
 def _outcomes(
     files: Sequence[Path], settings: Settings, jobs: int
 ) -> Iterator[tuple[int, ReplayedSession | Failed]]:
-    """Replay files one by one, or in parallel processes."""
     workers = min(len(files), jobs or os.cpu_count() or 1)
     if workers <= 1:
         count = load_counter()

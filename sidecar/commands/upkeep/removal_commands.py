@@ -90,7 +90,6 @@ def delete(sessions: Sequence[str], *, yes: bool) -> int:
 
 
 async def _unknown(sessions: Sequence[str]) -> list[str]:
-    """Sessions neither in the store nor archived."""
     config, _ = load(workspace=None, environment=os.environ, options={})
     archived = {_session(path) for path in bundles_of(config.data_dir)}
     store = await asyncio.to_thread(look_into, config.data_dir)

@@ -67,7 +67,6 @@ def _lines(text: str) -> list[str]:
 
 
 def _equal(one: list[str], other: list[str]) -> int:
-    """Number of equal lines at the start."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 

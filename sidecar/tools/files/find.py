@@ -172,7 +172,6 @@ def _in_buffers(query: Query, opened: dict[str, str], left: Left) -> Iterator[Ma
 
 
 def _opened(query: Query, buffers: Buffers) -> dict[str, str]:
-    """Text of open documents within the search, by relative path."""
     base = query.real if query.is_folder else query.real.parent
     found: dict[str, str] = {}
     for real in buffers.open_paths():

@@ -57,7 +57,6 @@ def _with_note(lines: FileLines, offset: int) -> str:
 
 
 def _missing(place: Place) -> str:
-    """Error text for a missing file, with similar names."""
     try:
         names = [entry.name for entry in place.real.parent.iterdir()]
     except OSError:

@@ -64,8 +64,6 @@ def server_of(spec: ToolSpec) -> str:
 
 
 class _Server:
-    """One server of one session."""
-
     def __init__(self, server: McpServer, cwd: str) -> None:
         self.server = server
         self.cwd = cwd

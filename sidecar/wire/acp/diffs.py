@@ -38,7 +38,6 @@ def _diff(path: str, folder: str, old: str | None, new: str) -> JsonObject:
 
 
 def _hunks(text: str) -> list[tuple[str, str]]:
-    """(before, after) of each hunk of a unified diff."""
     hunks: list[tuple[list[str], list[str]]] = []
     for line in text.split("\n"):
         if line.startswith("@@"):

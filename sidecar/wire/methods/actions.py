@@ -35,7 +35,6 @@ def _lines(server: LanguageServer, uri: str) -> Sequence[str]:
 
 
 def _selected(lines: Sequence[str], chosen: types.Range) -> str:
-    """The whole lines of a selection, as one text."""
     start, end = chosen.start.line, chosen.end.line
     if chosen.end.character == 0 and end > start:
         end -= 1

@@ -87,8 +87,6 @@ class _Work:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A plan checked against the real path `root`."""
-
     root: bytes
     layout: Layout
     checked: Sequence[Checked]

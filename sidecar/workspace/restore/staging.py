@@ -73,7 +73,7 @@ def batches(puts: Sequence[Put]) -> Iterator[list[Put]]:
 def write_batch(
     root: bytes, stages: Sequence[bytes], batch: Sequence[Put], contents: Mapping[str, bytes]
 ) -> dict[int, FileMark]:
-    """Write and sync a batch; return marks by number. Raises OSError."""
+    """Write and sync a batch; return the marks of staged entries by number. Raises OSError."""
     marks: dict[int, FileMark] = {}
     opened: list[int] = []
     with root_folder(root) as top:

@@ -320,7 +320,6 @@ def _any(patterns: Iterable[Pattern]) -> "re.Pattern[str]":
 def _last(
     patterns: list[tuple[int, Pattern]], some: "re.Pattern[str]", name: str, is_folder: bool
 ) -> tuple[int, bool]:
-    """Number and verdict of the last matching pattern."""
     folder = name + "/"
     if not (some.match(name) or (is_folder and some.match(folder))):
         return NO_OPINION

@@ -63,7 +63,7 @@ class PreImage:
     same: bool
 
     def followed(self, follow: bool) -> SeenEntry:
-        """Return the file's record, marked as followed or not."""
+        """The file's record; `follow`: checked at each snapshot, even if ignored."""
         return self.seen._replace(followed=follow)
 
     def looked(self, path: bytes, seen: SeenEntry) -> Looked:

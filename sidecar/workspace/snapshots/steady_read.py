@@ -187,7 +187,6 @@ def _take(
 
 
 def _content(real: bytes, size: int) -> tuple[os.stat_result, bytes]:
-    """Read a regular file of an expected size, with its stat afterwards."""
     descriptor = open_straight(real, _FLAGS)
     try:
         data = os.read(descriptor, size + 1)
