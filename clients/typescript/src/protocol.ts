@@ -991,9 +991,9 @@ export interface SessionImportResult {
  * A changed file; `path` is relative to `cwd` with `/`, `from` is a renamed file's old path.
  *
  * `author`: the agent by a `tool` or `shell` command, the `user` (or anybody else), a `restore`,
- * or `unknown`: changed during a command that does not declare its writes. `size` and `sizeBefore`
- * are bytes, 0 without a file. `restorable` is false where content before or after is not stored
- * (too large, for example).
+ * or `unknown`: by the user or a command that does not declare its writes, while it ran. `size`
+ * and `sizeBefore` are bytes, 0 without a file. `restorable` is false where content before or
+ * after is not stored (too large, for example).
  */
 export interface FileChange {
   path: string;
