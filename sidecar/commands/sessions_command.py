@@ -40,6 +40,6 @@ def show(folder: Path | None, limit: int) -> int:
 async def _rows(folder: str | None, limit: int) -> tuple[SessionRow, ...]:
     config, _ = load(workspace=None, environment=os.environ, options={})
     store = await asyncio.to_thread(open_store, config.data_dir)
-    page = await store.list(cwd=folder, before=None, limit=limit)
+    page = await store.sessions.page(cwd=folder, before=None, limit=limit)
     await store.close()
     return page.rows

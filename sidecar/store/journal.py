@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -10,30 +9,26 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from sidecar.core.errors import StorageFailed
-from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId
-from sidecar.store.connection import lease, store_files
+from sidecar.core.parts import SessionId
+from sidecar.store.connection import store_files
 from sidecar.store.connection.free_pages import FreePages, make_shrinkable
+from sidecar.store.connection.lease import Leases
 from sidecar.store.connection.read_connections import Readers
 from sidecar.store.connection.seen_time import ReadUptime, SeenClock
 from sidecar.store.connection.store_faults import FAULTS, GONE, READ_ONLY, storage_failed
 from sidecar.store.connection.writer import CLOSED, StoreWriter
-from sidecar.store.content import folds, session_rows, slices
 from sidecar.store.content.changes import apply_all, weight
 from sidecar.store.content.fact_rows import FactRows
-from sidecar.store.content.folds import ChooseMessages, Window
 from sidecar.store.content.outputs import OutputRows
 from sidecar.store.content.restores import RestoreRows
-from sidecar.store.content.slices import MessageSlice, RecordSlice
+from sidecar.store.content.session_rows import SessionRows
+from sidecar.store.content.slices import LogRows
 from sidecar.store.content.snapshot_rows import SnapshotRows
 from sidecar.store.format.migrations import MIGRATIONS, NEWER, migrate, version
 from sidecar.store.format.values import (
     DeleteSession,
-    Owner,
-    Page,
     PutPart,
-    SessionRow,
     StoreChange,
-    Stored,
     VerifyReport,
 )
 from sidecar.store.repair.verification import verify
@@ -48,7 +43,7 @@ T = TypeVar("T")
 
 
 class Store:
-    """Sessions on the disk. Call on an event loop; nothing blocks.
+    """The file and its contents by kind. Call on an event loop; nothing blocks.
 
     Everything may raise StorageFailed: `full`, `corrupt`, `newer_schema`, `read_only` or `io`.
     Nothing of a failed call is stored; later calls may succeed.
@@ -62,7 +57,6 @@ class Store:
         uptime: ReadUptime = lambda: None,
     ) -> None:
         self._path = path
-        self._now = now
         # Set from the writer's thread when a newer Sidecar migrates the file while it is open.
         self._why: ReadOnly | None = None
         self._identity = store_files.identity(path)
@@ -73,6 +67,9 @@ class Store:
             self._why = source
         self._readers = Readers(path)
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="store-read")
+        self.sessions = SessionRows(self._read)
+        self.logs = LogRows(self._read)
+        self.leases = Leases(self._submit, now)
         self.snapshots = SnapshotRows(self._submit, self._read)
         self.facts = FactRows(self._submit, self._read)
         self.restores = RestoreRows(self._submit, self._read, self._overtake, now)
@@ -178,72 +175,6 @@ class Store:
         for change in changes:
             key = (change.session_id, change.part.id)
             self._writer.save(key, partial(apply_all, changes=(change,)), weight(change))
-
-    async def load(self, session_id: SessionId) -> Stored:
-        """Read a whole session; raises UnknownSession."""
-        return await self._read(lambda con: session_rows.load(con, session_id))
-
-    async def window(
-        self, session_id: SessionId, version: str, choose: ChooseMessages
-    ) -> Window | None:
-        """Read a session from a valid fold of this version on, or return `None`.
-
-        In another thread, `choose` maps the fold's body to older messages still needed, or `None`.
-        """
-        return await self._read(lambda con: folds.window(con, session_id, version, choose))
-
-    async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
-        """Numbers of messages up to `until`; see `slices.numbers`."""
-        return await self._read(lambda con: slices.numbers(con, session_id, until))
-
-    async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
-        """Read a slice of messages by number; raises UnknownSession."""
-        return await self._read(lambda con: slices.messages(con, session_id, wanted))
-
-    async def records(
-        self, session_id: SessionId, after: int, previous: str, until: int
-    ) -> RecordSlice:
-        """Read a slice of records; see `slices.records`."""
-        return await self._read(lambda con: slices.records(con, session_id, after, previous, until))
-
-    async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
-        """Read a part's message without parts, or `None`."""
-        return await self._read(lambda con: slices.message_of(con, session_id, part_id))
-
-    async def row(self, session_id: SessionId) -> SessionRow:
-        """Read a session's row; raises UnknownSession."""
-        return await self._read(lambda con: session_rows.row(con, session_id))
-
-    async def list(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
-        """Read up to `limit` sessions of one folder or all, newest first.
-
-        `before`: the previous page's `next`; raises BadRequest otherwise.
-        """
-        return await self._read(lambda con: session_rows.page(con, cwd, before, limit))
-
-    async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
-        """Read up to `most` sessions by id prefix, newest first."""
-        return await self._read(lambda con: session_rows.named(con, start, most))
-
-    async def blob(self, hash: str) -> bytes | None:  # noqa: A002 - the field's name for it
-        """Read a blob's bytes."""
-        return await self._read(lambda con: session_rows.blob(con, hash))
-
-    async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
-        """Read one part."""
-        return await self._read(lambda con: session_rows.part(con, session_id, part_id))
-
-    async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
-        """Take a session's lease, or return its living owner."""
-        return await self._submit(lambda con: lease.acquire(con, session_id, owner, self._now()))
-
-    async def release(self, session_id: SessionId, token: str) -> None:
-        """Give back a lease held under `token`."""
-        await self._submit(lambda con: lease.release(con, session_id, token))
-
-    async def heartbeat(self, token: str) -> None:
-        """Renew a token's leases; due every few seconds."""
-        await self._submit(lambda con: lease.beat(con, token, self._now()))
 
     async def verify(self) -> VerifyReport:
         """Check every hash and reference of the whole store."""

@@ -147,7 +147,7 @@ class Played:
 
         async def read() -> list[dict[str, Any]]:
             store = await asyncio.to_thread(Store.open, self.folder / "data", now=lambda: 0)
-            stored = await store.load(self.session)
+            stored = await store.logs.load(self.session)
             await store.close()
             return [record.body for record in stored.records if record.kind == "step"]
 

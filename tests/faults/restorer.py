@@ -22,7 +22,7 @@ async def main(folder: Path, to: str, kill_at: int) -> None:
     other = "after" if to == "before" else "before"
     actions = plan(states[other], states[to])
     site = Site(folder)
-    load = await site.store.load(record(1, "")[0].row.id)  # type: ignore[union-attr]
+    load = await site.store.logs.load(record(1, "")[0].row.id)  # type: ignore[union-attr]
     revision = load.session.revision + 1
     count = 0
 

@@ -99,7 +99,7 @@ async def place(tmp_path: Path) -> Place:
     await fill(folder)
     store = Store.open(folder, now=leaver.now)
     names = [SessionId(f"ses_{n:02}") for n in range(SESSIONS)]
-    before = {name: await store.load(name) for name in names}
+    before = {name: await store.logs.load(name) for name in names}
     await store.close()
     return Place(folder, before)
 
@@ -135,8 +135,8 @@ def words_of(name: SessionId) -> set[bytes]:
 
 
 async def stored_of(store: Store) -> dict[SessionId, Stored]:
-    page = await store.list(cwd=None, before=None, limit=SESSIONS)
-    return {row.id: await store.load(row.id) for row in page.rows}
+    page = await store.sessions.page(cwd=None, before=None, limit=SESSIONS)
+    return {row.id: await store.logs.load(row.id) for row in page.rows}
 
 
 async def test_archiving_is_killed(place: Place, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ async def test_deleting_is_killed(place: Place, tmp_path: Path) -> None:
         for name, before in place.before.items():
             if name in there:
                 assert there[name] == before
-                assert await ground.store.blob(digest(whole(name, 0))) == whole(name, 0)
+                assert await ground.store.outputs.read(digest(whole(name, 0))) == whole(name, 0)
             else:
                 assert found(folder, words_of(name)) == set()
         assert (await ground.store.verify()).problems == ()
@@ -200,7 +200,7 @@ async def test_pruning_is_killed(place: Place, tmp_path: Path) -> None:
             gone = await ground.store.outputs.gone_of(name)
             for number in range(MESSAGES):
                 content = whole(name, number)
-                kept = await ground.store.blob(digest(content))
+                kept = await ground.store.outputs.read(digest(content))
                 assert kept == (None if digest(content) in gone else content)
         assert (await ground.store.verify()).problems == ()
         # What was left is done by the next.

@@ -83,7 +83,7 @@ async def test_a_call_fails(site: Site, more: bool) -> None:
             assert site.tree() == names[stands]
         await recover(site.root, site.store)
         assert site.tree() == names[stands]
-        assert (await site.store.load(SES)).records[-1].body["to"] == stands
+        assert (await site.store.logs.load(SES)).records[-1].body["to"] == stands
         assert await site.store.restores.roots() == ()
         ends[type(outcome).__name__] += 1
         if calls < at:
@@ -164,7 +164,7 @@ async def test_the_disk_of_the_store_is_full(tmp_path: Path, when: str) -> None:
         filler[0].unlink()
         await recover(site.root, site.store)
         assert site.tree() == after
-        assert len((await site.store.load(SES)).records) == 1
+        assert len((await site.store.logs.load(SES)).records) == 1
         assert await site.go(after, before) == FilesRestored()
         assert site.tree() == before
         await site.store.close()

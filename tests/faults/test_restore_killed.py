@@ -94,7 +94,7 @@ async def check(folder: Path, states: dict[str, Tree]) -> tuple[str, str]:
     site = Site(folder)
     done = await recover(site.root, site.store)
     tree = site.tree()
-    log = await site.store.load(SES)
+    log = await site.store.logs.load(SES)
     says = str(log.records[-1].body["to"])
     assert tree == states[says], f"the log says {says}"
     assert await site.store.restores.roots() == ()

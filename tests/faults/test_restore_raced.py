@@ -105,7 +105,7 @@ async def test_it_stays_and_everything_else_goes_back(
         assert contents == {}
     else:
         assert [data[:4] for data in contents.values()] == [b"mine"]
-    assert len((await site.store.load(SES)).records) == 1
+    assert len((await site.store.logs.load(SES)).records) == 1
     assert await site.store.restores.roots() == ()
 
 

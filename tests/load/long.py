@@ -149,7 +149,7 @@ class Growing:
 
 async def grow(store: Store, session_id: SessionId, parts: int) -> Growing:
     """Let a new session, closed in every daemon, grow to so many parts."""
-    stored = await store.load(session_id)
+    stored = await store.logs.load(session_id)
     row = stored.session
     growing = Growing(row, str(row.settings["model"]), row.updated)
     while growing.parts + PER_TURN * BATCH <= parts:

@@ -66,7 +66,7 @@ async def write(store: Store, name: str, first: str) -> None:
 
 async def lease(store: Store, name: str, token: str) -> None:
     """Acquire a session, say how that went, and stay."""
-    owner = await store.acquire(SessionId(name), this_process(token))
+    owner = await store.leases.acquire(SessionId(name), this_process(token))
     say("ours" if owner is None else f"{owner.pid} {owner.token}")
     await asyncio.to_thread(sys.stdin.read)
 
@@ -76,7 +76,7 @@ async def hammer(store: Store, name: str, units: str) -> None:
     session_id = SessionId(name)
     for number in range(1, int(units) + 1):
         await store.write(*unit(session_id, number))
-        await store.load(session_id)
+        await store.logs.load(session_id)
     await store.close()
     say("done")
 

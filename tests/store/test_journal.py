@@ -40,7 +40,7 @@ async def test_a_session_comes_back_after_a_restart(tmp_path: Path) -> None:
     await store.close()
 
     store = open_store(tmp_path)
-    stored = await store.load(SES)
+    stored = await store.logs.load(SES)
     first = replace(message(), status="cut", parts=(text("part_2", BIG), text("part_1", "two")))
     assert stored.session == session()
     # Order is that of the first writing, whatever the ids and whatever was written anew.
@@ -54,19 +54,19 @@ async def test_unknown_sessions_are_told(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     for name in ("ses_0", "\ud800", "\0"):
         with pytest.raises(UnknownSession):
-            await store.load(SessionId(name))
-    assert await store.part(SES, PartId("\ud800")) is None
-    assert await store.blob("b2:nothing") is None
+            await store.logs.load(SessionId(name))
+    assert await store.logs.part(SES, PartId("\ud800")) is None
+    assert await store.outputs.read("b2:nothing") is None
     await store.close()
 
 
 async def test_one_part_is_read_alone_and_may_move_on(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*base(), put_text("part_1", "one"))
-    assert await store.part(SES, PartId("part_1")) == text("part_1", "one")
+    assert await store.logs.part(SES, PartId("part_1")) == text("part_1", "one")
     await store.write(put_text("part_1", BIG))
-    assert await store.part(SES, PartId("part_1")) == text("part_1", BIG)
-    assert await store.part(SES, PartId("part_9")) is None
+    assert await store.logs.part(SES, PartId("part_1")) == text("part_1", BIG)
+    assert await store.logs.part(SES, PartId("part_9")) is None
     await store.close()
 
 
@@ -77,18 +77,18 @@ async def test_sessions_are_listed_newest_first_page_by_page(tmp_path: Path) -> 
     seen: list[str] = []
     cursor = None
     while True:
-        page = await store.list(cwd=None, before=cursor, limit=3)
+        page = await store.sessions.page(cwd=None, before=cursor, limit=3)
         seen += [row.id for row in page.rows]
         cursor = page.next
         if cursor is None:
             break
     assert seen == [f"ses_{n}" for n in range(6, -1, -1)]
-    odd = await store.list(cwd="/w1", before=None, limit=3)
+    odd = await store.sessions.page(cwd="/w1", before=None, limit=3)
     assert ([row.id for row in odd.rows], odd.next) == (["ses_5", "ses_3", "ses_1"], None)
-    assert (await store.list(cwd="/w", before=None, limit=3)).rows == ()
+    assert (await store.sessions.page(cwd="/w", before=None, limit=3)).rows == ()
     for nonsense in ("", "x", "1", "1.", "-1.x", "9" * 40 + ".x", "٣.x", "1.\udc80"):
         with pytest.raises(BadRequest):
-            await store.list(cwd=None, before=nonsense, limit=3)
+            await store.sessions.page(cwd=None, before=nonsense, limit=3)
     await store.close()
 
 
@@ -96,7 +96,7 @@ async def test_paths_need_not_be_text(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     odd = session(cwd="/caf\udce9")
     await store.write(PutSession(odd))
-    assert (await store.list(cwd="/caf\udce9", before=None, limit=1)).rows == (odd,)
+    assert (await store.sessions.page(cwd="/caf\udce9", before=None, limit=1)).rows == (odd,)
     await store.close()
 
 
@@ -117,10 +117,10 @@ async def test_equal_content_is_stored_once_and_goes_with_its_last_holder(tmp_pa
     report = await store.verify()
     assert (report.sessions, report.messages, report.parts, report.blobs) == (1, 1, 3, 3)
     assert report.problems == ()
-    assert await store.blob(name) == whole.encode()
+    assert await store.outputs.read(name) == whole.encode()
     await store.delete(SessionId("ses_2"))
     assert (await store.verify()).blobs == 0
-    assert await store.blob(name) is None
+    assert await store.outputs.read(name) is None
     await store.delete(SES)
     await store.close()
 
@@ -143,7 +143,7 @@ async def test_growing_parts_leave_no_blobs_behind(tmp_path: Path) -> None:
         store.save(put_text("part_1", BIG * n, final=False))
         await store.write()
     assert (await store.verify()).blobs == 0
-    assert await store.part(SES, PartId("part_1")) == text("part_1", BIG * 5)
+    assert await store.logs.part(SES, PartId("part_1")) == text("part_1", BIG * 5)
     await store.write(put_text("part_1", BIG * 6))
     assert (await store.verify()).blobs == 1
     await store.close()
@@ -158,11 +158,11 @@ async def test_the_newest_of_a_part_wins_however_it_was_written(tmp_path: Path) 
         if n % 10 == 5:
             waiting.append(store.write(put_text("part_1", f"written {n}")))
     await asyncio.gather(*waiting, store.write())
-    assert await store.part(SES, PartId("part_1")) == text("part_1", "saved 199")
+    assert await store.logs.part(SES, PartId("part_1")) == text("part_1", "saved 199")
     store.save(put_text("part_1", "stale", final=False))
     await store.write(put_text("part_1", "final"))
     await store.write()
-    assert await store.part(SES, PartId("part_1")) == text("part_1", "final")
+    assert await store.logs.part(SES, PartId("part_1")) == text("part_1", "final")
     store.save(put_text("part_2", "of a session that goes", final=False))
     await store.delete(SES)
     report = await store.verify()
@@ -190,7 +190,7 @@ async def test_only_the_newest_save_of_a_part_waits_for_the_disk(
     go_on.set()
     assert await held
     await store.write()
-    assert await store.part(SES, PartId("part_1")) == text("part_1", "000099" * 15_000)
+    assert await store.logs.part(SES, PartId("part_1")) == text("part_1", "000099" * 15_000)
     await store.close()
 
 
@@ -213,7 +213,7 @@ async def test_a_bad_unit_fails_alone_and_whole(tmp_path: Path) -> None:
         with pytest.raises(StorageFailed) as caught:
             await failed
         assert caught.value.kind == "io"
-    stored = await store.load(SES)
+    stored = await store.logs.load(SES)
     assert [part.id for part in stored.messages[0].parts] == ["part_8"]
     await store.close()
 
@@ -225,7 +225,7 @@ async def test_the_log_only_grows(tmp_path: Path) -> None:
         with pytest.raises(StorageFailed, match="another process"):
             await store.write(AppendRecord(SES, Record(revision, "b", NOW, {})))
     await store.write(AppendRecord(SES, Record(6, "c", NOW, {})))
-    assert [r.kind for r in (await store.load(SES)).records] == ["a", "c"]
+    assert [r.kind for r in (await store.logs.load(SES)).records] == ["a", "c"]
     await store.close()
 
 
@@ -236,12 +236,12 @@ async def test_closing_writes_what_waits(tmp_path: Path) -> None:
     await store.close()
     assert written.done()
     await store.close()
-    for refused in (store.write(*base()), store.load(SES)):
+    for refused in (store.write(*base()), store.logs.load(SES)):
         with pytest.raises(StorageFailed, match="closed"):
             await refused
     store.save(put_text("part_2", final=False))
     store = open_store(tmp_path)
-    stored: tuple[Message, ...] = (await store.load(SES)).messages
+    stored: tuple[Message, ...] = (await store.logs.load(SES)).messages
     assert stored == (replace(message(), parts=(text("part_1"),)),)
     await store.close()
 
@@ -250,7 +250,7 @@ async def test_a_cancelled_wait_does_not_stop_the_write(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     store.write(*base()).cancel()
     await store.write()
-    assert (await store.load(SES)).session == session()
+    assert (await store.logs.load(SES)).session == session()
     await store.close()
 
 
@@ -279,13 +279,13 @@ async def test_damaged_rows_are_left_out_and_told(tmp_path: Path) -> None:
             con.execute("UPDATE message SET body = x'6d70373a' WHERE id = 'msg_2'"),
         ]
     )
-    stored = await store.load(SES)
+    stored = await store.logs.load(SES)
     assert stored.messages == (replace(message(), parts=(text("part_2", "two"),)),)
     told = "\n".join(stored.problems)
     assert "part part_1 of message msg_1 is left out" in told
     assert "message msg_2 is left out" in told
     with pytest.raises(StorageFailed) as caught:
-        await store.part(SES, PartId("part_1"))
+        await store.logs.part(SES, PartId("part_1"))
     assert caught.value.kind == "corrupt"
     await store.close()
 
@@ -293,7 +293,7 @@ async def test_damaged_rows_are_left_out_and_told(tmp_path: Path) -> None:
 async def test_deleting_twice_in_a_unit_with_other_changes_is_fine(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*base(), put_text("part_1", BIG), DeleteSession(SES), *base())
-    assert (await store.load(SES)).messages == (message(),)
+    assert (await store.logs.load(SES)).messages == (message(),)
     await store.close()
 
 
@@ -304,12 +304,12 @@ async def test_who_only_looks_makes_nothing_and_writes_nothing(tmp_path: Path) -
     store = open_store(tmp_path)
     await store.write(*base())
     looking = Store.look(tmp_path, now=lambda: NOW)
-    assert (await looking.load(SES)).session == session()
+    assert (await looking.logs.load(SES)).session == session()
     with pytest.raises(StorageFailed, match="read"):
         await looking.delete(SES)
     # What is written meanwhile is seen.
     await store.write(PutSession(replace(session(), title="later")))
-    assert (await looking.row(SES)).title == "later"
+    assert (await looking.sessions.row(SES)).title == "later"
     await looking.close()
     await store.close()
 
@@ -319,8 +319,8 @@ async def test_sessions_are_named_by_how_their_ids_begin(tmp_path: Path) -> None
     for number, name in enumerate(("ses_a1", "ses_a2", "ses_b1", "ses_%")):
         row = replace(session(), id=SessionId(name), updated=NOW + number)
         await store.write(PutSession(row))
-    assert [row.id for row in await store.named("ses_a", 9)] == ["ses_a2", "ses_a1"]
-    assert [row.id for row in await store.named("ses_", 2)] == ["ses_%", "ses_b1"]
-    assert await store.named("ses_A", 9) == ()
-    assert await store.named("\ud800", 9) == ()
+    assert [row.id for row in await store.sessions.named("ses_a", 9)] == ["ses_a2", "ses_a1"]
+    assert [row.id for row in await store.sessions.named("ses_", 2)] == ["ses_%", "ses_b1"]
+    assert await store.sessions.named("ses_A", 9) == ()
+    assert await store.sessions.named("\ud800", 9) == ()
     await store.close()

@@ -38,7 +38,7 @@ async def _stored(session: str | None, *, last: bool) -> tuple[Stored, Redaction
     name, folder = _meant(session, last=last)
     store = await asyncio.to_thread(look_into, config.data_dir)
     try:
-        stored = await store.load(await find(store, name, folder))
+        stored = await store.logs.load(await find(store.sessions, name, folder))
     finally:
         await store.close()
     return stored, Redaction(secrets_in(os.environ.items()))
@@ -50,7 +50,7 @@ async def _read(session: str | None, *, last: bool) -> Course:
     store = await asyncio.to_thread(look_into, config.data_dir)
     try:
         redaction = Redaction(secrets_in(os.environ.items()))
-        found = await find(store, name, folder)
+        found = await find(store.sessions, name, folder)
         course = await look(await looking(config, store), found, redaction.text)
     finally:
         await store.close()

@@ -94,7 +94,7 @@ async def _unknown(sessions: Sequence[str]) -> list[str]:
     archived = {_session(path) for path in bundles_of(config.data_dir)}
     store = await asyncio.to_thread(look_into, config.data_dir)
     try:
-        known = [row.id for session in sessions for row in await store.named(session, 1)]
+        known = [row.id for session in sessions for row in await store.sessions.named(session, 1)]
     finally:
         await store.close()
     return [session for session in sessions if session not in archived.union(known)]

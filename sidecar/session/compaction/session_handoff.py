@@ -77,7 +77,7 @@ def drafted(standing: WorkStanding, goal: str) -> tuple[str, tuple[str, ...]]:
 
 async def standing(environment: Environment, session_id: SessionId) -> WorkStanding:
     """Read how a session's work stands; raises UnknownSession."""
-    stored = await environment.store.load(session_id)
+    stored = await environment.store.logs.load(session_id)
     left = left_behind(stored.records)
     stored = replace(stored, messages=tuple(m for m in stored.messages if m.id not in left))
     row = stored.session

@@ -157,7 +157,7 @@ class Sessions:
             for session_id in tuple(self._open):
                 environment.forget(session_id)
                 with suppress(StorageFailed):
-                    await environment.store.release(session_id, self._owner.token)
+                    await environment.store.leases.release(session_id, self._owner.token)
             if environment.snapshots is not None:
                 await environment.snapshots.close()
             await environment.store.close()
@@ -229,7 +229,7 @@ class Sessions:
         """Give a page of sessions, newest first, and the cursor of the next page."""
         environment = await self.ready()
         folder = None if cwd is None else await asyncio.to_thread(resolved, cwd)
-        page = await environment.store.list(cwd=folder, before=cursor, limit=limit)
+        page = await environment.store.sessions.page(cwd=folder, before=cursor, limit=limit)
         return tuple(map(summary_of, page.rows)), page.next
 
     async def load(
@@ -280,8 +280,8 @@ class Sessions:
                 if known.state.read_only and not await self._take_over(known.state):
                     await self._read_again(known.state)
                 return known
-            await require(environment.store, environment.config.data_dir, session_id)
-            writes, owner = await become_writer(environment.store, session_id, self._owner)
+            await require(environment.store.sessions, environment.config.data_dir, session_id)
+            writes, owner = await become_writer(environment.store.leases, session_id, self._owner)
             log, problems = await open_log(environment, session_id, writes=writes)
             session = self._start(self._state(environment, log, read_only=not writes, owner=owner))
             if writes:
@@ -294,7 +294,7 @@ class Sessions:
         environment = await self.ready()
         session = self._open.get(session_id)
         check_idle(session is not None and session.prompts.busy)
-        await require(environment.store, environment.config.data_dir, session_id)
+        await require(environment.store.sessions, environment.config.data_dir, session_id)
         if session is not None:
             await self.close(session_id)
         return await archive(ground_of(environment, self._owner), session_id)
@@ -305,17 +305,17 @@ class Sessions:
         environment.forget(session_id)
         session = self._open.pop(session_id, None)
         if session is None:
-            await environment.store.row(session_id)
+            await environment.store.sessions.row(session_id)
             return
         await session.end()
         await session.ended()
         if session_id not in self._open:
-            await environment.store.release(session_id, self._owner.token)
+            await environment.store.leases.release(session_id, self._owner.token)
 
     async def delete(self, session_id: SessionId, *, force: bool = False) -> tuple[str, ...]:
         """Remove a session and all that only it held, says where else; `force` ends its turn."""
         environment = await self.ready()
-        if await erase_archived(environment.store, environment.config.data_dir, session_id):
+        if await erase_archived(environment, session_id):
             return await put_aside(environment)
         session = await self.get(session_id, window=True)
         if session.state.read_only:
@@ -352,7 +352,7 @@ class Sessions:
 
     async def _begin(self, log: SessionLog) -> Session:
         environment = await self.ready()
-        await environment.store.acquire(log.row.id, self._owner)
+        await environment.store.leases.acquire(log.row.id, self._owner)
         return self._start(self._state(environment, log, read_only=False, owner=None))
 
     def _start(self, state: State) -> Session:
@@ -375,7 +375,7 @@ class Sessions:
     async def _take_over(self, state: State) -> bool:
         """Try to become the writer of a session that another daemon had; its log is read anew."""
         session_id = state.log.row.id
-        writes, owner = await become_writer(state.store, session_id, self._owner)
+        writes, owner = await become_writer(state.store.leases, session_id, self._owner)
         if not writes:
             state.owner = told_owner(owner)
             return False
@@ -386,7 +386,7 @@ class Sessions:
         return True
 
     async def _read_again(self, state: State) -> None:
-        stored = await state.store.load(state.log.row.id)
+        stored = await state.store.logs.load(state.log.row.id)
         log = SessionLog(state.store, stored, state.clock.now)
         fresh = self._state(state.environment, log, read_only=True, owner=None)
         state.log, state.view = fresh.log, fresh.view
@@ -397,4 +397,4 @@ class Sessions:
             await asyncio.sleep(HEARTBEAT)
             if self._environment is not None:
                 with suppress(StorageFailed):
-                    await self._environment.store.heartbeat(self._owner.token)
+                    await self._environment.store.leases.beat(self._owner.token)

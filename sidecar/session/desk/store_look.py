@@ -13,8 +13,8 @@ from sidecar.session.desk.log_course import read_course
 from sidecar.session.lifecycle.assembly import compose
 from sidecar.session.log.session_log import SessionLog
 from sidecar.session.state import Environment, State
+from sidecar.store.content.session_rows import SessionRows
 from sidecar.store.format.values import SessionRow
-from sidecar.store.journal import Store
 
 PREFIX = "ses_"
 MOST_NAMED = 8
@@ -25,7 +25,7 @@ ANYWHERE = (
 )
 
 
-async def find(store: Store, name: str | None, folder: Path | None) -> SessionId:
+async def find(rows: SessionRows, name: str | None, folder: Path | None) -> SessionId:
     """Give the session with this id, or whose id begins so, or the newest of a folder, or of all.
 
     Raises:
@@ -33,14 +33,14 @@ async def find(store: Store, name: str | None, folder: Path | None) -> SessionId
     """
     if name is None:
         where = None if folder is None else str(await asyncio.to_thread(folder.resolve))
-        page = await store.list(cwd=where, before=None, limit=1)
+        page = await rows.page(cwd=where, before=None, limit=1)
         if not page.rows:
             place = "yet" if folder is None else f"in {folder}"
             raise BadRequest(f"There is no session {place}. {ANYWHERE}", "session")
         return page.rows[0].id
-    found = await store.named(name, MOST_NAMED + 1)
+    found = await rows.named(name, MOST_NAMED + 1)
     if not found and not name.startswith(PREFIX):
-        found = await store.named(PREFIX + name, MOST_NAMED + 1)
+        found = await rows.named(PREFIX + name, MOST_NAMED + 1)
     exact = [row for row in found if row.id == name]
     if len(found) != 1 and not exact:
         raise BadRequest(_unclear(name, found), "session")
@@ -56,7 +56,7 @@ async def look(
         UnknownSession: it is gone.
         StorageFailed: it cannot be read.
     """
-    stored = await environment.store.load(session_id)
+    stored = await environment.store.logs.load(session_id)
 
     def read() -> Course:
         # The view counts what stands there now, and the walk what stood there once: much the same.

@@ -60,7 +60,7 @@ class _Replay:
     ) -> None:
         log = state.log
         self._state, self._after, self._emit, self._told = state, after, emit, told
-        self._source = source_of(state.store, log, after)
+        self._source = source_of(state.store.logs, log, after)
         self._telling = Telling(state)
         self._tools = {tool.name: tool for tool in state.view.static.tools}
         self._until = log.row.revision

@@ -26,14 +26,14 @@ from sidecar.core.parts import (
 from sidecar.session.interface import Recalled
 from sidecar.session.meter.widen import widen
 from sidecar.session.state import State
+from sidecar.store.content.outputs import OutputRows
 from sidecar.store.format.values import Gone
-from sidecar.store.journal import Store
 
 PATTERN_SECONDS = 2.0
 LIMIT = 50 * 1024
 
 
-async def whole_text(part: Part, store: Store) -> tuple[str, str]:
+async def whole_text(part: Part, outputs: OutputRows) -> tuple[str, str]:
     """Give everything a part holds: the complete output where the shown one was cut.
 
     Where that is stored no more, it is what was shown, and a line says when and why.
@@ -44,11 +44,11 @@ async def whole_text(part: Part, store: Store) -> tuple[str, str]:
         case FilePart(text=text):
             return text or "", ""
         case ToolPart(state=ToolCompleted(output=output)):
-            return await _whole(output, store)
+            return await _whole(output, outputs)
         case ToolPart(state=ToolError(message=message, output=output)):
             if output is None:
                 return message, ""
-            text, gone = await _whole(output, store)
+            text, gone = await _whole(output, outputs)
             return (f"{text}\n{message}" if text else message), gone
         case ToolPart(state=ToolPending(raw=raw)):
             return raw, ""
@@ -73,13 +73,15 @@ async def recall_from(
     if gone is not None:
         messages = state.log.messages
         parts = [part for message in messages for part in message.parts if part.id in gone]
-        return await recall_left_out(parts, state.store, span)
-    return await recall(find_part(state.log.messages, part_id), state.store, span)
+        return await recall_left_out(parts, state.store.outputs, span)
+    return await recall(find_part(state.log.messages, part_id), state.store.outputs, span)
 
 
-async def recall(part: Part, store: Store, span: tuple[int, int | None, str | None]) -> Recalled:
+async def recall(
+    part: Part, outputs: OutputRows, span: tuple[int, int | None, str | None]
+) -> Recalled:
     """Give `(offset, limit, pattern)` of a part; matching runs off the loop and within a limit."""
-    text, gone = await whole_text(part, store)
+    text, gone = await whole_text(part, outputs)
     found = await asyncio.to_thread(recalled, text, *span)
     # It comes first whatever was asked for: an empty answer would read as if nothing was there.
     return replace(found, content=f"{gone}\n{found.content}") if gone else found
@@ -104,7 +106,7 @@ def recalled(text: str, offset: int, limit: int | None, pattern: str | None) -> 
 
 
 async def recall_left_out(
-    parts: Sequence[Part], store: Store, span: tuple[int, int | None, str | None]
+    parts: Sequence[Part], outputs: OutputRows, span: tuple[int, int | None, str | None]
 ) -> Recalled:
     """Read what a rewrite left out: one line a part, or with a pattern the lines that match.
 
@@ -117,7 +119,7 @@ async def recall_left_out(
     deadline = monotonic() + PATTERN_SECONDS
     found = []
     for part in told:
-        text, gone = await whole_text(part, store)
+        text, gone = await whole_text(part, outputs)
         found += [f"{part.id}:{gone}"] if gone else []
         lines = await asyncio.to_thread(_matching_lines, text, pattern, deadline)
         found += [f"{part.id}:{line}" for line in lines.splitlines()]
@@ -174,13 +176,13 @@ def _at_code_point(data: bytes, index: int) -> int:
     return index
 
 
-async def _whole(output: Output, store: Store) -> tuple[str, str]:
+async def _whole(output: Output, outputs: OutputRows) -> tuple[str, str]:
     if output.whole is None:
         return output.text, ""
-    data = await store.blob(output.whole)
+    data = await outputs.read(output.whole)
     if data is not None:
         return data.decode("utf-8", "surrogatepass"), ""
-    return output.text, _why_gone(output, await store.outputs.gone(output.whole))
+    return output.text, _why_gone(output, await outputs.gone(output.whole))
 
 
 def _why_gone(output: Output, gone: Gone | None) -> str:

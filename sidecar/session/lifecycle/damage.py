@@ -26,7 +26,7 @@ async def open_log(
     window = await read_window(environment, session_id) if writes else None
     if window is not None:
         return window, ()
-    found = await environment.store.load(session_id)
+    found = await environment.store.logs.load(session_id)
     stored = readable(found)
     log = SessionLog(environment.store, stored, environment.clock.now)
     # What is made up for a lost beginning is not in the store, so no window could have it.

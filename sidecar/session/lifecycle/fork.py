@@ -58,7 +58,7 @@ async def fork(
         BadRequest: it has no such message.
         StorageFailed: nothing was made.
     """
-    stored = await environment.store.load(source)
+    stored = await environment.store.logs.load(source)
     cut = cut_at(stored, at_message)
     now = environment.clock.now()
     row = _row(stored, cut, SessionId(environment.clock.new_id("ses")), now)

@@ -68,7 +68,7 @@ async def read_window(environment: Environment, session_id: SessionId) -> Sessio
         return decoded[-1].window
 
     try:
-        found = await environment.store.window(session_id, version, choose)
+        found = await environment.store.logs.window(session_id, version, choose)
     except StorageFailed as error:
         if error.failure != "corrupt":
             raise

@@ -57,7 +57,7 @@ async def found(environment: Environment, request: NewSession) -> SessionLog:
         raise BadRequest(wrong[1], f"params.{wrong[0]}")
     offered = offered_tools(request)
     if request.parent is not None:
-        await environment.store.row(request.parent)
+        await environment.store.sessions.row(request.parent)
         settings[PARENT] = request.parent
     trust = Trust(config.workspace_trusted, Path(cwd), config.data_dir)
     now = environment.clock.now()

@@ -2,16 +2,16 @@
 
 from sidecar.core.errors import StorageFailed
 from sidecar.core.parts import SessionId
+from sidecar.store.connection.lease import Leases
 from sidecar.store.format.values import Owner
-from sidecar.store.journal import Store
 
 
 async def become_writer(
-    store: Store, session_id: SessionId, owner: Owner
+    leases: Leases, session_id: SessionId, owner: Owner
 ) -> tuple[bool, Owner | None]:
     """Give whether this daemon, the owner, writes the session, and else who does, if anyone can."""
     try:
-        other = await store.acquire(session_id, owner)
+        other = await leases.acquire(session_id, owner)
     except StorageFailed as error:
         if error.failure not in ("newer_schema", "read_only"):
             raise

@@ -14,8 +14,8 @@ from sidecar.core.parts import Message, MessageId, PartId, StepFinishPart, TurnI
 from sidecar.session.log.losses import readable
 from sidecar.session.log.past import Past
 from sidecar.session.log.session_log import SessionLog
+from sidecar.store.content.slices import LogRows
 from sidecar.store.format.values import Record, Stored
-from sidecar.store.journal import Store
 
 
 def named_by(record: Record) -> set[MessageId]:
@@ -82,7 +82,7 @@ class LogSource(Protocol):
         ...
 
 
-def source_of(store: Store, log: SessionLog, after: PartId | None) -> LogSource:
+def source_of(logs: LogRows, log: SessionLog, after: PartId | None) -> LogSource:
     """Give where a log comes from, as it stands now, or of it what comes `after` a part.
 
     What comes before the turn of that part may be left out.
@@ -93,7 +93,7 @@ def source_of(store: Store, log: SessionLog, after: PartId | None) -> LogSource:
     newest = tuple(dropwhile(lambda m: m.id != past.since, log))
     if after is not None and _has(newest, after):
         return InMemory(newest, dropwhile(lambda r: newest[0].id not in named_by(r), log.records))
-    return InSlices(store, log, past)
+    return InSlices(logs, log, past)
 
 
 class InMemory:
@@ -120,8 +120,8 @@ class InMemory:
 class InSlices:
     """A log of which a window was read: what came before its fold is read again in slices."""
 
-    def __init__(self, store: Store, log: SessionLog, past: Past) -> None:
-        self._store, self._past, self._row, self._left = store, past, log.row, log.left
+    def __init__(self, logs: LogRows, log: SessionLog, past: Past) -> None:
+        self._logs, self._past, self._row, self._left = logs, past, log.row, log.left
         window = frozenset(past.window)
         self._window = {m.id: m for m in log.messages if m.id in window}
         self._newer = tuple(m for m in log if m.id not in window)
@@ -134,21 +134,21 @@ class InSlices:
         """Look for it in memory, then in the store."""
         if _has((*self._window.values(), *self._newer), part_id):
             return True
-        found = await self._store.message_of(self._row.id, part_id)
+        found = await self._logs.message_of(self._row.id, part_id)
         return found is not None and _is_shown(found) and found.id not in self._left
 
     async def messages(self, feed: Feed) -> None:
         """Read a slice, or give what came after the fold."""
         if self._numbers is None:
             # The fold's newest message is in its window, as the newest turns are.
-            self._numbers = await self._store.numbers(self._row.id, self._past.window[-1])
+            self._numbers = await self._logs.numbers(self._row.id, self._past.window[-1])
             if not self._numbers:
                 raise DamagedSlice
         if self._at == len(self._numbers):
             feed.add(self._newer)
             feed.all_messages = True
             return
-        found = await self._store.messages(self._row.id, self._numbers[self._at :])
+        found = await self._logs.messages(self._row.id, self._numbers[self._at :])
         if found.problems or self._is_mended(found.messages):
             raise DamagedSlice
         self._at += found.taken
@@ -164,7 +164,7 @@ class InSlices:
     async def records(self, feed: Feed) -> None:
         """Read a slice, or give what came after the fold."""
         until = self._past.revision
-        found = await self._store.records(self._row.id, *self._chain, until)
+        found = await self._logs.records(self._row.id, *self._chain, until)
         if found.problems:
             raise DamagedSlice
         self._chain = (found.revision, found.hash)

@@ -18,7 +18,7 @@ async def widen(state: State) -> None:
         log, view = state.log, state.view
         if log.past is None:
             return
-        stored = readable(await state.store.load(log.row.id))
+        stored = readable(await state.store.logs.load(log.row.id))
         before = [epoch.view for epoch in state.views.epochs()]
         sent = view.rendered_messages(log)
         log.fill(stored)

@@ -30,6 +30,7 @@ from sidecar.store.connection.store_faults import storage_failed
 from sidecar.store.connection.store_files import make_folder, sync_folder
 from sidecar.store.content.changes import weight
 from sidecar.store.content.removal import DELETED
+from sidecar.store.content.session_rows import SessionRows
 from sidecar.store.format.bundles import Bundle, lines_of, read_lines
 from sidecar.store.format.rows import whole_output
 from sidecar.store.format.values import (
@@ -117,7 +118,7 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
     # The sweep of this daemon may settle things meanwhile: it must find that somebody is at it.
     owner = replace(ground.owner, token=f"{ground.owner.token}-{next(_TIMES)}")
     store, ground = ground.store, replace(ground, owner=owner)
-    living = await store.acquire(session_id, owner)
+    living = await store.leases.acquire(session_id, owner)
     if living is not None:
         raise SessionOwned(
             "this session is open in a window: close it there first",
@@ -131,14 +132,14 @@ async def _archive_one(ground: Ground, session_id: SessionId) -> Archived:
         path = await asyncio.to_thread(_finish, pending)
     finally:
         with suppress(StorageFailed):
-            await store.release(session_id, owner.token)
+            await store.leases.release(session_id, owner.token)
     await asyncio.to_thread(milestones.remove, ground.data_dir, session_id)
     return Archived(session_id, bundle.session.title, path, size, freed)
 
 
 async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
     """Give all of a session, keys and unfinished messages included: it is no export."""
-    stored = await store.load(session_id)
+    stored = await store.logs.load(session_id)
     if stored.problems:
         raise StorageFailed(
             f"{len(stored.problems)} entries of the log of {session_id} are damaged, so it is not "
@@ -146,7 +147,9 @@ async def _bundle(store: Store, session_id: SessionId, now: Millis) -> Bundle:
             kind="corrupt",
         )
     names = {whole_output(part) for message in stored.messages for part in message.parts}
-    outputs = {name: await store.blob(name) for name in sorted(names - {None}, key=str) if name}
+    outputs = {
+        name: await store.outputs.read(name) for name in sorted(names - {None}, key=str) if name
+    }
     there = {name: data for name, data in outputs.items() if data is not None}
     known = await store.outputs.gone_of(session_id)
     gone = {name: known[name] for name in outputs if name not in there and name in known}
@@ -227,19 +230,19 @@ async def settle(ground: Ground) -> None:
     for path in await asyncio.to_thread(_unfinished, ground.data_dir / FOLDER):
         session_id = SessionId(path.name.lstrip(".").partition("-")[0])
         # Held while somebody archives it.
-        if await ground.store.acquire(session_id, ground.owner) is not None:
+        if await ground.store.leases.acquire(session_id, ground.owner) is not None:
             continue
         try:
             await _settle(ground, session_id, path)
         except OSError as error:
             logger.warning("%s cannot be settled: %s", path, error)
         finally:
-            await ground.store.release(session_id, ground.owner.token)
+            await ground.store.leases.release(session_id, ground.owner.token)
 
 
 async def _settle(ground: Ground, session_id: SessionId, pending: Path) -> None:
     try:
-        await ground.store.row(session_id)
+        await ground.store.sessions.row(session_id)
     except UnknownSession:
         if pending.suffix == PENDING:
             await asyncio.to_thread(_finish, pending)
@@ -262,14 +265,14 @@ def bundles_of(data_dir: Path, session_id: SessionId | None = None) -> list[Path
     return sorted(path for path in named if path.name.startswith(start))
 
 
-async def require(store: Store, data_dir: Path, session_id: SessionId) -> None:
+async def require(rows: SessionRows, data_dir: Path, session_id: SessionId) -> None:
     """See that a session is in the store.
 
     Raises:
         UnknownSession: it is not; the message names the bundle of one that was archived.
     """
     try:
-        await store.row(session_id)
+        await rows.row(session_id)
     except UnknownSession:
         found = await asyncio.to_thread(bundles_of, data_dir, session_id)
         if not found:
@@ -292,7 +295,7 @@ async def take_back(store: Store, path: Path, now: Millis) -> SessionRow | None:
     bundle = await asyncio.to_thread(lambda: read_lines(bundle_file.read(path)))
     row = replace(bundle.session, updated=now)
     try:
-        await store.row(row.id)
+        await store.sessions.row(row.id)
     except UnknownSession:
         leaving = await store.leaving.unfinished()
         if leaving.get(row.id) == DELETED:

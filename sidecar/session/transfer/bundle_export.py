@@ -69,13 +69,14 @@ async def export_session(
         BadRequest: the path cannot be written, or there is a file already.
         StorageFailed: the session cannot be read.
     """
-    stored = await environment.store.load(session_id)
+    stored = await environment.store.logs.load(session_id)
     now = environment.clock.now()
     target = await asyncio.to_thread(_target, environment, session_id, path, now)
     cut = cut_at(stored, None)
     names = {whole_output(part) for message in cut.messages for part in message.parts} - {None}
-    outputs = {name: await environment.store.blob(name) for name in names if name is not None}
-    gone = await environment.store.outputs.gone_of(session_id)
+    rows = environment.store.outputs
+    outputs = {name: await rows.read(name) for name in names if name is not None}
+    gone = await rows.gone_of(session_id)
     found = await environment.store.facts.find(session_id=session_id, limit=ALL)
     row = replace(stored.session, revision=cut.until, settings=settings_at(stored, cut.until))
     bundle = Bundle(

@@ -22,7 +22,6 @@ from sidecar.store.connection.free_pages import FreePages
 from sidecar.store.connection.store_files import ASIDE, REPORTS
 from sidecar.store.content.removal import DELETED
 from sidecar.store.format.values import Owner, SessionRow
-from sidecar.store.journal import Store
 
 logger = logging.getLogger("sidecar.session")
 
@@ -67,11 +66,12 @@ async def erase(ground: Ground) -> bool:
     return True
 
 
-async def erase_archived(store: Store, data_dir: Path, session_id: SessionId) -> bool:
+async def erase_archived(environment: Environment, session_id: SessionId) -> bool:
     """Remove the bundles of a session that is not in the store; says whether there were any."""
     try:
-        await store.row(session_id)
+        await environment.store.sessions.row(session_id)
     except UnknownSession:
+        data_dir = environment.config.data_dir
         found = await asyncio.to_thread(archive.bundles_of, data_dir, session_id)
         await asyncio.to_thread(remove_files, data_dir, session_id)
         return bool(found)

@@ -8,13 +8,35 @@ import os
 import platform
 import sqlite3
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from sidecar.core.parts import Millis, SessionId
+from sidecar.store.connection.store_access import Submit
 from sidecar.store.format.values import Owner
 
 HEARTBEAT_LIMIT: Millis = 30_000
 """Milliseconds; owners beat every few seconds, and may miss some on a busy machine."""
+
+
+class Leases:
+    """Leases on all sessions. Every method may raise StorageFailed."""
+
+    def __init__(self, submit: Submit, now: Callable[[], Millis]) -> None:
+        self._submit = submit
+        self._now = now
+
+    async def acquire(self, session_id: SessionId, owner: Owner) -> Owner | None:
+        """Take a session's lease, or return its living owner."""
+        return await self._submit(lambda con: acquire(con, session_id, owner, self._now()))
+
+    async def release(self, session_id: SessionId, token: str) -> None:
+        """Give back a lease held under `token`."""
+        await self._submit(lambda con: release(con, session_id, token))
+
+    async def beat(self, token: str) -> None:
+        """Renew a token's leases; due every few seconds."""
+        await self._submit(lambda con: beat(con, token, self._now()))
 
 
 def this_process(token: str) -> Owner:

@@ -15,7 +15,7 @@ from sidecar.store.connection import lease
 from sidecar.store.connection.seen_time import Ages, SeenClock
 from sidecar.store.connection.store_access import StoreRead, Submit
 from sidecar.store.content.holders import drop_unreferenced
-from sidecar.store.content.session_rows import leaving, reader
+from sidecar.store.content.session_rows import blob, leaving, reader
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
 from sidecar.store.format.packing import spilled
@@ -54,6 +54,10 @@ class OutputRows:
         self._submit = submit
         self._read = read
         self._clock = clock
+
+    async def read(self, name: str) -> bytes | None:
+        """Read an output's bytes by hash, or `None`."""
+        return await self._read(partial(blob, name=name))
 
     async def let_go(self, going: Sequence[GoingOutput]) -> Freed:
         """Remove outputs, except of live sessions."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 from sidecar.core.errors import BadRequest, UnknownSession
 from sidecar.core.parts import Message, Part, PartId, SessionId
 from sidecar.core.text.digest import digest
+from sidecar.store.connection.store_access import StoreRead
 from sidecar.store.content.blobs import get_blob
 from sidecar.store.format import rows
 from sidecar.store.format.fields import BodyBroken
@@ -15,6 +16,28 @@ from sidecar.store.format.packing import ReadBlob, encode_text
 from sidecar.store.format.values import Page, Record, SessionRow, Stored
 
 T = TypeVar("T")
+
+
+class SessionRows:
+    """Rows of all sessions. Every method may raise StorageFailed."""
+
+    def __init__(self, read: StoreRead) -> None:
+        self._read = read
+
+    async def row(self, session_id: SessionId) -> SessionRow:
+        """Read a session's row; raises UnknownSession."""
+        return await self._read(lambda con: row(con, session_id))
+
+    async def page(self, *, cwd: str | None, before: str | None, limit: int) -> Page:
+        """Read up to `limit` sessions of one folder or all, newest first.
+
+        `before` is the previous page's `next`; raises BadRequest for other texts.
+        """
+        return await self._read(lambda con: page(con, cwd, before, limit))
+
+    async def named(self, start: str, most: int) -> tuple[SessionRow, ...]:
+        """Read up to `most` sessions by id prefix, newest first."""
+        return await self._read(lambda con: named(con, start, most))
 
 
 def load(con: sqlite3.Connection, session_id: SessionId) -> Stored:

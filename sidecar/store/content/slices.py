@@ -1,4 +1,4 @@
-"""A log in slices, for one pass."""
+"""Logs from the store: whole, from a fold on, or in slices, for one pass in little memory."""
 
 import sqlite3
 from array import array
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sidecar.core.parts import Message, MessageId, PartId, SessionId
-from sidecar.store.content import session_rows
+from sidecar.core.parts import Message, MessageId, Part, PartId, SessionId
+from sidecar.store.connection.store_access import StoreRead
+from sidecar.store.content import folds, session_rows
+from sidecar.store.content.folds import ChooseMessages, Window
 from sidecar.store.format import rows
-from sidecar.store.format.values import Record
+from sidecar.store.format.values import Record, Stored
 
 MESSAGES = 64
 RECORDS = 256
@@ -37,6 +39,49 @@ class RecordSlice:
     revision: int
     hash: str
     problems: tuple[str, ...]
+
+
+class LogRows:
+    """Logs of all sessions. Every method may raise StorageFailed."""
+
+    def __init__(self, read: StoreRead) -> None:
+        self._read = read
+
+    async def load(self, session_id: SessionId) -> Stored:
+        """Read a whole session; raises UnknownSession."""
+        return await self._read(lambda con: session_rows.load(con, session_id))
+
+    async def window(
+        self, session_id: SessionId, version: str, choose: ChooseMessages
+    ) -> Window | None:
+        """Read a session from a valid fold of this version on, or return `None`.
+
+        In another thread, `choose` maps the fold's body to earlier messages still needed, or
+        `None`.
+        """
+        return await self._read(lambda con: folds.window(con, session_id, version, choose))
+
+    async def numbers(self, session_id: SessionId, until: MessageId) -> "array[int]":
+        """Message numbers up to `until`, oldest first; raises UnknownSession."""
+        return await self._read(lambda con: numbers(con, session_id, until))
+
+    async def messages(self, session_id: SessionId, wanted: Sequence[int]) -> MessageSlice:
+        """Read a slice of messages by number; raises UnknownSession."""
+        return await self._read(lambda con: messages(con, session_id, wanted))
+
+    async def records(
+        self, session_id: SessionId, after: int, previous: str, until: int
+    ) -> RecordSlice:
+        """Read a slice of records after a revision; raises UnknownSession."""
+        return await self._read(lambda con: records(con, session_id, after, previous, until))
+
+    async def message_of(self, session_id: SessionId, part_id: PartId) -> Message | None:
+        """Read a part's message without parts, or `None`."""
+        return await self._read(lambda con: message_of(con, session_id, part_id))
+
+    async def part(self, session_id: SessionId, part_id: PartId) -> Part | None:
+        """Read one part."""
+        return await self._read(lambda con: session_rows.part(con, session_id, part_id))
 
 
 def numbers(con: sqlite3.Connection, session_id: SessionId, until: MessageId) -> "array[int]":

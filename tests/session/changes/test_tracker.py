@@ -128,7 +128,7 @@ async def test_an_ignored_file_that_a_tool_edits_is_covered(desk: Desk) -> None:
     (change,) = patch.sets[0].changes
     assert (change.path, change.author) == (b".env", "tool")
     assert change.old is not None
-    assert await desk.store.blob(change.old.hash) == b"KEY=1\n"
+    assert await desk.store.outputs.read(change.old.hash) == b"KEY=1\n"
 
 
 async def test_a_cancelled_step_says_what_it_had_changed(desk: Desk) -> None:

@@ -201,18 +201,18 @@ async def test_a_key_is_taken_out_before_a_text_is_cut(desk: Desk) -> None:
 async def test_a_session_is_found_by_the_beginning_of_its_id(desk: Desk, name: str) -> None:
     one, two = await desk.open(), await desk.open()
     store = desk.store
-    assert await find(store, one.id, None) == one.id
-    assert await find(store, two.id, None) == two.id
-    assert await find(store, two.id.removeprefix("ses_"), None) == two.id
-    assert await find(store, None, None) == two.id
-    assert await find(store, None, desk.workspace) == two.id
+    assert await find(store.sessions, one.id, None) == one.id
+    assert await find(store.sessions, two.id, None) == two.id
+    assert await find(store.sessions, two.id.removeprefix("ses_"), None) == two.id
+    assert await find(store.sessions, None, None) == two.id
+    assert await find(store.sessions, None, desk.workspace) == two.id
     with pytest.raises(BadRequest) as error:
-        await find(store, name, None)
+        await find(store.sessions, name, None)
     several = name != "nothing"
     assert ("Several sessions" in error.value.message) == several
     assert (one.id in error.value.message) == several
     with pytest.raises(BadRequest, match=r"There is no session in .*`sidecar sessions`"):
-        await find(store, None, desk.workspace / "elsewhere")
+        await find(store.sessions, None, desk.workspace / "elsewhere")
 
 
 async def test_a_long_session_is_read_in_seconds(desk: Desk) -> None:

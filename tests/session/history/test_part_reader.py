@@ -69,7 +69,7 @@ async def test_what_a_rewrite_left_out_says_it_too(world: World) -> None:
         world.time += 8 * DAY
         await desk.sessions.close(session.id)
         assert await sweep(desk) == 1
-        found = await recall_left_out((part,), desk.store, (0, None, "line 10000 "))
+        found = await recall_left_out((part,), desk.store.outputs, (0, None, "line 10000 "))
         assert found.content == f"{part.id}:{WHY.strip()}"
 
 

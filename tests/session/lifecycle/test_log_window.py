@@ -137,7 +137,7 @@ async def look_at_all(desk: Desk, session: Session, found: Opened) -> None:
             found.told.append(await session.recall(recorded.rewrite.id, 0, None, None))
             await session.rewriting.undo(recorded.rewrite.id)
     found.told.append((await session.rewriting.preview(())).body)
-    stored = await desk.store.load(SessionId(session.id))
+    stored = await desk.store.logs.load(SessionId(session.id))
     found.told += [stored.messages, stored.records, (await desk.store.verify()).problems]
 
 
@@ -309,7 +309,7 @@ async def test_a_log_whose_beginning_is_made_up_is_not_folded(world: World) -> N
     repair(world.folder, world.time, reviving(world.config))
     async with world.daemon() as desk:
         session = await desk.sessions.get(worker.session.id)
-        assert not (await desk.store.load(session.id)).problems
+        assert not (await desk.store.logs.load(session.id)).problems
         assert LOST in str(session.state.log.messages[0])
         assert session.state.log.damaged
 
@@ -363,7 +363,7 @@ async def test_a_damaged_page_of_folds_keeps_nobody_from_a_session(world: World)
         again = Worker(desk, session, worker.done)
         # Folds cannot be written now, which fails nothing else.
         await again.turns(6, steps=1)
-        assert (await desk.store.load(session.id)).session.turns == session.state.log.row.turns
+        assert (await desk.store.logs.load(session.id)).session.turns == session.state.log.row.turns
 
 
 async def test_a_fold_in_another_shape_is_as_if_there_were_none(world: World) -> None:

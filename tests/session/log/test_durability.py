@@ -171,7 +171,7 @@ async def test_streaming_text_is_saved_while_it_streams(world: World) -> None:
             stored = None
             while not isinstance(stored, TextPart) or stored.text != "halfway":
                 await asyncio.sleep(0.02)
-                stored = await desk.store.part(session.id, PartId(part))
+                stored = await desk.store.logs.part(session.id, PartId(part))
             hold.released.set()
             await running
 
@@ -204,7 +204,7 @@ async def test_two_daemons_one_writer(world: World) -> None:
         copy = await other.sessions.get(session.id)
         with pytest.raises(SessionOwned):
             await other.ask(copy)
-        row = (await other.store.load(session.id)).session
+        row = (await other.store.logs.load(session.id)).session
         assert row.revision == session.opened().revision
         await desk.sessions.close(session.id)
         other.script(says("mine now"))
@@ -247,7 +247,7 @@ async def test_a_prompt_that_cannot_be_stored_is_as_if_it_had_not_been_sent(worl
         store.full = False
         desk.script(says("after"))
         assert (await desk.ask(session, "when free")).stop_reason == "end_turn"
-        stored = await desk.store.load(session.id)
+        stored = await desk.store.logs.load(session.id)
     assert [r.kind for r in stored.records].count("turn_started") == 1
     typed = [p.text for m in stored.messages for p in m.parts if isinstance(p, TextPart)]
     assert "while full" not in typed

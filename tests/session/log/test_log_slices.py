@@ -259,9 +259,9 @@ async def test_who_catches_up_has_nothing_read_that_is_in_memory(long: Long) -> 
     async with reopened(long) as (desk, session):
         log = session.state.log
         newest, oldest = log.messages[-1].parts[0].id, long.messages[3].parts[0].id
-        assert isinstance(source_of(desk.store, log, newest), InMemory)
-        assert isinstance(source_of(desk.store, log, oldest), InSlices)
-        assert isinstance(source_of(desk.store, log, None), InSlices)
+        assert isinstance(source_of(desk.store.logs, log, newest), InMemory)
+        assert isinstance(source_of(desk.store.logs, log, oldest), InSlices)
+        assert isinstance(source_of(desk.store.logs, log, None), InSlices)
 
 
 async def test_a_session_that_is_deleted_meanwhile_is_unknown(long: Long) -> None:

@@ -66,18 +66,18 @@ async def test_it_comes_back_whole_and_under_its_id(desk: Desk) -> None:
     session = await worked(desk)
     part = next(p for m in session.state.log for p in m.parts if isinstance(p, ToolPart))
     await desk.sessions.close(session.id)
-    before = await desk.store.load(session.id)
+    before = await desk.store.logs.load(session.id)
     facts = await desk.store.facts.find(session_id=session.id, limit=9)
     done = await put_away(desk, session)
     with pytest.raises(UnknownSession):
-        await desk.store.row(session.id)
+        await desk.store.sessions.row(session.id)
     report = await desk.store.verify()
     assert (report.sessions, report.blobs, report.problems) == (0, 0, ())
     assert (done.size, stat.S_IMODE(done.path.stat().st_mode)) == (done.path.stat().st_size, 0o600)
     assert done.freed > done.size / 2
     made = await bring_back(desk, done.path)
     assert (made.session_id, made.format) == (session.id, "sidecar")
-    assert same(await desk.store.load(session.id), before)
+    assert same(await desk.store.logs.load(session.id), before)
     assert await desk.store.facts.find(session_id=session.id, limit=9) == facts
     again = await desk.sessions.get(session.id)
     assert "line 19000 of" in (await again.recall(part.id, 0, None, "line 19000 ")).content
@@ -116,10 +116,10 @@ async def test_what_had_gone_before_is_known_afterwards(world: World) -> None:
         world.time += 8 * DAY
         plan = await desk.store.keeping.plan(Retention())
         await desk.store.outputs.let_go(plan.outputs)
-        before = await desk.store.load(session.id)
+        before = await desk.store.logs.load(session.id)
         done = await put_away(desk, session)
         await bring_back(desk, done.path)
-        assert same(await desk.store.load(session.id), before)
+        assert same(await desk.store.logs.load(session.id), before)
         again = await desk.sessions.get(session.id)
         assert "was removed on 2023-11-22" in (await again.recall(part.id, 0, 10, None)).content
         assert (await desk.store.verify()).problems == ()
@@ -137,7 +137,7 @@ async def test_a_session_that_works_or_is_open_elsewhere_stays(desk: Desk) -> No
     with pytest.raises(SessionOwned, match="open in a window"):
         await archive(ground(desk), session.id)
     assert bundles_of(desk.world.folder) == []
-    assert (await desk.store.row(session.id)).id == session.id
+    assert (await desk.store.sessions.row(session.id)).id == session.id
 
 
 async def test_a_fork_lives_on_without_its_origin(desk: Desk) -> None:
@@ -164,12 +164,12 @@ async def test_subtasks_go_with_the_session_that_began_them(world: World) -> Non
         opened = await desk.sessions.fork(session.id, None, desk.editor, desk.watch)
         # A fork knows of the subtask, too, but it is not its own.
         await desk.sessions.archive(opened.session_id)
-        assert (await desk.store.row(child)).id == child
+        assert (await desk.store.sessions.row(child)).id == child
         done = await desk.sessions.archive(session.id)
         assert [one.session_id for one in done] == [child, session.id]
         for one in done:
             await bring_back(desk, one.path)
-        assert (await desk.store.row(child)).settings["parent"] == session.id
+        assert (await desk.store.sessions.row(child)).settings["parent"] == session.id
 
 
 async def test_facts_that_others_bear_out_stay_for_them(desk: Desk) -> None:
@@ -210,7 +210,7 @@ async def test_what_does_not_read_back_stays(desk: Desk, monkeypatch: pytest.Mon
     with pytest.raises(StorageFailed, match="does not read back"):
         await archive(ground(desk), session.id)
     assert bundles_of(desk.world.folder) == []
-    assert (await desk.store.row(session.id)).id == session.id
+    assert (await desk.store.sessions.row(session.id)).id == session.id
 
 
 @pytest.mark.parametrize("removed", [False, True])
@@ -223,14 +223,17 @@ async def test_what_was_begun_is_ended_by_whoever_comes_next(desk: Desk, removed
     if not removed:
         await bring_back(desk, pending)
     # Somebody who is still at it is let be.
-    await desk.store.acquire(session.id, this_process("another"))
+    await desk.store.leases.acquire(session.id, this_process("another"))
     await settle(ground(desk))
     assert pending.exists()
-    await desk.store.release(session.id, "another")
+    await desk.store.leases.release(session.id, "another")
     await settle(ground(desk))
     left = [path.name for path in done.path.parent.iterdir()]
     assert left == ([done.path.name] if removed else [])
-    read_lines(bundle_file.read(done.path)) if removed else await desk.store.row(session.id)
+    if removed:
+        read_lines(bundle_file.read(done.path))
+    else:
+        await desk.store.sessions.row(session.id)
 
 
 async def test_settling_leaves_alone_what_is_being_archived(
@@ -261,4 +264,4 @@ async def test_settling_leaves_alone_what_is_being_archived(
     (done,) = await putting
     assert done.path.exists()
     with pytest.raises(UnknownSession):
-        await desk.store.row(session.id)
+        await desk.store.sessions.row(session.id)

@@ -231,7 +231,7 @@ async def test_another_folder_is_said(desk: Desk, tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="cwd"):
         await import_session(environment, source, None, None)
     rooted = await import_session(environment, source, None, elsewhere)
-    assert (await desk.store.row(rooted.session_id)).cwd == str(elsewhere)
+    assert (await desk.store.sessions.row(rooted.session_id)).cwd == str(elsewhere)
 
 
 async def test_a_pipe_that_nobody_writes_to_is_not_waited_for(desk: Desk, tmp_path: Path) -> None:

@@ -92,12 +92,12 @@ async def test_it_runs_by_the_clock_it_is_given(world: World) -> None:
         await put(desk, "ses_1")
         made = sweeping(desk)
         task = asyncio.get_running_loop().create_task(made.run())
-        assert await desk.store.blob(digest(noise("ses_1"))) is not None
+        assert await desk.store.outputs.read(digest(noise("ses_1"))) is not None
         await world.let_pass(60_000)
         # It sleeps again when it is done.
         await world.let_pass(0)
         assert "sweptAt" in made.told
-        assert await desk.store.blob(digest(noise("ses_1"))) is None
+        assert await desk.store.outputs.read(digest(noise("ses_1"))) is None
         task.cancel()
         await asyncio.wait({task})
 
@@ -136,7 +136,7 @@ async def test_a_dry_run_says_exactly_what_the_real_one_does(desk: Desk) -> None
 async def test_sessions_go_by_size_those_used_longest_ago_first(desk: Desk) -> None:
     for n in range(4):
         await put(desk, f"ses_{n}", MIB, ago=(9 - n) * DAY)
-    await desk.store.acquire(SessionId("ses_0"), this_process("open"))
+    await desk.store.leases.acquire(SessionId("ses_0"), this_process("open"))
     rules = Retention(outputs_days=0, sessions_mib=3)
     plan = await desk.store.keeping.plan(rules)
     assert [one.id for one in plan.sessions] == ["ses_1", "ses_2"]
@@ -210,7 +210,7 @@ async def test_what_cannot_be_archived_stays_and_is_said(desk: Desk) -> None:
 async def test_a_subtask_does_not_go_without_the_session_that_began_it(desk: Desk) -> None:
     await put(desk, "child", ago=40 * DAY)
     await put(desk, "parent", ago=5 * DAY)
-    child = await desk.store.row(SessionId("child"))
+    child = await desk.store.sessions.row(SessionId("child"))
     record = Record(1, "delegated", child.created, {"sessionId": "child", "callId": "a"})
     await desk.store.write(
         PutSession(replace(child, settings={"parent": "parent"})),

@@ -68,7 +68,7 @@ async def test_a_slice_ends_in_time_and_a_commit_comes_between(
         assert space.free < left
         left, slices = space.free, slices + 1
     assert slices > 1
-    part = await years.store.part(SessionId("ses_1"), put_text("part_1").part.id)
+    part = await years.store.logs.part(SessionId("ses_1"), put_text("part_1").part.id)
     assert str(slices - 1) in str(part)
     await years.store.close()
 

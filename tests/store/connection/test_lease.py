@@ -78,32 +78,32 @@ def test_a_name_with_brackets_does_not_confuse(tmp_path: Path) -> None:
 async def test_heartbeats_keep_a_lease_and_silence_loses_it(tmp_path: Path) -> None:
     time = NOW
     store = open_store(tmp_path)
-    store._now = lambda: time
+    store.leases._now = lambda: time
     far = Owner(1, "elsewhere", "", "far")
-    assert await store.acquire(SES, far) is None
-    assert await store.acquire(SES, far) is None
+    assert await store.leases.acquire(SES, far) is None
+    assert await store.leases.acquire(SES, far) is None
     time += HEARTBEAT_LIMIT - 1
-    assert await store.acquire(SES, US) == far
-    await store.heartbeat("far")
+    assert await store.leases.acquire(SES, US) == far
+    await store.leases.beat("far")
     time += HEARTBEAT_LIMIT - 1
-    assert await store.acquire(SES, US) == far
-    await store.heartbeat("somebody else")
+    assert await store.leases.acquire(SES, US) == far
+    await store.leases.beat("somebody else")
     time += 1
-    assert await store.acquire(SES, US) is None
-    assert await store.acquire(SES, far) == US
-    await store.release(SES, "far")
-    assert await store.acquire(SES, far) == US
-    await store.release(SES, "us")
-    assert await store.acquire(SES, far) is None
+    assert await store.leases.acquire(SES, US) is None
+    assert await store.leases.acquire(SES, far) == US
+    await store.leases.release(SES, "far")
+    assert await store.leases.acquire(SES, far) == US
+    await store.leases.release(SES, "us")
+    assert await store.leases.acquire(SES, far) is None
     await store.close()
 
 
 async def test_a_deleted_session_has_no_lease(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*base())
-    assert await store.acquire(SES, US) is None
+    assert await store.leases.acquire(SES, US) is None
     await store.delete(SES)
-    assert await store.acquire(SES, replace(US, token="other")) is None
+    assert await store.leases.acquire(SES, replace(US, token="other")) is None
     await store.close()
 
 

@@ -62,7 +62,7 @@ async def test_what_was_acknowledged_survives_kill_9(tmp_path: Path) -> None:
             acknowledged.update(int(said) for said in process.stdout.read().split())
 
         store = open_store(tmp_path)
-        stored = await store.load(SES)
+        stored = await store.logs.load(SES)
         report = await store.verify()
         await store.close()
         assert stored.problems == ()
@@ -94,18 +94,18 @@ async def test_a_lease_ends_with_its_process(tmp_path: Path) -> None:
         assert line(first) == "ours"
         with child("lease", tmp_path, SES, "second") as second:
             assert line(second) == f"{first.pid} first"
-        owner = await store.acquire(SES, ours)
+        owner = await store.leases.acquire(SES, ours)
         assert owner is not None
         assert (owner.pid, owner.token) == (first.pid, "first")
-        await store.release(SES, "ours")
-        assert await store.acquire(SES, ours) is not None
+        await store.leases.release(SES, "ours")
+        assert await store.leases.acquire(SES, ours) is not None
         os.kill(first.pid, signal.SIGKILL)
         await asyncio.to_thread(os.waitid, os.P_PID, first.pid, os.WEXITED | os.WNOWAIT)
         # Nobody has waited for it yet, as an editor may not have: it still has its pid.
-        assert await store.acquire(SES, ours) is None
+        assert await store.leases.acquire(SES, ours) is None
     with child("lease", tmp_path, SES, "third") as third:
         assert line(third) == f"{os.getpid()} ours"
-    await store.release(SES, "ours")
+    await store.leases.release(SES, "ours")
     with child("lease", tmp_path, SES, "fourth") as fourth:
         assert line(fourth) == "ours"
     await store.close()

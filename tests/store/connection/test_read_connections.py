@@ -167,9 +167,9 @@ def allowed(more: int) -> Iterator[None]:
 
 async def test_where_no_more_files_can_be_opened_what_is_kept_reads_on(tmp_path: Path) -> None:
     store = Store.open(tmp_path, now=lambda: 1)
-    await store.list(cwd=None, before=None, limit=1)
+    await store.sessions.page(cwd=None, before=None, limit=1)
     with allowed(0):
-        assert (await store.list(cwd=None, before=None, limit=1)).rows == ()
+        assert (await store.sessions.page(cwd=None, before=None, limit=1)).rows == ()
         with pytest.raises(StorageFailed, match="as many files open as it may"):
             await store.verify()
     await store.close()
@@ -189,10 +189,10 @@ async def test_a_verification_reads_what_the_disk_has(tmp_path: Path, opened: li
     store = Store.open(tmp_path, now=lambda: 1)
     opened.clear()
     for _ in range(3):
-        await store.list(cwd=None, before=None, limit=1)
+        await store.sessions.page(cwd=None, before=None, limit=1)
     assert len(opened) == 1
     await store.verify()
     assert len(opened) == 2
     await store.close()
     with pytest.raises(StorageFailed):
-        await asyncio.wait_for(store.list(cwd=None, before=None, limit=1), 10)
+        await asyncio.wait_for(store.sessions.page(cwd=None, before=None, limit=1), 10)

@@ -50,7 +50,7 @@ async def test_a_full_disk_fails_what_does_not_fit_and_nothing_else(tmp_path: Pa
     with pytest.raises(StorageFailed, match="Free some space") as caught:
         await large
     assert caught.value.kind == "full"
-    assert [p.id for p in (await store.load(SES)).messages[0].parts] == ["part_1", "part_5"]
+    assert [p.id for p in (await store.logs.load(SES)).messages[0].parts] == ["part_1", "part_5"]
 
     await allow_pages(store, 10_000)
     await store.write(put_text("part_2"), put_text("part_3", noise(200_000)))
@@ -99,15 +99,15 @@ async def test_a_newer_schema_is_read_and_left_alone(tmp_path: Path) -> None:
     store.save(put_text("part_2", final=False))
     for refused in (
         store.write(put_text("part_2")),
-        store.acquire(SES, this_process("t")),
+        store.leases.acquire(SES, this_process("t")),
         store.delete(SES),
-        store.heartbeat("t"),
+        store.leases.beat("t"),
     ):
         with pytest.raises(StorageFailed, match="newer Sidecar") as caught:
             await refused
         assert caught.value.kind == "newer_schema"
-    assert (await store.load(SES)).session == session()
-    assert (await store.list(cwd=None, before=None, limit=9)).rows == (session(),)
+    assert (await store.logs.load(SES)).session == session()
+    assert (await store.sessions.page(cwd=None, before=None, limit=9)).rows == (session(),)
     assert (await store.verify()).problems == ()
     await store.close()
     assert (tmp_path / store_files.NAME).read_bytes() == before
@@ -122,7 +122,7 @@ async def test_what_a_newer_schema_moved_away_is_said_to_be_newer(tmp_path: Path
     con.close()
     store = open_store(tmp_path)
     with pytest.raises(StorageFailed) as caught:
-        await store.load(SES)
+        await store.logs.load(SES)
     assert caught.value.kind == "newer_schema"
     await store.close()
 
@@ -137,7 +137,7 @@ async def test_a_file_that_is_migrated_while_open_is_not_written_any_more(tmp_pa
         await store.write(put_text("part_1"))
     assert caught.value.kind == "newer_schema"
     assert store.read_only
-    assert (await store.load(SES)).messages[0].parts == ()
+    assert (await store.logs.load(SES)).messages[0].parts == ()
     await store.close()
 
 
@@ -152,7 +152,7 @@ async def test_damage_anywhere_is_told_and_never_a_crash(tmp_path: Path) -> None
     store = open_store(tmp_path / "good")
     parts = [put_text(f"part_{n:03}", f"{n} " * 300, at=n) for n in range(60)]
     await store.write(*base(), *parts)
-    whole = (await store.load(SES)).messages
+    whole = (await store.logs.load(SES)).messages
     await store.close()
     good = (tmp_path / "good" / store_files.NAME).read_bytes()
     dice = random.Random(3)
@@ -176,7 +176,7 @@ async def look_at(folder: Path) -> tuple[tuple[str, ...], tuple[Message, ...]]:
         return (failed.message,), ()
     found = (await store.verify()).problems
     try:
-        stored = await store.load(SES)
+        stored = await store.logs.load(SES)
     except (StorageFailed, UnknownSession):
         return found, ()
     else:

@@ -22,7 +22,7 @@ async def test_files_are_for_their_owner_alone(tmp_path: Path, umask: int) -> No
     try:
         store = open_store(tmp_path / "data" / "sidecar")
         await store.write(*base())
-        await store.load(SessionId("ses_1"))
+        await store.logs.load(SessionId("ses_1"))
     finally:
         os.umask(before)
     folder = tmp_path / "data" / "sidecar"
@@ -70,7 +70,7 @@ async def main(folder):
     except StorageFailed as failed:
         print("open", failed.kind)
         return
-    page = await store.list(cwd=None, before=None, limit=9)
+    page = await store.sessions.page(cwd=None, before=None, limit=9)
     print(store.read_only, [row.id for row in page.rows])
     try:
         await store.write()

@@ -66,7 +66,7 @@ async def test_a_fork_has_the_same_log_up_to_a_place(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*story())
     await store.write(*fork())
-    parent, made = await store.load(SES), await store.load(FORK)
+    parent, made = await store.logs.load(SES), await store.logs.load(FORK)
     assert made.messages == parent.messages[:2]
     assert made.records[:2] == parent.records[:2]
     assert made.records[2].kind == "forked"
@@ -91,12 +91,12 @@ async def test_either_is_deleted_without_the_other(
     store = open_store(tmp_path)
     await store.write(*story())
     await store.write(*fork())
-    kept = await store.load(left)
+    kept = await store.logs.load(left)
     await store.delete(gone)
-    assert await store.load(left) == kept
+    assert await store.logs.load(left) == kept
     assert (await store.verify()).problems == ()
     for n in range(count):
-        assert await store.blob(digest(WHOLE + str(n).encode())) is not None
+        assert await store.outputs.read(digest(WHOLE + str(n).encode())) is not None
     await store.delete(left)
     assert blobs(tmp_path) == 0
     await store.close()
@@ -110,8 +110,8 @@ async def test_each_goes_its_own_way(tmp_path: Path) -> None:
     await store.write(
         PutMessage(SES, message("msg_9")), PutPart(SES, MessageId("msg_9"), 0, text("text_9"))
     )
-    assert await store.part(SES, PartId("text_0")) == text("text_0", "words 0")
-    assert await store.part(FORK, PartId("text_9")) is None
+    assert await store.logs.part(SES, PartId("text_0")) == text("text_0", "words 0")
+    assert await store.logs.part(FORK, PartId("text_9")) is None
     assert (await store.verify()).problems == ()
     await store.close()
 
@@ -151,7 +151,7 @@ async def test_a_log_that_is_gone_makes_no_fork(tmp_path: Path) -> None:
     with pytest.raises(UnknownSession):
         await store.write(*fork())
     with pytest.raises(UnknownSession):
-        await store.load(FORK)
+        await store.logs.load(FORK)
     assert (await store.verify()).problems == ()
     await store.close()
 
@@ -160,6 +160,6 @@ async def test_a_session_without_messages_is_forked(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await store.write(*story())
     await store.write(*fork(until=0, count=0))
-    made = await store.load(FORK)
+    made = await store.logs.load(FORK)
     assert (made.messages, [r.kind for r in made.records]) == ((), ["forked"])
     await store.close()

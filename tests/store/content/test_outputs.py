@@ -75,14 +75,14 @@ async def test_an_output_is_there_for_seven_days_and_then_goes(years: Years) -> 
     await years.put("ses_1", whole)
     years.now = NOW + 7 * DAY
     assert await years.sweep() == []
-    assert await years.store.blob(digest(whole)) == whole
+    assert await years.store.outputs.read(digest(whole)) == whole
     years.now += 1
     assert await years.sweep() == ["ses_1/part_1"]
-    assert await years.store.blob(digest(whole)) is None
+    assert await years.store.outputs.read(digest(whole)) is None
     assert await years.store.outputs.gone(digest(whole)) == Gone(years.now, "age", 7)
     # The log itself is as it was: the part still says what was shown, and names the output.
-    assert await years.store.part(SessionId("ses_1"), PartId("part_1")) is not None
-    assert (await years.store.load(SessionId("ses_1"))).problems == ()
+    assert await years.store.logs.part(SessionId("ses_1"), PartId("part_1")) is not None
+    assert (await years.store.logs.load(SessionId("ses_1"))).problems == ()
     assert await years.sweep() == []
     await years.store.close()
 
@@ -91,10 +91,10 @@ async def test_none_goes_while_its_session_is_live(years: Years) -> None:
     for name in ("open", "used", "rests"):
         await years.put(name, noise(name))
     years.now = LATER
-    await years.store.acquire(SessionId("open"), this_process("one"))
+    await years.store.leases.acquire(SessionId("open"), this_process("one"))
     await years.store.write(PutSession(session("used", updated=LATER - DAY + 1)))
     assert await years.sweep() == ["rests/part_1"]
-    await years.store.release(SessionId("open"), "one")
+    await years.store.leases.release(SessionId("open"), "one")
     years.now += 1
     assert await years.sweep() == ["open/part_1", "used/part_1"]
     await years.store.close()
@@ -107,9 +107,9 @@ async def test_a_session_that_comes_to_life_before_the_sweep_keeps_its_outputs(
     years.now = LATER
     plan = await years.store.keeping.plan(WEEK)
     assert len(plan.outputs) == 1
-    await years.store.acquire(SessionId("ses_1"), this_process("one"))
+    await years.store.leases.acquire(SessionId("ses_1"), this_process("one"))
     assert await years.store.outputs.let_go(plan.outputs) == Freed(0, 0)
-    assert await years.store.blob(digest(noise("a"))) is not None
+    assert await years.store.outputs.read(digest(noise("a"))) is not None
     await years.store.close()
 
 
@@ -120,12 +120,12 @@ async def test_what_a_live_session_refers_to_stays_for_all(years: Years) -> None
     plan = await years.store.keeping.plan(WEEK)
     assert (len(plan.outputs), plan.outputs_size) == (1, 0)
     assert await years.sweep() == ["old/part_1"]
-    assert await years.store.blob(digest(noise("same"))) == noise("same")
+    assert await years.store.outputs.read(digest(noise("same"))) == noise("same")
     years.now = LATER + 8 * DAY
     plan = await years.store.keeping.plan(WEEK)
     assert plan.outputs_size == len(noise("same"))
     assert await years.sweep() == ["new/part_1"]
-    assert await years.store.blob(digest(noise("same"))) is None
+    assert await years.store.outputs.read(digest(noise("same"))) is None
     await years.store.close()
 
 
@@ -135,9 +135,9 @@ async def test_a_subtask_is_live_while_the_session_is_that_began_it(years: Years
     row = replace(session("child", updated=NOW), created=NOW, settings={"parent": "parent"})
     await years.store.write(PutSession(row))
     years.now = LATER
-    await years.store.acquire(SessionId("parent"), this_process("one"))
+    await years.store.leases.acquire(SessionId("parent"), this_process("one"))
     assert await years.sweep() == []
-    await years.store.release(SessionId("parent"), "one")
+    await years.store.leases.release(SessionId("parent"), "one")
     assert await years.sweep() == ["child/part_1", "parent/part_1"]
     await years.store.close()
 
@@ -155,7 +155,7 @@ async def test_a_fork_keeps_what_it_took_over_and_knows_what_had_gone(years: Yea
     assert (await years.store.verify()).problems == ()
     years.now = NOW + 12 * DAY
     assert await years.sweep() == ["ses_1/part_2"]
-    assert await years.store.blob(digest(noise("b"))) is not None
+    assert await years.store.outputs.read(digest(noise("b"))) is not None
     gone = await years.store.outputs.gone_of(SessionId("ses_2"))
     assert gone == {digest(noise("a")): Gone(LATER, "age", 7)}
     await years.store.delete(SessionId("ses_1"))
@@ -169,7 +169,7 @@ async def test_over_the_quota_the_oldest_go_but_none_of_live_sessions(years: Yea
     for day in range(4):
         await years.put(f"ses_{day}", noise(f"{day}", MIB), at=NOW + day)
     years.now = NOW + 2 * DAY
-    await years.store.acquire(SessionId("ses_0"), this_process("one"))
+    await years.store.leases.acquire(SessionId("ses_0"), this_process("one"))
     assert await years.sweep(Retention(outputs_days=0, outputs_mib=5)) == []
     gone = await years.sweep(Retention(outputs_days=0, outputs_mib=2))
     assert gone == ["ses_1/part_1", "ses_2/part_1"]
@@ -219,8 +219,8 @@ async def test_a_repair_knows_what_had_gone_before(years: Years) -> None:
     again = Years(years.folder)
     assert (await again.store.verify()).problems == ()
     assert await again.store.outputs.gone(digest(noise("a"))) == Gone(LATER, "age", 7)
-    part = await again.store.part(SessionId("ses_1"), PartId("part_1"))
+    part = await again.store.logs.part(SessionId("ses_1"), PartId("part_1"))
     assert isinstance(part, ToolPart)
     assert digest(noise("a")) in str(part)
-    assert await again.store.blob(digest(noise("b"))) == noise("b")
+    assert await again.store.outputs.read(digest(noise("b"))) == noise("b")
     await again.store.close()

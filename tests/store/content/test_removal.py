@@ -42,7 +42,7 @@ async def fill(store: object) -> None:
 async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: int) -> None:
     store = open_store(tmp_path)
     await fill(store)
-    before = await store.load(OTHER)
+    before = await store.logs.load(OTHER)
 
     def leave(con: object) -> Left:
         return removal.leave(con, SES, at)  # type: ignore[arg-type]
@@ -59,10 +59,10 @@ async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: 
 
     store = open_store(tmp_path)
     with pytest.raises(UnknownSession):
-        await store.load(SES)
+        await store.logs.load(SES)
     with pytest.raises(UnknownSession):
-        await store.row(SES)
-    page = await store.list(cwd=None, before=None, limit=9)
+        await store.sessions.row(SES)
+    page = await store.sessions.page(cwd=None, before=None, limit=9)
     assert [row.id for row in page.rows] == [OTHER]
     assert (await store.verify()).problems == ()
     assert await store.leaving.unfinished() == {SES: at}
@@ -76,7 +76,7 @@ async def test_it_is_gone_for_everybody_before_its_rows_are(tmp_path: Path, at: 
     assert slices > 5
     report = await store.verify()
     assert (report.sessions, report.parts, report.problems) == (1, PARTS, ())
-    assert await store.load(OTHER) == before
+    assert await store.logs.load(OTHER) == before
     # What is beside the store is still to go of a deleted one, of an archived one it stays.
     assert await store.leaving.unfinished() == ({SES: DELETED} if at == DELETED else {})
     await store.close()
@@ -100,17 +100,17 @@ async def test_one_that_stays_is_never_touched(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await fill(store)
     assert await store.leaving.remove_some(SES) == Left(0, done=True)
-    assert len((await store.load(SES)).messages[0].parts) == PARTS
+    assert len((await store.logs.load(SES)).messages[0].parts) == PARTS
     await store.close()
 
 
 async def test_only_what_is_as_it_was_read_leaves(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     await fill(store)
-    row = await store.row(SES)
-    await store.acquire(SES, this_process("one"))
+    row = await store.sessions.row(SES)
+    await store.leases.acquire(SES, this_process("one"))
     await store.write(PutSession(replace(row, title="other")))
     with pytest.raises(StorageFailed, match="written to meanwhile"):
         await store.leaving.leave(row, "one")
-    assert await store.part(SES, PartId("part_1")) is not None
+    assert await store.logs.part(SES, PartId("part_1")) is not None
     await store.close()

@@ -100,11 +100,11 @@ async def test_the_log_and_the_end_are_one_transaction(tmp_path: Path) -> None:
     with pytest.raises(StorageFailed):
         await store.restores.finish(number, "one", (record, record))
     assert not await store.restores.finished(number)
-    assert (await store.load(SessionId("ses_1"))).records == ()
+    assert (await store.logs.load(SessionId("ses_1"))).records == ()
     store.save(put_text("part_1", "growing", final=False))
     await store.restores.finish(number, "one", (put_text("part_1", "final"), record))
     assert await store.restores.finished(number)
-    stored = await store.load(SessionId("ses_1"))
+    stored = await store.logs.load(SessionId("ses_1"))
     assert stored.records == (record.record,)
     assert stored.messages[0].parts == (put_text("part_1", "final").part,)
     await store.close()
@@ -125,7 +125,7 @@ async def test_blobs_are_held_as_long_as_it_goes_on(tmp_path: Path) -> None:
     assert await store.restores.contents(names) == held
     assert (await store.verify()).problems == ()
     await store.restores.over(number)
-    assert await store.blob(ours.hash) is None
+    assert await store.outputs.read(ours.hash) is None
     await store.close()
 
 

@@ -47,10 +47,10 @@ async def store(tmp_path: Path) -> AsyncIterator[Store]:
 
 
 async def all_messages(store: Store) -> list[tuple[Message, ...]]:
-    numbers = await store.numbers(SES, MessageId(f"msg_{COUNT - 1}_{SES}"))
+    numbers = await store.logs.numbers(SES, MessageId(f"msg_{COUNT - 1}_{SES}"))
     found, at = [], 0
     while at < len(numbers):
-        one = await store.messages(SES, numbers[at:])
+        one = await store.logs.messages(SES, numbers[at:])
         assert one.problems == ()
         assert one.taken == len(one.messages) > 0
         found.append(one.messages)
@@ -61,7 +61,7 @@ async def all_messages(store: Store) -> list[tuple[Message, ...]]:
 async def all_records(store: Store) -> list[tuple[Record, ...]]:
     found: list[tuple[Record, ...]] = []
     chain = (0, "")
-    while (one := await store.records(SES, *chain, COUNT)).records:
+    while (one := await store.logs.records(SES, *chain, COUNT)).records:
         assert one.problems == ()
         found.append(one.records)
         chain = (one.revision, one.hash)
@@ -77,7 +77,7 @@ async def test_slices_are_the_log_and_bounded_by_rows_and_bytes(
     monkeypatch.setattr(slices, "MESSAGES", count)
     monkeypatch.setattr(slices, "RECORDS", count)
     monkeypatch.setattr(slices, "BYTES", size)
-    whole = await store.load(SES)
+    whole = await store.logs.load(SES)
     messages, records = await all_messages(store), await all_records(store)
     assert tuple(m for one in messages for m in one) == whole.messages
     assert tuple(r for one in records for r in one) == whole.records
@@ -85,28 +85,28 @@ async def test_slices_are_the_log_and_bounded_by_rows_and_bytes(
 
 
 async def test_only_what_is_asked_for_is_read(store: Store) -> None:
-    numbers = await store.numbers(SES, MessageId(f"msg_4_{SES}"))
-    read = await store.messages(SES, numbers)
+    numbers = await store.logs.numbers(SES, MessageId(f"msg_4_{SES}"))
+    read = await store.logs.messages(SES, numbers)
     assert [m.id for m in read.messages] == [f"msg_{n}_{SES}" for n in range(5)]
-    assert [r.revision for r in (await store.records(SES, 0, "", 3)).records] == [1, 2, 3]
-    assert len(await store.numbers(SES, MessageId("msg_unknown"))) == 0
+    assert [r.revision for r in (await store.logs.records(SES, 0, "", 3)).records] == [1, 2, 3]
+    assert len(await store.logs.numbers(SES, MessageId("msg_unknown"))) == 0
 
 
 async def test_the_message_of_a_part_is_found(store: Store) -> None:
-    found = await store.message_of(SES, PartId(f"part_3_{SES}"))
+    found = await store.logs.message_of(SES, PartId(f"part_3_{SES}"))
     assert found is not None
     assert (found.id, found.parts) == (f"msg_3_{SES}", ())
     for name in (f"part_3_{OTHER}", "part_unknown", "half of a character \ud800"):
-        assert await store.message_of(SES, PartId(name)) is None
+        assert await store.logs.message_of(SES, PartId(name)) is None
 
 
 async def test_a_session_that_is_gone_is_unknown(store: Store) -> None:
-    numbers = await store.numbers(SES, MessageId(f"msg_4_{SES}"))
+    numbers = await store.logs.numbers(SES, MessageId(f"msg_4_{SES}"))
     await store.delete(SES)
     for reading in (
-        store.numbers(SES, MessageId(f"msg_4_{SES}")),
-        store.messages(SES, numbers),
-        store.records(SES, 0, "", 9),
+        store.logs.numbers(SES, MessageId(f"msg_4_{SES}")),
+        store.logs.messages(SES, numbers),
+        store.logs.records(SES, 0, "", 9),
     ):
         with pytest.raises(UnknownSession):
             await reading
@@ -123,13 +123,13 @@ async def test_a_session_that_is_gone_is_unknown(store: Store) -> None:
     ],
 )
 async def test_what_is_damaged_is_told(store: Store, tmp_path: Path, damage: str) -> None:
-    numbers = await store.numbers(SES, MessageId(f"msg_9_{SES}"))
+    numbers = await store.logs.numbers(SES, MessageId(f"msg_9_{SES}"))
     with closing(sqlite3.connect(tmp_path / NAME)) as con:
         con.execute("PRAGMA foreign_keys = OFF")
         assert con.execute(damage).rowcount == 1
         con.commit()
-    messages = await store.messages(SES, numbers)
-    records = await store.records(SES, 0, "", 9)
+    messages = await store.logs.messages(SES, numbers)
+    records = await store.logs.records(SES, 0, "", 9)
     assert messages.problems or records.problems
     assert messages.taken == 10
     assert records.revision == 9

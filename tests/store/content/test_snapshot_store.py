@@ -74,7 +74,7 @@ async def test_a_chain_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert deltas == (added(name, b"").delta, removed(b"a", b"1" * 900).delta)
     assert await again.snapshots.deltas(loaded.id, two.id, two.id) == ()
     assert await again.snapshots.deltas(loaded.id, three.id, one.id) is None
-    assert await again.blob(digest(b"1" * 900)) == b"1" * 900
+    assert await again.outputs.read(digest(b"1" * 900)) == b"1" * 900
     assert await again.snapshots.ids(loaded.id) == (space.head, one.id, two.id, three.id)
     assert (await again.verify()).problems == ()
     await again.close()
@@ -109,7 +109,7 @@ async def test_blobs_come_to_a_small_table_and_go_on_once_they_are_many(tmp_path
     (again,) = await appended(store, replace(space, head=last.id), added(b"b", texts[0]))
     assert where(tmp_path) == (len(texts), 0)
     assert again.held == last.held
-    assert [await store.blob(digest(text)) for text in texts] == texts
+    assert [await store.outputs.read(digest(text)) for text in texts] == texts
     assert (await store.verify()).problems == ()
     await store.close()
 
@@ -152,7 +152,7 @@ async def test_what_a_session_says_too_is_in_the_large_table(tmp_path: Path) -> 
     *_, last = await appended(store, replace(space, head=one.id), *several)
     await store.snapshots.fill(space.id, last.id, Addition((), [], []))
     assert where(tmp_path) == (MOST_RECENT + 1, 0)
-    assert await store.blob(digest(said)) == said
+    assert await store.outputs.read(digest(said)) == said
     await store.close()
 
 
@@ -162,7 +162,7 @@ async def test_who_does_not_know_the_head_is_told_and_nothing_is_stored(tmp_path
     (one,) = await appended(store, space, added(b"a", b"1"))
     late = await store.snapshots.append(space.id, space.head, added(b"b", b"2"), 7)
     assert late == ChainMoved(one.id)
-    assert await store.blob(digest(b"2")) is None
+    assert await store.outputs.read(digest(b"2")) is None
     assert await store.snapshots.tree(space.id, [b"a", b"b"]) == {b"a": seen(b"1")}
     await store.close()
 
@@ -175,7 +175,7 @@ async def test_a_snapshot_is_stored_whole_or_not_at_all(tmp_path: Path) -> None:
     bad = Addition(good.delta, good.blobs, [(b"a", too_large)])
     with pytest.raises(StorageFailed):
         await store.snapshots.append(space.id, space.head, bad, 6)
-    assert await store.blob(digest(b"1")) is None
+    assert await store.outputs.read(digest(b"1")) is None
     loaded = await store.snapshots.load(ROOT)
     assert loaded is not None
     assert (loaded.head, loaded.tree) == (space.head, {})
@@ -222,7 +222,7 @@ async def test_a_sweep_lets_go_of_what_only_old_snapshots_held(tmp_path: Path) -
     assert await store.snapshots.ids(space.id) == (four.id,)
     held = {b"kept": True, b"gone": False, b"version 1": False, b"version 2": True}
     for data, expected in {**held, b"version 3": True, b"hello" * 300: True}.items():
-        assert (await store.blob(digest(data)) is not None) == expected, data
+        assert (await store.outputs.read(digest(data)) is not None) == expected, data
     assert await store.snapshots.deltas(space.id, three.id, four.id) is not None
     assert await store.snapshots.deltas(space.id, space.head, four.id) is None
     (row,) = await store.snapshots.held()
@@ -240,7 +240,7 @@ async def test_a_deleted_session_leaves_what_a_snapshot_holds(tmp_path: Path) ->
     await store.write(*base(), put_text("part_1", "hello" * 300))
     await appended(store, space, added(b"s", b"hello" * 300))
     await store.delete(base()[0].row.id)  # type: ignore[union-attr]
-    assert await store.blob(digest(b"hello" * 300)) == b"hello" * 300
+    assert await store.outputs.read(digest(b"hello" * 300)) == b"hello" * 300
     await store.close()
 
 
@@ -395,6 +395,6 @@ async def test_in_any_order_what_snapshots_and_sessions_hold_can_be_read(
         head = done.id
         held += [(head, text) for text in texts]
     for text in (*(text for one, text in held if one != space.head), *sessions.values()):
-        assert await store.blob(digest(text)) == text
+        assert await store.outputs.read(digest(text)) == text
     assert (await store.verify()).problems == ()
     await store.close()

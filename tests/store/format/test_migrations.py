@@ -109,7 +109,7 @@ def version_1(path: Path) -> None:
 async def test_the_oldest_file_is_read_and_written(tmp_path: Path) -> None:
     version_1(tmp_path / store_files.NAME)
     store = open_store(tmp_path)
-    stored = await store.load(SessionId("ses_1"))
+    stored = await store.logs.load(SessionId("ses_1"))
     assert stored.problems == ()
     assert stored.session.settings == {"a": 1}
     assert (stored.session.revision, stored.session.cost) == (3, "0.25")
@@ -127,8 +127,8 @@ async def test_the_oldest_file_is_read_and_written(tmp_path: Path) -> None:
 async def test_an_older_file_is_looked_at_as_it_is(tmp_path: Path) -> None:
     version_1(tmp_path / store_files.NAME)
     store = Store.look(tmp_path, now=lambda: NOW)
-    assert await store.blob(digest(TEXT.encode())) == TEXT.encode()
-    assert await store.blob(digest(b"missing")) is None
+    assert await store.outputs.read(digest(TEXT.encode())) == TEXT.encode()
+    assert await store.outputs.read(digest(b"missing")) is None
     await store.close()
 
 

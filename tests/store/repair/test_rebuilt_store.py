@@ -79,7 +79,7 @@ async def fill(folder: Path) -> dict[SessionId, Stored]:
             await store.write(*unit)
         fact = Fact("learning", f"{name} uses tabs", TurnId("turn_1"), NOW, "user")
         await store.write(PutFacts(name, "/home/dev/app", (fact,)))
-    whole = {name: await store.load(name) for name in SESSIONS}
+    whole = {name: await store.logs.load(name) for name in SESSIONS}
     await store.close()
     return whole
 
@@ -92,7 +92,7 @@ async def look(folder: Path, before: dict[SessionId, Stored]) -> tuple[int, int]
     kept_parts = kept_records = 0
     for name in SESSIONS:
         try:
-            now = await store.load(name)
+            now = await store.logs.load(name)
         except UnknownSession:
             continue
         assert now.problems == ()
@@ -226,7 +226,7 @@ async def test_a_session_without_its_own_row_gets_one(tmp_path: Path) -> None:
     done = mend(tmp_path)
     assert len([line for line in done.lost if "what was said in it is kept" in line]) == 4
     store = open_store(tmp_path)
-    rows = (await store.list(cwd="/home/dev/app", before=None, limit=9)).rows
+    rows = (await store.sessions.page(cwd="/home/dev/app", before=None, limit=9)).rows
     assert {row.id for row in rows} == set(SESSIONS)
     await store.close()
     assert await look(tmp_path, before) == (4 * 36, 4 * 12)
@@ -247,10 +247,10 @@ async def test_a_session_that_was_leaving_does_not_come_back(tmp_path: Path) -> 
     mend(tmp_path)
     store = open_store(tmp_path)
     with pytest.raises(UnknownSession):
-        await store.load(SESSIONS[1])
+        await store.logs.load(SESSIONS[1])
     assert await store.leaving.unfinished() == {SESSIONS[1]: 7}
     assert (await store.leaving.remove_some(SESSIONS[1])).done
-    assert await store.load(SESSIONS[3]) == before[SESSIONS[3]]
+    assert await store.logs.load(SESSIONS[3]) == before[SESSIONS[3]]
     assert (await store.verify()).problems == ()
     await store.close()
 
@@ -260,8 +260,8 @@ async def test_pages_that_the_log_cut_off_are_not_read(tmp_path: Path) -> None:
     alive, killed = tmp_path / "alive", tmp_path / "killed"
     before = await fill(alive)
     store = open_store(alive)
-    await store.acquire(SESSIONS[1], this_process("token"))
-    left = await store.leaving.leave(await store.row(SESSIONS[1]), "token")
+    await store.leases.acquire(SESSIONS[1], this_process("token"))
+    left = await store.leaving.leave(await store.sessions.row(SESSIONS[1]), "token")
     while not left.done:
         left = await store.leaving.remove_some(SESSIONS[1])
     while (await store.pages.space()).free:
@@ -274,7 +274,7 @@ async def test_pages_that_the_log_cut_off_are_not_read(tmp_path: Path) -> None:
     assert mend(killed).lost == ()
     store = open_store(killed)
     for name in set(SESSIONS) - {SESSIONS[1]}:
-        assert await store.load(name) == before[name]
+        assert await store.logs.load(name) == before[name]
     await store.close()
 
 
@@ -293,7 +293,7 @@ async def killed_with_a_log(folder: Path) -> None:
 async def newest_title(folder: Path) -> str:
     store = open_store(folder)
     try:
-        return (await store.row(SessionId("ses_9"))).title
+        return (await store.sessions.row(SessionId("ses_9"))).title
     finally:
         await store.close()
 

@@ -40,7 +40,7 @@ async def test_snapshots_are_kept_with_the_contents_that_came_last(tmp_path: Pat
     assert loaded.tree[b"a"].entry.hash == digest(b"more")
     assert await store.snapshots.deltas(space.id, space.head, loaded.head) is not None
     for content in (*contents, b"recent", b"more"):
-        assert await store.blob(digest(content)) == content
+        assert await store.outputs.read(digest(content)) == content
     await store.close()
 
 

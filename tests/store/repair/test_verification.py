@@ -88,7 +88,7 @@ async def test_a_record_after_a_hash_that_is_none_is_still_read(tmp_path: Path, 
     assert store._writer is not None
     change = f"UPDATE record SET hash = {value} WHERE revision = 1"
     await store._writer.submit(lambda con: con.execute(change))
-    stored = await store.load(SES)
+    stored = await store.logs.load(SES)
     assert [record.revision for record in stored.records] == [1, 2, 4]
     assert len(stored.problems) == 2
     await store.close()

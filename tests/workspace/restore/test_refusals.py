@@ -155,7 +155,7 @@ async def test_what_changed_meanwhile_is_never_overwritten(
     if when == "before":
         assert outcome.conflicts[0].reason == reason
     assert site.tree() == seen[0]
-    assert len((await site.store.load(SES)).records) == 1
+    assert len((await site.store.logs.load(SES)).records) == 1
     assert await site.store.restores.roots() == ()
 
 

@@ -38,14 +38,14 @@ async def test_contents_can_be_read_from_the_store(work: Work) -> None:
     assert entries == plain(work.root)
     assert entries[b"empty"] == TreeEntry(0o040700)
     for path, data in ((b"a", b"one" * 500), (b"link", b"caf\xe9")):
-        assert await work.store.blob(entries[path].hash) == data
+        assert await work.store.outputs.read(entries[path].hash) == data
     work.write("a", b"two")
     second = await snapshots.snapshot()
     assert await kinds(snapshots, first, second) == {b"a": "edited"}
     delta = await snapshots.delta(second, first)
     assert delta is not None
     assert delta[0].new == entries[b"a"]
-    assert await work.store.blob(entries[b"a"].hash) == b"one" * 500
+    assert await work.store.outputs.read(entries[b"a"].hash) == b"one" * 500
 
 
 async def test_nothing_new_is_the_same_snapshot(work: Work) -> None:
@@ -223,7 +223,7 @@ async def test_what_a_tool_writes_is_covered_where_it_is_ignored(work: Work) -> 
     second = await snapshots.snapshot()
     found = await kinds(snapshots, first, second)
     assert found == {b".env": "edited", b"secret/new": "created"}
-    assert await work.store.blob(image.hash) == b"KEY=1"
+    assert await work.store.outputs.read(image.hash) == b"KEY=1"
     await snapshots.close()
 
     env.write_bytes(b"KEY=3")
@@ -243,7 +243,7 @@ async def test_a_pre_image_is_kept_of_what_is_too_large_or_not_read_yet(work: Wo
     for path, data in (("large", large), ("small", b"small")):
         image = await snapshots.note_edit(path.encode())
         assert image is not None
-        assert await work.store.blob(image.hash) == data
+        assert await work.store.outputs.read(image.hash) == data
         work.write(path, b"changed")
     second = await snapshots.snapshot()
     delta = await snapshots.delta(first, second)
