@@ -3,6 +3,7 @@
 import itertools
 import os
 import re
+import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -199,7 +200,7 @@ def _is_history(folder: Path) -> bool:
 
 
 def _plain(name: str) -> str:
-    return as_found(name).rstrip(". ").casefold()
+    return unicodedata.normalize("NFKC", as_found(name)).rstrip(". ").casefold()
 
 
 def _check(given: str) -> None:

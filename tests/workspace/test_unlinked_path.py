@@ -136,8 +136,10 @@ def test_a_link_or_a_file_on_the_way_is_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [".git", ".GIT", ".Git", ".git.", ".git ", ".g\u200cit", ".gi\ufe0ft", "GIT~1", "git~2"]
-)
+    "name",
+    [".git", ".GIT", ".Git", ".git.", ".git ", ".g\u200cit", ".gi\ufe0ft", "\uff0egit", "GIT~1",
+     "git~2"],
+)  # fmt: skip
 def test_however_a_history_is_spelt_no_tool_writes_there(name: str) -> None:
     assert in_git(Path("/w") / name / "hooks/pre-commit")
 

@@ -1,8 +1,10 @@
 """Whether a rule's `*` covers a command's words, by the table of programs. Pure."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 
+from sidecar.core.text.visible import as_found
 from sidecar.tools.rules.program import MANY, Program
 from sidecar.tools.rules.programs import PROGRAMS, TRUSTED
 from sidecar.tools.rules.runs_later import runs_later
@@ -132,4 +134,6 @@ def _leads_away(word: str) -> bool:
 
 def is_hidden(path: str) -> bool:
     """Whether a path has a name with a leading dot, or `..`."""
-    return any(part.startswith(".") and part != "." for part in path.split("/"))
+    # To some disks letters of another width are the same.
+    normalized = unicodedata.normalize("NFKC", as_found(path))
+    return any(part.startswith(".") and part != "." for part in normalized.split("/"))

@@ -5,6 +5,8 @@ the known ones). Hence the reverse: names listed here are ordinary, and every ot
 about until a rule names that very path.
 """
 
+import unicodedata
+
 from sidecar.core.text.visible import as_found
 
 _ENDINGS = (
@@ -51,7 +53,7 @@ def is_ordinary(path: str) -> bool:
     Hidden names and folders are not, except some files that only list others. Neither are names
     with invisible letters, ignored by some disks.
     """
-    *folders, name = path.casefold().split("/")
+    *folders, name = unicodedata.normalize("NFKC", path).casefold().split("/")
     if as_found(path) != path or any(folder.startswith(".") for folder in folders):
         return False
     if name in _KNOWN_NAMES:
