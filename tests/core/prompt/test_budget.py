@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sidecar.core.prompt.budget import (
     REGIONS,
+    ZONES,
     budget,
     burn_rate,
     history_budget,
@@ -26,6 +27,11 @@ from sidecar.core.prompt.meter import CacheState, Costs, Size, measure
 )
 def test_zones(used: int, expected: str) -> None:
     assert zone(used, 100) == expected
+
+
+def test_each_zone_ends_where_the_next_begins() -> None:
+    bounds = [bound for low, high, _ in ZONES for bound in (low, high)]
+    assert bounds == [0.0, 0.5, 0.5, 0.75, 0.75, 0.9, 0.9, 1.0]
 
 
 def test_output_is_reserved_and_never_squeezed() -> None:

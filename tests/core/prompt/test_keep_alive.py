@@ -57,6 +57,16 @@ def test_chances_fall_the_longer_a_pause_lasts() -> None:
     assert chance_back((), 99) == pytest.approx(0.099)
 
 
+def test_the_chances_are_those_that_were_counted_in_recorded_sessions() -> None:
+    counted = [0.415, 0.278, 0.175, 0.128, 0.134, 0.099]
+    assert [chance_back((), pings) for pings in range(6)] == pytest.approx(counted)
+
+
+def test_an_hour_is_weighed_over_120_requests_to_come() -> None:
+    usual = hour_pays(15_000, growth=1_500, **HOUR)
+    assert usual == hour_pays(15_000, growth=1_500, requests=120, **HOUR)
+
+
 def test_the_session_s_own_pauses_come_to_count_more() -> None:
     quick = [n * 6 * MINUTE for n in range(30)]
     slow = [n * 50 * MINUTE for n in range(30)]

@@ -13,13 +13,20 @@ from sidecar.core.prompt.pricing import money, price
 from sidecar.core.prompt.render import (
     Block,
     CallBlock,
+    Content,
     MediaBlock,
     OpaqueBlock,
     ReasoningBlock,
     ResultBlock,
     TextBlock,
 )
-from sidecar.core.prompt.tokens import Calibration, count_block, count_media, observe
+from sidecar.core.prompt.tokens import (
+    Calibration,
+    checked,
+    count_block,
+    count_media,
+    observe,
+)
 from sidecar.model.catalogue import KNOWN, MODELS, lookup
 
 
@@ -45,18 +52,30 @@ def test_it_learns_fast_and_ignores_small_deltas() -> None:
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "tokens"),
     [
-        TextBlock("one two"),
-        ReasoningBlock("one two", {"data": "x" * 400}),
-        CallBlock("c", "look", {"a": "b"}),
-        ResultBlock("c", "one two three"),
-        OpaqueBlock({"type": "thing"}),
-        MediaBlock(Media("image/png", "")),
+        (TextBlock("one two"), 2 + 4),
+        (ReasoningBlock("one two", {"data": "x" * 400}), 2 + 100 + 4),
+        (CallBlock("c", "look", {"a": "b"}), 1 + 2 + 12),
+        (ResultBlock("c", "one two three"), 3 + 12),
+        (OpaqueBlock({"type": "thing"}), 2 + 4),
+        (MediaBlock(Media("image/png", "")), 1_600),
     ],
 )
-def test_every_block_counts(content: object) -> None:
-    assert count_block(Block(content, "user"), words) > 0  # type: ignore[arg-type]
+def test_a_block_counts_by_its_text_and_what_frames_it(content: Content, tokens: int) -> None:
+    assert count_block(Block(content, "user"), words) == tokens
+
+
+def test_what_is_learned_from_is_500_tokens_or_more() -> None:
+    known = Calibration(1.5, 1)
+    assert observe(known, raw_delta=499, reported_delta=499) == known
+    assert observe(known, raw_delta=500, reported_delta=500).factor == 1.25
+
+
+def test_an_estimate_that_is_off_by_more_than_a_tenth_is_told() -> None:
+    agreed = "as the provider reported it"
+    assert [checked(total, 1_000) for total in (901, 1_099)] == [agreed, agreed]
+    assert all("estimated at 1000" in checked(total, 1_000) for total in (899, 1_101))
 
 
 def test_images_are_counted_by_size() -> None:

@@ -48,6 +48,17 @@ def test_what_matters_least_and_is_oldest_goes_first() -> None:
     assert shortened(text, 8) == ""
 
 
+def test_sections_go_in_the_order_of_what_they_matter() -> None:
+    titles = ["Goal", "Constraints", "In progress", "Decisions", "Key facts", "Notes", "Done"]
+    lightest_first = ["Earlier", *reversed(titles)]
+    text = "\n".join(f"## {title}\n- {title.lower()}" for title in [*titles, "Earlier"])
+    gone: list[str] = []
+    for room in range(tokens_of(text), 0, -1):
+        left = {section.title for section in sections_of(shortened(text, room))}
+        gone += [title for title in lightest_first if title not in left and title not in gone]
+    assert gone == lightest_first
+
+
 def test_a_long_line_is_cut_between_words() -> None:
     assert cut("one two three four", 12) == "one two…"
     assert cut("x" * 20, 12) == "x" * 11 + "…"
