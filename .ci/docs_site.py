@@ -77,7 +77,8 @@ def text_of(path: Path) -> str:
     else:
         held = path.read_text("utf-8").rstrip("\n")
     kind = {".py": "python", ".json": "json"}.get(path.suffix, "text")
-    return f"---\nsearch:\n  exclude: true\n---\n# `{name}`\n\n~~~~~~{kind}\n{held}\n~~~~~~\n"
+    about = "---\nhide: [navigation, toc]\nsearch: {exclude: true}\n---\n"
+    return f"{about}# `{name}`\n\n~~~~~~{kind}\n{held}\n~~~~~~\n"
 
 
 def listed(folder: Path) -> list[Path]:
