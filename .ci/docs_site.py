@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from os.path import relpath
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -104,19 +104,29 @@ def relinked(text: str, page: Path) -> str:
     return LINK.sub(target, text)
 
 
-def navigation(index: str) -> list[dict[str, object]]:
+Tab: TypeAlias = dict[str, list[str | dict[str, str]]]
+"""A heading with its pages: places in the site, most of them under a title."""
+
+
+def navigation(index: str) -> list[Tab]:
     """Read the site's navigation from the index: a tab for each heading, with the pages below."""
     before, *sections = re.split(r"^## +", index, flags=re.M)
     seen = {place(INDEX)}
-    tabs: list[dict[str, object]] = [{"Home": [place(INDEX), *_entries(before, seen)]}]
+    tabs: list[Tab] = [{"Home": [place(INDEX), *_entries(before, seen)]}]
     for section in sections:
         heading, _, body = section.partition("\n")
         tabs.append({heading.strip(): _entries(body, seen)})
     return [tab for tab in tabs if all(tab.values())]
 
 
-def _entries(text: str, seen: set[str]) -> list[object]:
-    found: list[object] = []
+def places(tabs: list[Tab]) -> list[str]:
+    """Return the places of all pages in the navigation."""
+    entries = [entry for tab in tabs for pages in tab.values() for entry in pages]
+    return [at for one in entries for at in ([one] if isinstance(one, str) else one.values())]
+
+
+def _entries(text: str, seen: set[str]) -> list[str | dict[str, str]]:
+    found: list[str | dict[str, str]] = []
     for words, to in ENTRY.findall(text):
         at, title = place((DOCS / to).resolve()), words.replace("`", "")
         if at not in seen:
@@ -139,7 +149,7 @@ def on_files(files: "Files", config: "MkDocsConfig") -> None:
     """Add what lies outside of docs/."""
     from mkdocs.structure.files import File, InclusionLevel  # noqa: PLC0415 - not needed by tests
 
-    shown = set(re.findall(r"'([^']+\.md)'", str(config.nav)))
+    shown = places(config.nav or [])
     for path, name in taken_in().items():
         if path.suffix == ".md":
             file = File.generated(config, name, abs_src_path=str(path))

@@ -3,7 +3,6 @@
 import importlib.util
 import posixpath
 import re
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -59,7 +58,7 @@ def test_the_index_is_the_navigation(site: ModuleType) -> None:
         {"Home": ["index.md", {"The README": "repository/README.md"}]},
         {"Learn": [{"Demo, or so": "tutorial.md"}]},
     ]
-    shown = re.findall(r"'([^']+\.md)'", str(site.navigation(INDEX.read_text("utf-8"))))
+    shown = site.places(site.navigation(INDEX.read_text("utf-8")))
     own = {path.relative_to(DOCS).as_posix() for path in pages() if path.is_relative_to(DOCS)}
     assert own <= set(shown)
     assert len(shown) == len(set(shown))
@@ -88,4 +87,4 @@ def test_code_becomes_a_page(site: ModuleType) -> None:
 def test_ci_builds_the_site_strictly() -> None:
     ci = (ROOT / ".ci/run").read_text("utf-8")
     assert re.search(r"^uv run --group docs mkdocs build --strict -f \.ci/mkdocs\.yml", ci, re.M)
-    assert Path(ROOT / ".ci/mkdocs.yml").is_file()
+    assert (ROOT / ".ci/mkdocs.yml").is_file()
